@@ -1,0 +1,40 @@
+import js from "@eslint/js";
+import globals from "globals";
+import tseslint from "typescript-eslint";
+
+const pureCore = ["src/errors.ts", "src/identity/**", "src/merkle/**", "src/registry/**", "src/verifier/**"];
+
+export default tseslint.config(
+  { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
+  js.configs.recommended,
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: {
+      globals: globals.nodeBuiltin,
+      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] } },
+    },
+    rules: {
+      eqeqeq: "error",
+      "no-console": "error",
+      // Numbers are what messages are made of.
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+    },
+  },
+  {
+    // What computes does no I/O and runs in browsers: no Node, no framework, and nothing of the outer parts.
+    files: pureCore,
+    rules: {
+      "no-restricted-imports": [
+        "error",
+        { patterns: ["node:*", "hardhat*", "ethers", "@nomicfoundation/*", "**/publisher/*", "**/stack/*", "**/story/*"] },
+      ],
+      "no-restricted-globals": ["error", "process", "Buffer", "__dirname"],
+    },
+  },
+  {
+    // chai's assertions are expressions.
+    files: ["test/**"],
+    rules: { "@typescript-eslint/no-unused-expressions": "off" },
+  },
+);

@@ -1,0 +1,119 @@
+/**
+ * Every error that Keyroot throws on purpose. The class says whose fault it is, `code` says what is wrong and never
+ * changes its meaning, the message is for people and may. docs/errors.md explains every code.
+ */
+
+/** The codes, in the order in which data flows: identity, tree, file, chain, evidence, publishing, the outer world. */
+export const ERROR_CODES = [
+  // identity
+  "USER_ID_INVALID",
+  "IDENTIFIER_INVALID",
+  "SECRET_TOO_SHORT",
+  "BASE64_INVALID",
+  "PUBLIC_KEY_LENGTH",
+  "PUBLIC_KEY_FORMAT",
+  "PUBLIC_KEY_NOT_ON_CURVE",
+  "PUBLIC_KEY_SMALL_ORDER",
+  "PUBLIC_KEY_NOT_PRIME_ORDER",
+  "KEY_ID_INVALID",
+  "KEY_ID_MISMATCH",
+  "RECORD_INVALID",
+  // tree
+  "TREE_EMPTY",
+  "TREE_TOO_LARGE",
+  "HASH_INVALID",
+  "HASH_NOT_LOWERCASE",
+  // file
+  "FILE_TOO_LARGE",
+  "FILE_TOO_DEEP",
+  "FILE_NOT_UTF8",
+  "FILE_NOT_JSON",
+  "FILE_SHAPE",
+  "FILE_FORBIDDEN_TOKEN",
+  "FILE_DUPLICATE_KEY",
+  "FILE_UNKNOWN_KEY",
+  "FILE_HASH_ALGORITHM",
+  "VALUE_LOOKS_LIKE_NODE",
+  "DUPLICATE_VALUE",
+  "DUPLICATE_USER",
+  "LOOKUP_MISMATCH",
+  "TREE_MISMATCH",
+  "ROOT_MISMATCH",
+  // chain and evidence
+  "CHAIN_ID_MISMATCH",
+  "NO_CONTRACT",
+  "CODE_HASH_MISMATCH",
+  "NOT_PUBLISHED",
+  "USER_NOT_IN_FILE",
+  "KEY_MISMATCH",
+  // the outer world
+  "ARGUMENT_INVALID",
+  "RPC_UNREACHABLE",
+  "RPC_ERROR",
+  "RPC_ANSWER_INVALID",
+  "FILE_HOST_UNREACHABLE",
+  "FILE_NOT_FOUND",
+  "REDIRECT_REFUSED",
+  "ANSWER_TOO_LARGE",
+  "TIMEOUT",
+  "ABORTED",
+] as const;
+
+/** A stable name for what is wrong. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** What an error carries beside code and message. */
+export interface ErrorDetails extends ErrorOptions {
+  /** What should have been there. */
+  expected?: unknown;
+  /** What was there. */
+  actual?: unknown;
+}
+
+/** The base of all errors below; never thrown itself. */
+export abstract class KeyrootError extends Error {
+  readonly code: ErrorCode;
+  readonly expected: unknown;
+  readonly actual: unknown;
+
+  constructor(code: ErrorCode, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** The caller handed over something unusable: a malformed id, an option out of range. */
+export class ArgumentError extends KeyrootError {}
+
+/** The steps of a verification, in their order (specification, "Public-key verification procedure"). */
+export type VerificationStep = "root" | "file" | "tree" | "record" | "key";
+
+/** What was asked about is false: forged, malformed, incomplete or not published. The key must not be used. */
+export class VerificationError extends KeyrootError {
+  readonly step: VerificationStep;
+
+  constructor(step: VerificationStep, code: ErrorCode, message: string, details?: ErrorDetails) {
+    super(code, message, details);
+    this.step = step;
+  }
+}
+
+/** The outer world did not answer, or not in a form that can be judged. Nothing is known; trying again may help. */
+export class TransportError extends KeyrootError {}
+
+/**
+ * Runs `check` on data from outside: what a parser calls a bad argument is, in a file or an answer, a failed
+ * verification. The code stays.
+ */
+export function verifying<T>(step: VerificationStep, where: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    const { code, message, expected, actual } = error;
+    throw new VerificationError(step, code, `${where}: ${message}`, { expected, actual, cause: error });
+  }
+}
