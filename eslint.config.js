@@ -27,7 +27,17 @@ export default tseslint.config(
     rules: {
       "no-restricted-imports": [
         "error",
-        { patterns: ["node:*", "hardhat*", "ethers", "@nomicfoundation/*", "**/publisher/*", "**/stack/*", "**/story/*"] },
+        {
+          patterns: [
+            "node:*",
+            "hardhat*",
+            "ethers",
+            "@nomicfoundation/*",
+            "**/publisher/*",
+            "**/stack/*",
+            "**/story/*",
+          ],
+        },
       ],
       "no-restricted-globals": ["error", "process", "Buffer", "__dirname"],
     },

@@ -1,0 +1,29 @@
+import { base64 } from "@scure/base";
+import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../describeValue.ts";
+
+/** Bytes as base64 with padding (RFC 4648, section 4). */
+export function bytesToBase64(bytes: Uint8Array): string {
+  return base64.encode(bytes);
+}
+
+/** Padded, no spaces, and the bits that the last character does not need are zero. */
+const CANONICAL = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
+
+/**
+ * How many bytes a text in base64 stands for. Only the one canonical spelling is taken (RFC 4648, section 3.5).
+ * @throws ArgumentError BASE64_INVALID
+ */
+export function base64ByteLength(text: unknown): number {
+  if (typeof text !== "string" || !CANONICAL.test(text)) {
+    const message = `${describeValue(text)} is not base64 in its canonical form.`;
+    throw new ArgumentError("BASE64_INVALID", message, { actual: text });
+  }
+  return (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+}
+
+/** Decodes base64, in its canonical spelling only. @throws ArgumentError BASE64_INVALID */
+export function base64ToBytes(text: string): Uint8Array {
+  base64ByteLength(text);
+  return base64.decode(text);
+}

@@ -1,0 +1,93 @@
+import { edwards, type EdwardsPoint } from "@noble/curves/abstract/edwards.js";
+import { bytesToNumberBE, numberToBytesBE } from "@noble/curves/utils.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, randomBytes } from "@noble/hashes/utils.js";
+import { ArgumentError } from "../errors.ts";
+import { bytesToBase64 } from "./base64.ts";
+
+/** 0x04, X and Y: the uncompressed point (SEC 1, section 2.3.3) of Curve41417. */
+export const PUBLIC_KEY_BYTES = 105;
+/** The first half of a SHA-256. */
+export const KEY_ID_BYTES = 16;
+
+const UNCOMPRESSED = 0x04;
+const COORDINATE_BYTES = 52;
+
+/** Curve41417: x² + y² = 1 + 3617·x²·y² modulo 2⁴¹⁴ − 17 (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
+const p = 2n ** 414n - 17n;
+const Point = edwards({
+  p,
+  n: 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n,
+  h: 8n,
+  a: 1n,
+  d: 3617n,
+  Gx: 17319886477121189177719202498822615443556957307604340815256226171904769976866975908866528699294134494857887698432266169206165n,
+  Gy: 34n,
+});
+
+/**
+ * Reads a public key and checks what every verifier checks: length, format, both coordinates below the field's prime,
+ * the curve's equation, and that 8 times the point is not the identity (no point of small order).
+ * @param bytes 105 bytes
+ * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
+ */
+export function checkPublicKey(bytes: Uint8Array): void {
+  parsePoint(bytes);
+}
+
+/**
+ * Checks a public key that is about to be registered: as `checkPublicKey`, and that the point lies in the subgroup of
+ * prime order (some 2 ms).
+ * @param bytes 105 bytes
+ * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
+ */
+export function checkNewPublicKey(bytes: Uint8Array): void {
+  if (!parsePoint(bytes).isTorsionFree()) {
+    throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", "The public key is not in the subgroup of prime order.");
+  }
+}
+
+/** The key's id: the first 16 bytes of SHA-256 over its 105 bytes. */
+export function keyIDOf(publicKey: Uint8Array): Uint8Array {
+  return sha256(publicKey).slice(0, KEY_ID_BYTES);
+}
+
+/** A fresh key pair for samples and tests: a random scalar below the curve's order, and the point it belongs to. */
+export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array } {
+  const { n } = Point.CURVE();
+  // 128 bits more than the order, so that the remainder is as good as uniform (FIPS 186-5, appendix A.2.1).
+  const privateKey = (bytesToNumberBE(randomBytes(COORDINATE_BYTES + 16)) % (n - 1n)) + 1n;
+  const { x, y } = Point.BASE.multiply(privateKey).toAffine();
+  return { privateKey, publicKey: encodePoint(x, y) };
+}
+
+function parsePoint(bytes: Uint8Array): EdwardsPoint {
+  if (bytes.length !== PUBLIC_KEY_BYTES) {
+    const message = `A public key has ${PUBLIC_KEY_BYTES} bytes, this one has ${bytes.length}.`;
+    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: bytes.length });
+  }
+  const x = bytesToNumberBE(bytes.subarray(1, 1 + COORDINATE_BYTES));
+  const y = bytesToNumberBE(bytes.subarray(1 + COORDINATE_BYTES));
+  if (bytes[0] !== UNCOMPRESSED || x >= p || y >= p) {
+    const message = `The public key ${bytesToBase64(bytes)} is not 0x04 and two coordinates below 2^414 - 17.`;
+    throw new ArgumentError("PUBLIC_KEY_FORMAT", message, { actual: bytesToBase64(bytes) });
+  }
+  const point = Point.fromAffine({ x, y });
+  try {
+    // The library counts the identity as invalid; it is on the curve, and of small order.
+    if (!point.is0()) point.assertValidity();
+  } catch (cause) {
+    const message = `The public key ${bytesToBase64(bytes)} is not a point of Curve41417.`;
+    throw new ArgumentError("PUBLIC_KEY_NOT_ON_CURVE", message, { actual: bytesToBase64(bytes), cause });
+  }
+  if (point.isSmallOrder()) {
+    const message = `The public key ${bytesToBase64(bytes)} is a point of small order, which has no private key.`;
+    throw new ArgumentError("PUBLIC_KEY_SMALL_ORDER", message, { actual: bytesToBase64(bytes) });
+  }
+  return point;
+}
+
+function encodePoint(x: bigint, y: bigint): Uint8Array {
+  const [X, Y] = [x, y].map((coordinate) => numberToBytesBE(coordinate, COORDINATE_BYTES));
+  return concatBytes(Uint8Array.of(UNCOMPRESSED), X as Uint8Array, Y as Uint8Array);
+}

@@ -1,0 +1,64 @@
+import { describeValue } from "../describeValue.ts";
+import { TransportError, VerificationError } from "../errors.ts";
+import { type UserID, userIDToHex } from "../identity/userID.ts";
+
+/** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
+const GET_MERKLE_TREE_ROOT = "0xee94c797";
+const GET_BLOCK_NUMBER = "0x47378145";
+
+/** The calldata of `getMerkleTreeRoot(bytes20)`: selector, the id's 20 bytes, 12 zero bytes. @throws ArgumentError */
+export function encodeGetMerkleTreeRoot(userID: UserID): string {
+  return GET_MERKLE_TREE_ROOT + userIDToHex(userID) + "0".repeat(24);
+}
+
+/** The calldata of `getBlockNumber(bytes32)`. @param root 64 hex digits in lower case */
+export function encodeGetBlockNumber(root: string): string {
+  return GET_BLOCK_NUMBER + root;
+}
+
+/**
+ * Reads the answer to `getMerkleTreeRoot`.
+ * @returns the root, 64 hex digits in lower case; undefined where the user has none
+ * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
+ */
+export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
+  const root = decodeWord(answer);
+  return /^0+$/.test(root) ? undefined : root;
+}
+
+/** Reads the answer to `getBlockNumber`. @throws as `decodeMerkleTreeRoot` */
+export function decodeBlockNumber(answer: unknown): number {
+  return toSafeNumber(`0x${decodeWord(answer)}`, answer);
+}
+
+/** Reads the answer to `eth_chainId`, a quantity in hex. @throws TransportError RPC_ANSWER_INVALID */
+export function decodeChainId(answer: unknown): number {
+  if (typeof answer !== "string" || !/^0x[0-9a-f]{1,16}$/i.test(answer)) throw invalidAnswer(answer);
+  return toSafeNumber(answer, answer);
+}
+
+/** Reads the answer to `eth_getCode`. @returns hex digits without 0x @throws TransportError RPC_ANSWER_INVALID */
+export function decodeCode(answer: unknown): string {
+  if (typeof answer !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer)) throw invalidAnswer(answer);
+  return answer.slice(2);
+}
+
+function decodeWord(answer: unknown): string {
+  if (answer === "0x") {
+    const message = "There is no such contract at this address: its answer is 0x.";
+    throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
+  }
+  if (typeof answer !== "string" || !/^0x[0-9a-f]{64}$/i.test(answer)) throw invalidAnswer(answer);
+  return answer.slice(2).toLowerCase();
+}
+
+function toSafeNumber(hex: string, answer: unknown): number {
+  const number = Number(hex);
+  if (!Number.isSafeInteger(number)) throw invalidAnswer(answer);
+  return number;
+}
+
+function invalidAnswer(actual: unknown): TransportError {
+  const message = `The endpoint's answer ${describeValue(actual)} is not of the form that was asked for.`;
+  return new TransportError("RPC_ANSWER_INVALID", message, { actual });
+}
