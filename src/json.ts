@@ -1,3 +1,4 @@
+import { printable } from "./describeValue.ts";
 import { ArgumentError } from "./errors.ts";
 
 const QUOTE = 0x22;
@@ -21,9 +22,9 @@ export function parseJson(text: string, maxDepth: number): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ArgumentError("JSON_INVALID", `This is not JSON: ${(cause as Error).message}.`, { cause });
+    throw new ArgumentError("JSON_INVALID", `This is not JSON: ${printable((cause as Error).message)}.`, { cause });
   }
-  const kept = countMembers(value);
+  const kept = countMembers(value, maxDepth);
   if (kept !== members) {
     const message = `An object of this JSON has a key twice: ${members} members are written, ${kept} differ.`;
     throw new ArgumentError("JSON_DUPLICATE_KEY", message, { expected: members, actual: kept });
@@ -40,14 +41,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 function scan(text: string, maxDepth: number): number {
   let members = 0;
   let depth = 0;
-  let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === BACKSLASH) i++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) {
-      inString = true;
+    if (code === QUOTE) {
+      i = endOfString(text, i);
     } else if (code === COLON) {
       members++;
     } else if (ALLOWED[code] !== 1) {
@@ -63,11 +60,25 @@ function scan(text: string, maxDepth: number): number {
   return members;
 }
 
-function countMembers(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const children = Object.values(value);
-  let count = Array.isArray(value) ? 0 : children.length;
-  for (const child of children) if (typeof child === "object") count += countMembers(child);
+/** Where the string that begins at `start` ends: at the next quote after an even number of backslashes. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end;
+    while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+    if ((end - before) % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** Counts the members of all objects in a value, which stand `depth` deep at the most. */
+function countMembers(value: unknown, depth: number): number {
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const child of value as unknown[]) count += countMembers(child, depth - 1);
+  } else if (isObject(value)) {
+    // for-in makes no arrays: a third of the time of Object.keys and Object.values.
+    for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
+  }
   return count;
 }
 

@@ -2,6 +2,7 @@ import { edwards, type EdwardsPoint } from "@noble/curves/abstract/edwards.js";
 import { bytesToNumberBE, numberToBytesBE } from "@noble/curves/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, randomBytes } from "@noble/hashes/utils.js";
+import { describeValue } from "../describeValue.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesToBase64 } from "./base64.ts";
 
@@ -62,9 +63,9 @@ export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array }
 }
 
 function parsePoint(bytes: Uint8Array): EdwardsPoint {
-  if (bytes.length !== PUBLIC_KEY_BYTES) {
-    const message = `A public key has ${PUBLIC_KEY_BYTES} bytes, this one has ${bytes.length}.`;
-    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: bytes.length });
+  if (!(bytes instanceof Uint8Array) || bytes.length !== PUBLIC_KEY_BYTES) {
+    const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
+    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: bytes });
   }
   const x = bytesToNumberBE(bytes.subarray(1, 1 + COORDINATE_BYTES));
   const y = bytesToNumberBE(bytes.subarray(1 + COORDINATE_BYTES));

@@ -45,14 +45,14 @@ export function parseUserID(value: unknown): UserID {
 
 /**
  * @param bytes the 20 bytes of a user id
- * @throws ArgumentError USER_ID_INVALID for any other length
+ * @throws ArgumentError USER_ID_INVALID for anything else
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
-  if (bytes.length === USER_ID_BYTES) return respell(base32nopad.encode(bytes), BASE32, ZBASE32);
-  throw new ArgumentError("USER_ID_INVALID", `A user id has ${USER_ID_BYTES} bytes, this one has ${bytes.length}.`, {
-    expected: USER_ID_BYTES,
-    actual: bytes.length,
-  });
+  if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
+    return respell(base32nopad.encode(bytes), BASE32, ZBASE32);
+  }
+  const message = `A user id must be ${USER_ID_BYTES} bytes, it is ${describeValue(bytes)}.`;
+  throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: bytes });
 }
 
 /** @throws ArgumentError USER_ID_INVALID */

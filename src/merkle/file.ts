@@ -25,6 +25,10 @@ interface MerkleNode {
   parent: string;
 }
 
+/** The keys of `merkle` that are not nodes. */
+const HEADER = ["root", "hashalgo", "leaves", "levels"];
+const NODE_FIELDS = ["type", "level", "left", "right", "parent"] as const;
+
 /** The objects of a file stand three deep: file, `merkle`, node. */
 const MAX_DEPTH = 3;
 const HASH = /^[0-9a-f]{64}$/;
@@ -39,7 +43,7 @@ const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
   const values = sorted.map(serializeKeyRecord);
-  return { values, records: sorted, lookup: indexByUser(sorted), tree: new MerkleTree(values) };
+  return { values, records: sorted, lookup: indexByUser(sorted, values), tree: new MerkleTree(values) };
 }
 
 /**
@@ -73,7 +77,7 @@ export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
   const file = verifying("file", "The file", () => parseJson(text, MAX_DEPTH));
   const { merkle, values, lookup } = parseShape(file);
   const records = parseValues(values);
-  const index = verifying("file", "values", () => indexByUser(records));
+  const index = verifying("file", "values", () => indexByUser(records, values));
   const tree = verifying("file", "values", () => new MerkleTree(values));
   if (tree.root !== root) {
     const message = `The file's values have the root ${tree.root}, expected was ${root}: the file was changed.`;
@@ -87,7 +91,7 @@ export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
 /** The nodes of `merkle` by their hash: the leaves first, then level by level, the root last. */
 function* nodesOf(tree: MerkleTree): Generator<[string, MerkleNode]> {
   const top = tree.height - 1;
-  let children: string[] = [];
+  let children: readonly string[] = [];
   let nodes = tree.hashes(0);
   for (let level = 0; level <= top; level++) {
     const parents = level === top ? [] : tree.hashes(level + 1);
@@ -103,10 +107,15 @@ function* nodesOf(tree: MerkleTree): Generator<[string, MerkleNode]> {
   }
 }
 
-function indexByUser(records: readonly KeyRecord[]): Map<UserID, number> {
+function indexByUser(records: readonly KeyRecord[], values: readonly string[]): Map<UserID, number> {
   const index = new Map<UserID, number>();
   for (const [i, { userID }] of records.entries()) {
     const first = index.get(userID);
+    if (first !== undefined && values[first] === values[i]) {
+      // CVE-2012-2459: as a lone last node is paired with itself, writing it twice leaves the root as it was.
+      const message = `The record of the user ${userID} stands there twice: as number ${first} and as number ${i}, counted from 0.`;
+      throw new ArgumentError("DUPLICATE_VALUE", message, { expected: first, actual: i });
+    }
     if (first !== undefined) {
       const message = `The user ${userID} has two records: number ${first} and number ${i}, counted from 0.`;
       throw new ArgumentError("DUPLICATE_USER", message, { expected: first, actual: i });
@@ -145,19 +154,11 @@ function parseShape(file: unknown): FileShape {
 }
 
 function parseValues(values: readonly string[]): KeyRecord[] {
-  const first = new Map<string, number>();
   return values.map((value, i) => {
     if (LOOKS_LIKE_NODE.test(value)) {
       const message = `values[${i}] is two hashes in a row: its leaf would be the parent of two others.`;
       throw new VerificationError("file", "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
     }
-    const same = first.get(value);
-    if (same !== undefined) {
-      // CVE-2012-2459: as a lone last node is paired with itself, writing it twice leaves the root as it was.
-      const message = `values[${i}] repeats values[${same}].`;
-      throw new VerificationError("file", "DUPLICATE_VALUE", message, { expected: same, actual: i });
-    }
-    first.set(value, i);
     return verifying("file", `values[${i}]`, () => parseKeyRecord(value));
   });
 }
@@ -170,39 +171,52 @@ function compareLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserI
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected: i, actual });
   }
   for (const key of Object.keys(lookup)) {
-    if (!isUserID(key)) throw unknownKey("lookup", key);
     if (index.has(key)) continue;
+    if (!isUserID(key)) throw unknownKey("lookup", key);
     const message = `lookup names the user ${key}, who has no record in values.`;
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { actual: lookup[key] });
   }
 }
 
 function compareMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
-  const { root, hashalgo, leaves, levels, ...nodes } = merkle;
+  const { root, hashalgo, leaves, levels } = merkle;
   if (hashalgo !== "sha256") {
     const message = `merkle.hashalgo is ${describeValue(hashalgo)} instead of "sha256".`;
     throw new VerificationError("file", "FILE_HASH_ALGORITHM", message, { expected: "sha256", actual: hashalgo });
-  }
-  for (const key of Object.keys(nodes)) {
-    if (HASH.test(key)) continue;
-    if (HASH.test(key.toLowerCase())) throw notLowercase("a key of merkle", key);
-    throw unknownKey("merkle", key);
   }
   expectSame("merkle.root", tree.root, root);
   expectSame("merkle.leaves", tree.leafCount, leaves);
   expectSame("merkle.levels", tree.height, levels);
   let count = 0;
   for (const [hash, expected] of nodesOf(tree)) {
-    const actual = Object.hasOwn(nodes, hash) ? nodes[hash] : undefined;
-    if (!isObject(actual)) throw mismatch(`merkle["${hash}"]`, "a node", actual);
-    for (const [field, value] of Object.entries<string | number>({ ...expected })) {
-      expectSame(`merkle["${hash}"].${field}`, value, Object.hasOwn(actual, field) ? actual[field] : undefined);
-    }
-    const unknown = Object.keys(actual).find((field) => !Object.hasOwn(expected, field));
-    if (unknown !== undefined) throw unknownKey(`merkle["${hash}"]`, unknown);
+    const actual = merkle[hash];
+    if (actual === undefined) checkKeys(merkle);
+    if (!isObject(actual) || !isSameNode(actual, expected)) throw nodeError(`merkle["${hash}"]`, expected, actual);
     count++;
   }
-  expectSame("The number of nodes in merkle", count, Object.keys(nodes).length);
+  const actual = Object.keys(merkle).length - HEADER.length;
+  if (actual === count) return;
+  checkKeys(merkle);
+  throw mismatch("The number of nodes in merkle", count, actual);
+}
+
+/** Finds the key of `merkle` that no file may have, in case there is one. */
+function checkKeys(merkle: Record<string, unknown>): void {
+  for (const key of Object.keys(merkle)) {
+    if (HASH.test(key) || HEADER.includes(key)) continue;
+    throw HASH.test(key.toLowerCase()) ? notLowercase("a key of merkle", key) : unknownKey("merkle", key);
+  }
+}
+
+function compareNode(where: string, expected: MerkleNode, actual: unknown): void {
+  if (!isObject(actual)) throw mismatch(where, "a node", actual);
+  for (const field of NODE_FIELDS) {
+    if (actual[field] !== expected[field]) expectSame(`${where}.${field}`, expected[field], actual[field]);
+  }
+  const fields = Object.keys(actual);
+  if (fields.length === NODE_FIELDS.length) return;
+  const unknown = fields.find((field) => !Object.hasOwn(expected, field));
+  if (unknown !== undefined) throw unknownKey(where, unknown);
 }
 
 function expectSame(where: string, expected: string | number, actual: unknown): void {

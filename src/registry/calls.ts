@@ -39,7 +39,8 @@ export function decodeChainId(answer: unknown): number {
 
 /** Reads the answer to `eth_getCode`. @returns hex digits without 0x @throws TransportError RPC_ANSWER_INVALID */
 export function decodeCode(answer: unknown): string {
-  if (typeof answer !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer)) throw invalidAnswer(answer);
+  if (typeof answer !== "string" || !/^0x[0-9a-f]*$/i.test(answer) || answer.length % 2 !== 0)
+    throw invalidAnswer(answer);
   return answer.slice(2);
 }
 
@@ -58,7 +59,8 @@ function toSafeNumber(hex: string, answer: unknown): number {
   return number;
 }
 
-function invalidAnswer(actual: unknown): TransportError {
-  const message = `The endpoint's answer ${describeValue(actual)} is not of the form that was asked for.`;
+function invalidAnswer(answer: unknown): TransportError {
+  const actual = describeValue(answer);
+  const message = `The endpoint's answer is not of the form that was asked for: ${actual}.`;
   return new TransportError("RPC_ANSWER_INVALID", message, { actual });
 }

@@ -43,11 +43,9 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       response = await fetch(url, { ...init, redirect: "manual", signal: within });
       if (!isRedirect(response)) bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
-      if (within.aborted) throw cause;
-      throw new TransportError("UNREACHABLE", `${host} does not answer: ${reasonOf(cause)}.`, { cause });
+      throw new TransportError("UNREACHABLE", `${host} does not answer${reasonOf(cause)}.`, { cause });
     }
     if (isRedirect(response)) {
-      await response.body?.cancel();
       throw new TransportError("REDIRECT_REFUSED", `${host} answers with a redirect, which is not followed.`);
     }
     if (bytes === undefined) {
@@ -60,7 +58,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 
 /**
  * Runs `work` and gives up after `timeoutMs`, or as soon as `signal` says so, whether or not the work heeds the signal
- * that it is handed.
+ * that it is handed. That signal is given at the end in any case: whatever is still open is closed.
  * @throws TransportError TIMEOUT, ABORTED; and what the work throws
  */
 export async function withinTime<T>(
@@ -69,21 +67,23 @@ export async function withinTime<T>(
   signal: AbortSignal | undefined,
   work: (within: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const within = signal ? AbortSignal.any([timeout, signal]) : timeout;
-  const { promise: ended, reject } = Promise.withResolvers<never>();
-  const end = () => {
-    const [code, message] = signal?.aborted
-      ? (["ABORTED", "The caller ended the request."] as const)
-      : (["TIMEOUT", `${who} did not answer in full within ${timeoutMs} ms.`] as const);
-    reject(new TransportError(code, message, { cause: within.reason }));
+  const within = new AbortController();
+  const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>();
+  const abort = () => {
+    giveUp(new TransportError("ABORTED", "The caller ended the request.", { cause: signal?.reason }));
   };
-  within.addEventListener("abort", end, { once: true });
+  // Not AbortSignal.timeout: its timer outlives the request, and Node would not wait for it.
+  const timer = setTimeout(() => {
+    giveUp(new TransportError("TIMEOUT", `${who} did not answer in full within ${timeoutMs} ms.`));
+  }, timeoutMs);
+  signal?.addEventListener("abort", abort, { once: true });
   try {
-    if (within.aborted) end();
-    return await Promise.race([ended, within.aborted ? ended : work(within)]);
+    if (signal?.aborted) abort();
+    return await Promise.race([givenUp, signal?.aborted ? givenUp : work(within.signal)]);
   } finally {
-    within.removeEventListener("abort", end);
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    within.abort();
   }
 }
 
@@ -97,10 +97,7 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
     const { done, value } = await reader.read();
     if (done) break;
     length += value.length;
-    if (length > maxBytes) {
-      await reader.cancel();
-      return undefined;
-    }
+    if (length > maxBytes) return undefined;
     chunks.push(value);
   }
   const bytes = new Uint8Array(length);
@@ -117,9 +114,12 @@ function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400);
 }
 
-/** Node's fetch says "fetch failed" and keeps the reason one level deeper. */
+/**
+ * Why a fetch failed: Node's code for it, such as ECONNREFUSED, one level below an error that says "fetch failed".
+ * Nothing else: some runtimes write the whole address into the message.
+ */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (!(inner instanceof Error)) return String(inner);
-  return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message;
+  const code = inner instanceof Error && "code" in inner ? inner.code : undefined;
+  return typeof code === "string" ? `: ${code}` : "";
 }

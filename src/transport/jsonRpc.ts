@@ -21,30 +21,33 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
  */
 export function rpcCaller(rpc: string | Eip1193Provider, options: FetchOptions): RpcCall {
   if (typeof rpc === "string") {
-    checkUrl(rpc);
+    checkUrl("rpc", rpc);
     return (method, params) => callOverHttp(rpc, method, params, options);
   }
   if (!isObject(rpc) || typeof rpc.request !== "function") {
-    throw new ArgumentError("ARGUMENT_INVALID", "rpc must be an http(s) address or an EIP-1193 provider.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) address or an EIP-1193 provider.");
   }
   return (method, params) =>
     withinTime("The provider", options.timeoutMs, options.signal, async () => {
       try {
         return await rpc.request({ method, params });
       } catch (cause) {
-        const message = `The provider answers ${method} with an error: ${quote((cause as Error | null)?.message)}.`;
-        throw new TransportError("RPC_ERROR", message, { cause });
+        throw rpcError("The provider", method, cause, { cause });
       }
     });
 }
 
 /**
- * Returns an http(s) address that it was given.
- * @throws ArgumentError ARGUMENT_INVALID
+ * Returns an http(s) address that it was given. The error does not show it: addresses of endpoints hold secrets.
+ * @throws ArgumentError ARGUMENT_INVALID; also with user and password in the address, which fetch refuses
  */
-export function checkUrl(url: unknown): string {
-  if (typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw new ArgumentError("ARGUMENT_INVALID", `${describeValue(url)} is not an http(s) address.`, { actual: url });
+export function checkUrl(option: string, url: unknown): string {
+  if (typeof url === "string" && URL.canParse(url)) {
+    const { protocol, username, password } = new URL(url);
+    if (/^https?:$/.test(protocol) && username === "" && password === "") return url;
+  }
+  const message = `The option ${option} must be an http(s) address, without user and password.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 async function callOverHttp(url: string, method: string, params: readonly unknown[], options: FetchOptions) {
@@ -59,10 +62,7 @@ async function callOverHttp(url: string, method: string, params: readonly unknow
   } catch {
     // judged below, with every other answer that is not JSON-RPC
   }
-  if (isObject(answer) && isObject(answer["error"])) {
-    const { code, message } = answer["error"];
-    throw new TransportError("RPC_ERROR", `${host} answers ${method} with error ${quote(code)}: ${quote(message)}.`);
-  }
+  if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
     throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`);
   }
@@ -72,7 +72,11 @@ async function callOverHttp(url: string, method: string, params: readonly unknow
   return answer["result"];
 }
 
-/** An endpoint's own words, as they may stand in a message. */
-function quote(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? describeValue(value) : "without a reason";
+/** An error in its sender's own words: quoted, cut, and without addresses, which hold secrets. */
+function rpcError(who: string, method: string, error: unknown, options?: ErrorOptions): TransportError {
+  const { code, message } = isObject(error) ? error : {};
+  const number = typeof code === "number" ? ` ${code}` : "";
+  const words = typeof message === "string" ? message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>") : "no reason";
+  const sentence = `${who} answers ${method} with the error${number}: ${describeValue(words)}.`;
+  return new TransportError("RPC_ERROR", sentence, options);
 }

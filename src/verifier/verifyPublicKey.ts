@@ -1,10 +1,11 @@
 import { describeValue } from "../describeValue.ts";
-import { ArgumentError, TransportError, VerificationError } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { base64ToBytes } from "../identity/base64.ts";
 import { PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { decodeBlockNumber, decodeCode, encodeGetBlockNumber, encodeGetMerkleTreeRoot } from "../registry/calls.ts";
-import { DEFAULT_LIMITS, fetchBytes, type FetchOptions, type Limits } from "../transport/fetchBytes.ts";
+import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
+import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { checkUrl, type Eip1193Provider, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import { judgeFile, type JudgedRecord, judgeRoot, type Question } from "./judgement.ts";
 
@@ -54,16 +55,23 @@ export async function verifyPublicKey(userID: UserID, options: VerifyOptions): P
   const question = parseQuestion(userID, options);
   const { fileBytes, rpcBytes, timeoutMs } = parseLimits(options.limits);
   const { contract, chainId } = question;
-  const via = { fetch: options.fetch, signal: options.signal, timeoutMs };
+  const ended = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
+  const via = { fetch: options.fetch, signal, timeoutMs };
   const call = rpcCaller(options.rpc, { ...via, maxBytes: rpcBytes });
-  const merkleUrl = checkUrl(options.merkleUrl);
-
-  const root = judgeRoot(question, await askChain(question, call));
-  const [bytes, blockNumber] = await Promise.all([
-    fetchFile(merkleUrl, root, { ...via, maxBytes: fileBytes }),
-    call("eth_call", [{ to: contract, data: encodeGetBlockNumber(root) }, "latest"]),
-  ]);
-  return { ...judgeFile(question, root, bytes), root, blockNumber: decodeBlockNumber(blockNumber), contract, chainId };
+  const merkleUrl = checkUrl("merkleUrl", options.merkleUrl);
+  try {
+    const root = judgeRoot(question, await askChain(question, call));
+    const [bytes, answer] = await Promise.all([
+      fetchMerkleFile(merkleUrl, root, { ...via, maxBytes: fileBytes }),
+      call("eth_call", [{ to: contract, data: encodeGetBlockNumber(root) }, "latest"]),
+    ]);
+    const judged = judgeFile(question, root, bytes);
+    return { ...judged, root, blockNumber: decodeBlockNumber(answer), contract, chainId };
+  } finally {
+    // Where one of several requests failed, the others are still under way.
+    ended.abort();
+  }
 }
 
 async function askChain({ userID, contract, codeHash }: Question, call: RpcCall) {
@@ -80,18 +88,6 @@ async function hashCode(code: string): Promise<string> {
   const { keccak_256 } = await import("@noble/hashes/sha3.js");
   const { bytesToHex, hexToBytes } = await import("@noble/hashes/utils.js");
   return `0x${bytesToHex(keccak_256(hexToBytes(code)))}`;
-}
-
-async function fetchFile(merkleUrl: string, root: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = `${merkleUrl.replace(/\/+$/, "")}/${root}.json`;
-  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
-  if (status === 200) return bytes;
-  const { host } = new URL(url);
-  if (status === 404 || status === 410) {
-    const message = `${host} does not have the file ${root}.json, though the contract names its root.`;
-    throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
-  }
-  throw new TransportError("FILE_HOST_ERROR", `${host} answers with the HTTP status ${status}.`, { actual: status });
 }
 
 function parseQuestion(userID: UserID, options: VerifyOptions): Question {

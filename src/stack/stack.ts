@@ -1,0 +1,71 @@
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import publicKeyRegistry from "../../ignition/modules/PublicKeyRegistry.ts";
+import { buildContracts } from "./build.ts";
+import { startFileHost } from "./fileHost.ts";
+import { startLocalChain, type LocalChain } from "./localChain.ts";
+import { STACK_PORTS } from "./ports.ts";
+import { removeStackFile, writeStackFile, type StackNote } from "./stackFile.ts";
+import { Teardown } from "./teardown.ts";
+
+/** A running chain with the registry on it, and a running host of Merkle-tree files. */
+export interface Stack extends Omit<StackNote, "pid">, Pick<LocalChain, "connection"> {
+  /** Whether other processes find this stack by the project's note; false also when another stack is noted already. */
+  readonly announced: boolean;
+  /** Closes everything, frees the ports, removes the files and the note. May be called again. */
+  close(): Promise<void>;
+}
+
+export interface StackOptions {
+  /** The ports to listen on, `STACK_PORTS` by default; a taken one gives way to the next free one, 0 means any. */
+  ports?: { chain: number; files: number };
+  /** Whether to note the stack in the project, so that other processes find it. */
+  announce?: boolean;
+}
+
+/**
+ * Starts a whole stack on this machine: builds the contracts if need be, starts a chain in memory and a host of files
+ * from a fresh temporary folder, and deploys the registry, owned by the chain's first account. Listens on 127.0.0.1
+ * only and prints nothing on stdout. What was started is closed again when a later step fails.
+ *
+ * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
+ * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ */
+export async function startStack(
+  hre: HardhatRuntimeEnvironment,
+  { ports = STACK_PORTS, announce = false }: StackOptions = {},
+): Promise<Stack> {
+  await buildContracts(hre);
+
+  const teardown = new Teardown();
+  try {
+    const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
+    teardown.add(() => rm(merkleDir, { recursive: true, force: true }));
+
+    const chain = await startLocalChain(hre, { port: ports.chain });
+    teardown.add(() => chain.close());
+
+    const fileHost = await startFileHost({ dir: merkleDir, port: ports.files });
+    teardown.add(() => fileHost.close());
+
+    const { registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
+
+    const place = {
+      rpcUrl: chain.rpcUrl,
+      merkleUrl: fileHost.url,
+      merkleDir,
+      contract: await registry.getAddress(),
+      chainId: chain.chainId,
+    };
+    const note = { ...place, pid: process.pid };
+    const announced = announce && (await writeStackFile(hre.config.paths.root, note));
+    if (announced) teardown.add(() => removeStackFile(hre.config.paths.root, note));
+
+    return { ...place, connection: chain.connection, announced, close: () => teardown.run() };
+  } catch (error) {
+    await Promise.allSettled([teardown.run()]);
+    throw error;
+  }
+}

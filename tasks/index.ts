@@ -1,0 +1,113 @@
+/** The definitions of the command line `npx hardhat keyroot <verb>`: options here, each verb's work in its own file. */
+import { emptyTask, task } from "hardhat/config";
+import { ArgumentType } from "hardhat/types/arguments";
+import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
+import "./refusal.ts";
+
+const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
+
+const option = <Name extends string>(name: Name, description: string) =>
+  ({ name, description, type: STRING_WITHOUT_DEFAULT, defaultValue: undefined }) as const;
+
+const json = { name: "json", description: "Print one JSON object instead of text" } as const;
+const rpc = option("rpc", "JSON-RPC endpoint of the chain (default: the local stack's)");
+const contract = option("contract", "Address of the registry (default: the local stack's)");
+const merkleUrl = option("merkleUrl", "Address that serves the Merkle-tree files (default: the local stack's)");
+const chainId = {
+  name: "chainId",
+  description: "The chain that must answer (default: the local stack's)",
+  type: INT,
+  defaultValue: 0,
+} as const;
+const records = option("records", "File of users' records: JSON lines, or CSV where its name ends in .csv");
+const skipBad = { name: "skipBad", description: "Leave bad rows out instead of stopping at them" } as const;
+const usersPerFile = {
+  name: "usersPerFile",
+  description: "The most users of one file",
+  type: INT,
+  defaultValue: DEFAULT_USERS_PER_FILE,
+} as const;
+const port = {
+  name: "port",
+  description: "Port of the chain, the next one serves files; a taken one gives way to the next free one, 0 is any",
+  type: INT,
+  defaultValue: 8545,
+} as const;
+
+export const keyrootTasks = [
+  emptyTask("keyroot", "Publish users' public keys, and verify them").build(),
+
+  task(["keyroot", "stack"], "Run chain, contract and file host on this machine until Ctrl-C")
+    .addOption(port)
+    .addFlag(json)
+    .setAction(() => import("./stack.ts"))
+    .build(),
+
+  task(["keyroot", "deploy"], "Deploy a new registry")
+    .addOption(option("owner", "Who may add roots (default: the first account)"))
+    .addOption(rpc)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./deploy.ts"))
+    .build(),
+
+  task(["keyroot", "sample-users"], "Make records of sample users, one JSON object a line")
+    .addOption({ name: "count", description: "How many", type: INT, defaultValue: 25 })
+    .setAction(() => import("./sample-users.ts"))
+    .build(),
+
+  task(["keyroot", "build-file"], "Make Merkle-tree files of users' records")
+    .addOption(records)
+    .addOption(option("out", "Folder for the files"))
+    .addOption(usersPerFile)
+    .addFlag(skipBad)
+    .addFlag(json)
+    .setAction(() => import("./build-file.ts"))
+    .build(),
+
+  task(["keyroot", "check-file"], "Check a Merkle-tree file: its name, every record, the whole tree")
+    .addPositionalArgument({ name: "file", description: "Path of the file, <root>.json" })
+    .addFlag(json)
+    .setAction(() => import("./check-file.ts"))
+    .build(),
+
+  task(["keyroot", "publish"], "Publish users' keys: first the files, then their roots")
+    .addOption(records)
+    .addOption(option("out", "Folder that the file host serves (default: the local stack's)"))
+    .addOption(usersPerFile)
+    .addFlag(skipBad)
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./publish.ts"))
+    .build(),
+
+  task(["keyroot", "status"], "Show what a registry says of itself")
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./status.ts"))
+    .build(),
+
+  task(["keyroot", "verify"], "Verify a user's public key as an app would")
+    .addPositionalArgument({ name: "userId", description: "The user, 32 characters of zBase32" })
+    .addOption(option("expectedPublicKey", "The key that a server handed out, in base64"))
+    .addOption(option("codeHash", "Keccak-256 of the contract's code, where only that code is believed"))
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./verify.ts"))
+    .build(),
+
+  task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")
+    .addFlag({ name: "stay", description: "Keep the stack running afterwards, until Ctrl-C" })
+    .addOption(port)
+    .addFlag(json)
+    .setAction(() => import("./story.ts"))
+    .build(),
+];

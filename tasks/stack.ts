@@ -1,0 +1,34 @@
+import { startStack } from "../src/stack/stack.ts";
+import { untilStopped } from "../src/stack/untilStopped.ts";
+import { command, print } from "./command.ts";
+
+interface Args {
+  port: number;
+  json: boolean;
+}
+
+/** `keyroot stack`: chain, contract and file host on this machine, until Ctrl-C. */
+export default command(async ({ port, json }: Args, hre) => {
+  const stopped = untilStopped();
+  const stack = await startStack(hre, { ports: { chain: port, files: port === 0 ? 0 : port + 1 }, announce: true });
+  try {
+    const { rpcUrl, merkleUrl, merkleDir, contract, chainId, announced } = stack;
+    if (json) print(JSON.stringify({ rpcUrl, merkleUrl, merkleDir, contract, chainId }));
+    else {
+      print(
+        [
+          `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
+          `contract      ${contract}`,
+          `Merkle files  ${merkleUrl}  (from ${merkleDir})`,
+          announced ? "The other commands find this stack by themselves. Ctrl-C ends it." : ANOTHER,
+        ].join("\n"),
+      );
+    }
+    await stopped;
+  } finally {
+    await stack.close();
+  }
+  return undefined;
+});
+
+const ANOTHER = "Another stack runs in this project: the other commands find that one. Ctrl-C ends this one.";
