@@ -1,10 +1,11 @@
 import js from "@eslint/js";
 import globals from "globals";
+import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 const pureCore = ["src/errors.ts", "src/identity/**", "src/merkle/**", "src/registry/**", "src/verifier/**"];
 
-export default tseslint.config(
+export default defineConfig(
   { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
@@ -12,7 +13,7 @@ export default tseslint.config(
   {
     languageOptions: {
       globals: globals.nodeBuiltin,
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "scripts/*.mjs"] } },
+      parserOptions: { projectService: true },
     },
     rules: {
       eqeqeq: "error",
@@ -41,6 +42,11 @@ export default tseslint.config(
       ],
       "no-restricted-globals": ["error", "process", "Buffer", "__dirname"],
     },
+  },
+  {
+    // Plain JavaScript has no types to check.
+    files: ["**/*.{js,mjs,cjs}"],
+    extends: [tseslint.configs.disableTypeChecked],
   },
   {
     // chai's assertions are expressions.

@@ -4,35 +4,72 @@ pragma solidity 0.8.37;
 import {Ownable, Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step.sol";
 import {IPublicKeyRegistry} from "./IPublicKeyRegistry.sol";
 
+/// @title PublicKeyRegistry
+/// @author Keyroot
+/// @notice See `IPublicKeyRegistry`. A user's root is written in one place only, under the condition that it is zero.
 contract PublicKeyRegistry is IPublicKeyRegistry, Ownable2Step {
-    struct User { bytes32 merkleTreeRoot; }
+    struct User {
+        bytes32 merkleTreeRoot;
+    }
+
+    /// @inheritdoc IPublicKeyRegistry
+    string public constant HASH_TYPE = "sha256";
+
     mapping(bytes20 userID => User) private _users;
-    mapping(bytes32 merkleTreeRoot => uint256) private _blockNumbers;
+    mapping(bytes32 merkleTreeRoot => uint256 blockNumber) private _blockNumbers;
     uint256 private _userCount;
 
+    /// @notice Starts without users, at the block that stands for "no root".
+    /// @param initialOwner The account that may add roots, until it hands the ownership on
     constructor(address initialOwner) Ownable(initialOwner) {
         _blockNumbers[0] = block.number;
     }
 
-    function addMerkleTreeRoot(bytes32 merkleTreeRoot, bytes calldata userIDsPacked) external onlyOwner {
-        if (merkleTreeRoot == 0) revert PublicKeyRegistryZeroRoot(merkleTreeRoot);
+    /// @inheritdoc IPublicKeyRegistry
+    function addMerkleTreeRoot(bytes32 merkleTreeRoot, bytes calldata userIDsPacked) public onlyOwner {
+        if (merkleTreeRoot == 0) revert PublicKeyRegistryInvalidMerkleTreeRoot(merkleTreeRoot);
         if (userIDsPacked.length % 20 != 0) revert PublicKeyRegistryInvalidPackedLength(userIDsPacked.length);
-        uint256 addedCount = 0;
-        unchecked {
-            for (uint256 i = 0; i < userIDsPacked.length; i += 20) {
-                bytes20 userID;
-                assembly ("memory-safe") { userID := calldataload(add(userIDsPacked.offset, i)) }
-                User storage user = _users[userID];
-                if (user.merkleTreeRoot == 0) {
-                    user.merkleTreeRoot = merkleTreeRoot;
-                    ++addedCount;
-                }
-            }
+
+        uint256 addedCount = userIDsPacked.length / 20;
+        bytes calldata rest = userIDsPacked;
+        // Written this way round, the optimizer sees that the slices below check the same: 20 gas less for each user.
+        while (20 <= rest.length) {
+            // A pointer, so that the user's slot is hashed once for both the read and the write: 60 gas less.
+            User storage user = _users[bytes20(rest[:20])];
+            rest = rest[20:];
+            if (user.merkleTreeRoot == 0) user.merkleTreeRoot = merkleTreeRoot;
+            else --addedCount;
         }
         if (addedCount == 0) return;
+
         if (_blockNumbers[merkleTreeRoot] == 0) _blockNumbers[merkleTreeRoot] = block.number;
         _userCount += addedCount;
         emit MerkleTreeRootAdded(merkleTreeRoot, addedCount);
     }
-    function getMerkleTreeRoot(bytes20 userID) external view returns (bytes32) { return _users[userID].merkleTreeRoot; }
+
+    /// @notice Refused, whoever asks: a registry without an owner could never take another user.
+    function renounceOwnership() public view override {
+        revert PublicKeyRegistryCannotRenounceOwnership(owner());
+    }
+
+    /// @inheritdoc IPublicKeyRegistry
+    function getMerkleTreeRoot(bytes20 userID) public view returns (bytes32) {
+        return _users[userID].merkleTreeRoot;
+    }
+
+    /// @inheritdoc IPublicKeyRegistry
+    function getBlockNumber(bytes32 merkleTreeRoot) public view returns (uint256) {
+        return _blockNumbers[merkleTreeRoot];
+    }
+
+    /// @inheritdoc IPublicKeyRegistry
+    function getUserInfo(bytes20 userID) public view returns (bytes32 merkleTreeRoot, uint256 blockNumber) {
+        merkleTreeRoot = _users[userID].merkleTreeRoot;
+        blockNumber = _blockNumbers[merkleTreeRoot];
+    }
+
+    /// @inheritdoc IPublicKeyRegistry
+    function userCount() public view returns (uint256) {
+        return _userCount;
+    }
 }

@@ -22,7 +22,7 @@ export default command(async (args: Args, hre) => {
   const chainId = await target.checkChainId();
   await buildContracts(hre);
   const { ignition } = await connect(hre, target);
-  const { registry } = await ignition.deploy(publicKeyRegistry, {
+  const { publicKeyRegistry: registry } = await ignition.deploy(publicKeyRegistry, {
     deploymentId: await deploymentId(target, chainId),
     ...(owner !== undefined && { parameters: { PublicKeyRegistry: { initialOwner: owner } } }),
   });

@@ -31,7 +31,8 @@ export class Target {
 
   /** @throws ArgumentError ARGUMENT_INVALID */
   static async resolve(args: Partial<TargetArgs>, hre: HardhatRuntimeEnvironment): Promise<Target> {
-    const { network } = hre.globalOptions;
+    // Declared as always there, it is undefined where no --network was given.
+    const network = hre.globalOptions.network as string | undefined;
     if (network !== undefined) {
       if (args.rpc !== undefined) {
         throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both name a chain: give one of them.");
@@ -73,7 +74,7 @@ export class Target {
   }
 
   get #knownChainId(): number | undefined {
-    return this.#args.chainId || this.#stack?.chainId;
+    return this.#args.chainId === 0 ? this.#stack?.chainId : this.#args.chainId;
   }
 }
 

@@ -6,25 +6,33 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface PublicKeyRegistryInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "addMerkleTreeRoot" | "getMerkleTreeRoot" | "owner" | "pendingOwner" | "renounceOwnership" | "transferOwnership"): FunctionFragment;
+    getFunction(nameOrSignature: "HASH_TYPE" | "acceptOwnership" | "addMerkleTreeRoot" | "getBlockNumber" | "getMerkleTreeRoot" | "getUserInfo" | "owner" | "pendingOwner" | "renounceOwnership" | "transferOwnership" | "userCount"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "MerkleTreeRootAdded" | "OwnershipTransferStarted" | "OwnershipTransferred"): EventFragment;
 
-    encodeFunctionData(functionFragment: 'acceptOwnership', values?: undefined): string;
+    encodeFunctionData(functionFragment: 'HASH_TYPE', values?: undefined): string;
+encodeFunctionData(functionFragment: 'acceptOwnership', values?: undefined): string;
 encodeFunctionData(functionFragment: 'addMerkleTreeRoot', values: [BytesLike, BytesLike]): string;
+encodeFunctionData(functionFragment: 'getBlockNumber', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'getMerkleTreeRoot', values: [BytesLike]): string;
+encodeFunctionData(functionFragment: 'getUserInfo', values: [BytesLike]): string;
 encodeFunctionData(functionFragment: 'owner', values?: undefined): string;
 encodeFunctionData(functionFragment: 'pendingOwner', values?: undefined): string;
 encodeFunctionData(functionFragment: 'renounceOwnership', values?: undefined): string;
 encodeFunctionData(functionFragment: 'transferOwnership', values: [AddressLike]): string;
+encodeFunctionData(functionFragment: 'userCount', values?: undefined): string;
 
-    decodeFunctionResult(functionFragment: 'acceptOwnership', data: BytesLike): Result;
+    decodeFunctionResult(functionFragment: 'HASH_TYPE', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'acceptOwnership', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'addMerkleTreeRoot', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'getBlockNumber', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'getMerkleTreeRoot', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'getUserInfo', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'owner', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'pendingOwner', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'renounceOwnership', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'userCount', data: BytesLike): Result;
   }
 
   
@@ -98,6 +106,14 @@ decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Re
 
     
     
+    HASH_TYPE: TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >
+    
+
+    
     acceptOwnership: TypedContractMethod<
       [],
       [void],
@@ -114,9 +130,25 @@ decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Re
     
 
     
+    getBlockNumber: TypedContractMethod<
+      [merkleTreeRoot: BytesLike, ],
+      [bigint],
+      'view'
+    >
+    
+
+    
     getMerkleTreeRoot: TypedContractMethod<
       [userID: BytesLike, ],
       [string],
+      'view'
+    >
+    
+
+    
+    getUserInfo: TypedContractMethod<
+      [userID: BytesLike, ],
+      [[string, bigint] & {merkleTreeRoot: string, blockNumber: bigint }],
       'view'
     >
     
@@ -141,7 +173,7 @@ decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Re
     renounceOwnership: TypedContractMethod<
       [],
       [void],
-      'nonpayable'
+      'view'
     >
     
 
@@ -153,10 +185,23 @@ decodeFunctionResult(functionFragment: 'transferOwnership', data: BytesLike): Re
     >
     
 
+    
+    userCount: TypedContractMethod<
+      [],
+      [bigint],
+      'view'
+    >
+    
+
 
     getFunction<T extends ContractMethod = ContractMethod>(key: string | FunctionFragment): T;
 
-    getFunction(nameOrSignature: 'acceptOwnership'): TypedContractMethod<
+    getFunction(nameOrSignature: 'HASH_TYPE'): TypedContractMethod<
+      [],
+      [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'acceptOwnership'): TypedContractMethod<
       [],
       [void],
       'nonpayable'
@@ -166,9 +211,19 @@ getFunction(nameOrSignature: 'addMerkleTreeRoot'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'getBlockNumber'): TypedContractMethod<
+      [merkleTreeRoot: BytesLike, ],
+      [bigint],
+      'view'
+    >;
 getFunction(nameOrSignature: 'getMerkleTreeRoot'): TypedContractMethod<
       [userID: BytesLike, ],
       [string],
+      'view'
+    >;
+getFunction(nameOrSignature: 'getUserInfo'): TypedContractMethod<
+      [userID: BytesLike, ],
+      [[string, bigint] & {merkleTreeRoot: string, blockNumber: bigint }],
       'view'
     >;
 getFunction(nameOrSignature: 'owner'): TypedContractMethod<
@@ -184,12 +239,17 @@ getFunction(nameOrSignature: 'pendingOwner'): TypedContractMethod<
 getFunction(nameOrSignature: 'renounceOwnership'): TypedContractMethod<
       [],
       [void],
-      'nonpayable'
+      'view'
     >;
 getFunction(nameOrSignature: 'transferOwnership'): TypedContractMethod<
       [newOwner: AddressLike, ],
       [void],
       'nonpayable'
+    >;
+getFunction(nameOrSignature: 'userCount'): TypedContractMethod<
+      [],
+      [bigint],
+      'view'
     >;
 
     getEvent(key: 'MerkleTreeRootAdded'): TypedContractEvent<MerkleTreeRootAddedEvent.InputTuple, MerkleTreeRootAddedEvent.OutputTuple, MerkleTreeRootAddedEvent.OutputObject>;

@@ -50,7 +50,7 @@ export async function startStack(
     const fileHost = await startFileHost({ dir: merkleDir, port: ports.files });
     teardown.add(() => fileHost.close());
 
-    const { registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
+    const { publicKeyRegistry: registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
 
     const place = {
       rpcUrl: chain.rpcUrl,

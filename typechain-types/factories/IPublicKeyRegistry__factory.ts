@@ -20,23 +20,23 @@
   {
     "inputs": [
       {
+        "internalType": "bytes32",
+        "name": "merkleTreeRoot",
+        "type": "bytes32"
+      }
+    ],
+    "name": "PublicKeyRegistryInvalidMerkleTreeRoot",
+    "type": "error"
+  },
+  {
+    "inputs": [
+      {
         "internalType": "uint256",
         "name": "length",
         "type": "uint256"
       }
     ],
     "name": "PublicKeyRegistryInvalidPackedLength",
-    "type": "error"
-  },
-  {
-    "inputs": [
-      {
-        "internalType": "bytes32",
-        "name": "merkleTreeRoot",
-        "type": "bytes32"
-      }
-    ],
-    "name": "PublicKeyRegistryZeroRoot",
     "type": "error"
   },
   {
@@ -57,6 +57,112 @@
     ],
     "name": "MerkleTreeRootAdded",
     "type": "event"
+  },
+  {
+    "inputs": [],
+    "name": "HASH_TYPE",
+    "outputs": [
+      {
+        "internalType": "string",
+        "name": "",
+        "type": "string"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "merkleTreeRoot",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "bytes",
+        "name": "userIDsPacked",
+        "type": "bytes"
+      }
+    ],
+    "name": "addMerkleTreeRoot",
+    "outputs": [],
+    "stateMutability": "nonpayable",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes32",
+        "name": "merkleTreeRoot",
+        "type": "bytes32"
+      }
+    ],
+    "name": "getBlockNumber",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes20",
+        "name": "userID",
+        "type": "bytes20"
+      }
+    ],
+    "name": "getMerkleTreeRoot",
+    "outputs": [
+      {
+        "internalType": "bytes32",
+        "name": "",
+        "type": "bytes32"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [
+      {
+        "internalType": "bytes20",
+        "name": "userID",
+        "type": "bytes20"
+      }
+    ],
+    "name": "getUserInfo",
+    "outputs": [
+      {
+        "internalType": "bytes32",
+        "name": "merkleTreeRoot",
+        "type": "bytes32"
+      },
+      {
+        "internalType": "uint256",
+        "name": "blockNumber",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
+  },
+  {
+    "inputs": [],
+    "name": "userCount",
+    "outputs": [
+      {
+        "internalType": "uint256",
+        "name": "",
+        "type": "uint256"
+      }
+    ],
+    "stateMutability": "view",
+    "type": "function"
   }
 ] as const;
 

@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect, createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+/** Gives every test of the surrounding `describe` a fresh folder. */
+export function temporaryFolder(): { readonly path: string } {
+  const folder = { path: "" };
+  beforeEach(async () => {
+    folder.path = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+  });
+  afterEach(() => rm(folder.path, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Collects what a test opened and closes it afterwards, in reverse. */
+export function closedAfterEach(): <T extends { close(): unknown }>(opened: T) => T {
+  const all: { close(): unknown }[] = [];
+  afterEach(async () => {
+    for (const opened of all.splice(0).reverse()) await opened.close();
+  });
+  return (opened) => {
+    all.push(opened);
+    return opened;
+  };
+}
+
+/** A server that does nothing but hold a port. */
+export async function hold(port: number): Promise<Server> {
+  const server = createServer();
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = await hold(0);
+  const port = portOf(server);
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+export function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("not listening on a port");
+  return address.port;
+}
+
+/** Sends a request as it stands, past all that a proper client would tidy up, and returns the whole answer. */
+export async function sendRaw(url: string, request: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(request);
+  return text(socket);
+}
+
+/** Calls a method over JSON-RPC and returns its result. */
+export async function rpc(url: string, method: string, params: unknown[] = []): Promise<unknown> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  return ((await response.json()) as { result: unknown }).result;
+}
+
+/** What a promise is rejected with. */
+export async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("expected a failure");
+}
