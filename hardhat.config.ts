@@ -1,6 +1,7 @@
 import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig } from "hardhat/config";
 import { createRequire } from "node:module";
+import { typechainOrder } from "./scripts/typechainOrder.ts";
 import { keyrootTasks } from "./tasks/index.ts";
 
 // The compiler is the npm package, pinned in package.json: nothing is downloaded, every machine builds the same bytecode.
@@ -11,7 +12,8 @@ const solc = {
 };
 
 export default defineConfig({
-  plugins: [hardhatToolbox],
+  // In this order: the hooks of the first run first.
+  plugins: [typechainOrder, hardhatToolbox],
   tasks: keyrootTasks,
   networks: {
     // `--network live`: both values come from the environment or from Hardhat's encrypted keystore.

@@ -8,11 +8,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dir = join(root, "typechain-types");
 
-/** The lines of every file, sorted: their order follows the order in which contracts happen to be compiled. */
 function snapshot() {
   const files = readdirSync(dir, { recursive: true }).filter((name) => name.endsWith(".ts"));
-  const sorted = files.map((name) => [name, readFileSync(join(dir, name), "utf8").split("\n").sort()]);
-  return JSON.stringify(sorted.sort());
+  return JSON.stringify(files.sort().map((name) => [name, readFileSync(join(dir, name), "utf8")]));
 }
 
 const committed = snapshot();

@@ -10,17 +10,17 @@ import * as Contracts from "./index.js";
 
 declare module "@nomicfoundation/hardhat-ethers/types" {
   interface HardhatEthersHelpers extends HardhatEthersHelpersBase {
-  getContractFactory(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.PublicKeyRegistry__factory>
-getContractFactory(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPublicKeyRegistry__factory>
+  getContractFactory(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.IPublicKeyRegistry__factory>
+getContractFactory(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | FactoryOptions): Promise<Contracts.PublicKeyRegistry__factory>
 
-  getContractAt(name: 'PublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.PublicKeyRegistry>
-getContractAt(name: 'IPublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPublicKeyRegistry>
+  getContractAt(name: 'IPublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.IPublicKeyRegistry>
+getContractAt(name: 'PublicKeyRegistry', address: string | ethers.Addressable, signer?: ethers.Signer): Promise<Contracts.PublicKeyRegistry>
 
-  deployContract(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
-deployContract(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
+  deployContract(name: 'IPublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
+deployContract(name: 'PublicKeyRegistry', signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
 
-  deployContract(name: 'PublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
-deployContract(name: 'IPublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
+  deployContract(name: 'IPublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.IPublicKeyRegistry>
+deployContract(name: 'PublicKeyRegistry', args: any[], signerOrOptions?: ethers.Signer | DeployContractOptions): Promise<Contracts.PublicKeyRegistry>
 
     // default types
     getContractFactory(

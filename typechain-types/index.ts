@@ -4,5 +4,5 @@
 export type { IPublicKeyRegistry } from './IPublicKeyRegistry.js';
 export type { PublicKeyRegistry } from './PublicKeyRegistry.js';
 export * as factories from './factories/index.js';
-export { PublicKeyRegistry__factory } from './factories/PublicKeyRegistry__factory.js';
 export { IPublicKeyRegistry__factory } from './factories/IPublicKeyRegistry__factory.js';
+export { PublicKeyRegistry__factory } from './factories/PublicKeyRegistry__factory.js';

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type KeyRecord, makeKeyRecord } from "../src/identity/keyRecord.ts";
+import { generateKeyPair } from "../src/identity/publicKey.ts";
+import { randomUserID } from "../src/identity/userID.ts";
+import { FolderStore } from "../src/publisher/folderStore.ts";
+import { publish } from "../src/publisher/publish.ts";
+import { RegistryWriter } from "../src/publisher/registryWriter.ts";
+import { startStack, type Stack } from "../src/stack/stack.ts";
+import { rpcCaller } from "../src/transport/jsonRpc.ts";
+
+const run = promisify(execFile);
+const root = hre.config.paths.root;
+
+/** The README's five lines, with the addresses and the key of a real stack in the place of the samples. */
+async function readmeProgram(stack: Stack, userID: string, keyFromTheServer: string): Promise<string> {
+  const readme = await readFile(join(root, "README.md"), "utf8");
+  const [, sample = ""] = /```js\n([^]*?)```/.exec(readme) ?? [];
+  const program = sample
+    .replace("http://127.0.0.1:8545", stack.rpcUrl)
+    .replace("http://127.0.0.1:8546", stack.merkleUrl)
+    .replace(/0x[0-9a-fA-F]{40}/, stack.contract)
+    .replace("ybndrfg8ejkmcpqxot1uwisza345h769", userID)
+    .replace("keyFromTheServer", JSON.stringify(keyFromTheServer));
+  return `${program}\nconsole.log(Buffer.from(publicKey).toString("base64"));\n`;
+}
+
+describe("the package", () => {
+  let folder: string;
+  let stack: Stack;
+  let published: KeyRecord;
+
+  before("is packed and installed in an empty folder, beside a stack with one user", async function () {
+    this.timeout(120_000);
+    folder = await mkdtemp(join(tmpdir(), "keyroot-package-"));
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    published = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const registry = await RegistryWriter.connect(call, stack.contract);
+    await publish([published], { registry, store: new FolderStore(stack.merkleDir) });
+
+    await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
+    const app = join(folder, "app");
+    await mkdir(app);
+    await writeFile(join(app, "package.json"), '{ "type": "module", "private": true }');
+    await run("npm", ["install", "--prefer-offline", "../keyroot-0.1.0.tgz"], { cwd: app });
+  });
+
+  after(async () => {
+    await stack.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("verifies a key with the README's lines", async () => {
+    const program = await readmeProgram(stack, published.userID, published.pubKey);
+    await writeFile(join(folder, "app", "verify.js"), program);
+    const { stdout } = await run(process.execPath, ["verify.js"], { cwd: join(folder, "app") });
+    expect(stdout.trim()).to.equal(published.pubKey);
+  });
+
+  it("refuses a swapped key with the README's lines", async () => {
+    const other = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+    await writeFile(join(folder, "app", "swapped.js"), await readmeProgram(stack, published.userID, other.pubKey));
+    const failure = await run(process.execPath, ["swapped.js"], { cwd: join(folder, "app") }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.have.property("code", 1);
+    expect(failure).to.have.property("stdout", "");
+    expect(failure).to.have.property("stderr").that.includes("code: 'KEY_MISMATCH'");
+  });
+
+  it("has types that a strict TypeScript program can use", async () => {
+    const program = `import { verifyPublicKey, type VerifiedKey } from "keyroot";
+export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+`;
+    await writeFile(join(folder, "app", "typed.ts"), program);
+    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const options = [
+      "--noEmit",
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2024",
+      "--lib",
+      "es2024,dom",
+      "typed.ts",
+    ];
+    await run(process.execPath, [tsc, ...options], { cwd: join(folder, "app") });
+  });
+
+  it("brings nothing but its own modules, licence and README", async () => {
+    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
+    const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+    const others = pack.files.map(({ path }) => path).filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path));
+    expect(others.sort()).to.deep.equal(["LICENSE", "README.md", "package.json"]);
+  });
+
+  it("depends on the audited primitives only", async () => {
+    const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: object };
+    expect(Object.keys(dependencies)).to.deep.equal(["@noble/curves", "@noble/hashes", "@scure/base"]);
+  });
+});
