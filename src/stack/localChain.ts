@@ -5,7 +5,6 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
 import { listen } from "./ports.ts";
-import { Teardown } from "./teardown.ts";
 
 /** Hardhat's name for the simulated network of its own `node` command. */
 const NETWORK = "node";
@@ -38,24 +37,21 @@ export async function startLocalChain(
   hre: HardhatRuntimeEnvironment,
   { host = "127.0.0.1", port }: LocalChainOptions,
 ): Promise<LocalChain> {
-  const teardown = new Teardown();
-  try {
-    const { server, connection } = await createChain(hre);
-    teardown.add(() => connection.close());
-    const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
+  // Disposed of in reverse order: at the first step that fails, or by `close`.
+  await using starting = new AsyncDisposableStack();
+  const { server, connection } = await createChain(hre);
+  starting.defer(() => connection.close());
+  const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-    // Hardhat's server crashes the process when its port is taken, and its close() waits for every WebSocket. So it
-    // gets a port that nobody else wants, and the one that people see is a relay.
-    const inner = await server.listen();
-    teardown.add(() => server.close());
-    const outer = await listen(relayTo(inner), { host, port });
-    teardown.add(() => outer.close());
+  // Hardhat's server crashes the process when its port is taken, and its close() waits for every WebSocket. So it gets a
+  // port that nobody else wants, and the one that people see is a relay.
+  const inner = await server.listen();
+  starting.defer(() => server.close());
+  const outer = await listen(relayTo(inner), { host, port });
+  starting.defer(() => outer.close());
 
-    return { rpcUrl: outer.url, chainId, connection, close: () => teardown.run() };
-  } catch (error) {
-    await Promise.allSettled([teardown.run()]);
-    throw error;
-  }
+  const running = starting.move();
+  return { rpcUrl: outer.url, chainId, connection, close: () => running.disposeAsync() };
 }
 
 /** Creates the chain and catches the connection that Hardhat's server keeps to itself. */

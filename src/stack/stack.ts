@@ -8,7 +8,6 @@ import { startFileHost } from "./fileHost.ts";
 import { startLocalChain, type LocalChain } from "./localChain.ts";
 import { STACK_PORTS } from "./ports.ts";
 import { removeStackFile, writeStackFile, type StackNote } from "./stackFile.ts";
-import { Teardown } from "./teardown.ts";
 
 /** A running chain with the registry on it, and a running host of Merkle-tree files. */
 export interface Stack extends Omit<StackNote, "pid">, Pick<LocalChain, "connection"> {
@@ -39,33 +38,30 @@ export async function startStack(
 ): Promise<Stack> {
   await buildContracts(hre);
 
-  const teardown = new Teardown();
-  try {
-    const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
-    teardown.add(() => rm(merkleDir, { recursive: true, force: true }));
+  // Disposed of in reverse order: at the first step that fails, or by `close`.
+  await using starting = new AsyncDisposableStack();
+  const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
+  starting.defer(() => rm(merkleDir, { recursive: true, force: true }));
 
-    const chain = await startLocalChain(hre, { port: ports.chain });
-    teardown.add(() => chain.close());
+  const chain = await startLocalChain(hre, { port: ports.chain });
+  starting.defer(() => chain.close());
 
-    const fileHost = await startFileHost({ dir: merkleDir, port: ports.files });
-    teardown.add(() => fileHost.close());
+  const fileHost = await startFileHost({ dir: merkleDir, port: ports.files });
+  starting.defer(() => fileHost.close());
 
-    const { publicKeyRegistry: registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
+  const { publicKeyRegistry: registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
 
-    const place = {
-      rpcUrl: chain.rpcUrl,
-      merkleUrl: fileHost.url,
-      merkleDir,
-      contract: await registry.getAddress(),
-      chainId: chain.chainId,
-    };
-    const note = { ...place, pid: process.pid };
-    const announced = announce && (await writeStackFile(hre.config.paths.root, note));
-    if (announced) teardown.add(() => removeStackFile(hre.config.paths.root, note));
+  const place = {
+    rpcUrl: chain.rpcUrl,
+    merkleUrl: fileHost.url,
+    merkleDir,
+    contract: await registry.getAddress(),
+    chainId: chain.chainId,
+  };
+  const note = { ...place, pid: process.pid };
+  const announced = announce && (await writeStackFile(hre.config.paths.root, note));
+  if (announced) starting.defer(() => removeStackFile(hre.config.paths.root, note));
 
-    return { ...place, connection: chain.connection, announced, close: () => teardown.run() };
-  } catch (error) {
-    await Promise.allSettled([teardown.run()]);
-    throw error;
-  }
+  const running = starting.move();
+  return { ...place, connection: chain.connection, announced, close: () => running.disposeAsync() };
 }
