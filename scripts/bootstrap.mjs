@@ -50,9 +50,11 @@ function fail(message) {
 
 if (!isInstalled()) {
   process.stderr.write("keyroot: installing the locked packages (once, about half a minute) …\n");
+  // An npm script that runs silently hands its silence on: errors must be seen all the same.
+  const install = ["ci", "--loglevel=error"];
   const done = isAtLeast(process.version, oldestNode)
-    ? run("npm", ["ci"])
-    : run("npx", ["-y", "-p", nodeBinaryPackage(), "--", "npm", "ci"]);
+    ? run("npm", install)
+    : run("npx", ["-y", "-p", nodeBinaryPackage(), "--", "npm", ...install]);
   if (!done) fail("the packages could not be installed; npm's own message above says why.");
 }
 

@@ -15,7 +15,10 @@ function snapshot() {
 
 const committed = snapshot();
 const hardhat = join(root, "node_modules", "hardhat", "dist", "src", "cli.js");
-const { status } = spawnSync(process.execPath, [hardhat, "build", "--force", "--quiet"], { cwd: root, stdio: "inherit" });
+const { status } = spawnSync(process.execPath, [hardhat, "build", "--force", "--quiet"], {
+  cwd: root,
+  stdio: "inherit",
+});
 if (status !== 0) process.exit(1);
 if (snapshot() !== committed) {
   process.stderr.write("typechain-types were not what the contracts give; they are now: commit them.\n");
