@@ -55,6 +55,8 @@ export const ERROR_CODES = [
   "NOT_OWNER",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
+  // the story
+  "STORY_BROKEN",
   // the outer world
   "ARGUMENT_INVALID",
   "FILE_UNREADABLE",
@@ -99,6 +101,9 @@ export abstract class KeyrootError extends Error {
 
 /** The caller handed over something unusable: a malformed id, an option out of range. */
 export class ArgumentError extends KeyrootError {}
+
+/** Something that must hold in Keyroot itself does not: a defect. */
+export class InvariantError extends KeyrootError {}
 
 /** The steps of a verification, in their order (specification, "Public-key verification procedure"). */
 export type VerificationStep = "root" | "file" | "tree" | "record" | "key";

@@ -65,7 +65,7 @@ export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array }
 function parsePoint(bytes: Uint8Array): EdwardsPoint {
   if (!(bytes instanceof Uint8Array) || bytes.length !== PUBLIC_KEY_BYTES) {
     const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
-    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: bytes });
+    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
   }
   const x = bytesToNumberBE(bytes.subarray(1, 1 + COORDINATE_BYTES));
   const y = bytesToNumberBE(bytes.subarray(1 + COORDINATE_BYTES));

@@ -52,7 +52,7 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
     return respell(base32nopad.encode(bytes), BASE32, ZBASE32);
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, it is ${describeValue(bytes)}.`;
-  throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: bytes });
+  throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
 }
 
 /** @throws ArgumentError USER_ID_INVALID */

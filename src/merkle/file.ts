@@ -31,6 +31,8 @@ const NODE_FIELDS = ["type", "level", "left", "right", "parent"] as const;
 
 /** The objects of a file stand three deep: file, `merkle`, node. */
 const MAX_DEPTH = 3;
+/** The longest text that V8 takes, and so the largest file: some 660,000 users. */
+const MAX_FILE_BYTES = 2 ** 29 - 24;
 const HASH = /^[0-9a-f]{64}$/;
 /** Two hashes in a row: such a value's leaf would be the parent of two others. */
 const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;
@@ -38,11 +40,12 @@ const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;
 /**
  * The file of some users' records: sorted by `userID`, in byte order.
  * @param records 1 to 1,000,000, one a user
- * @throws ArgumentError DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE
+ * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, and as `parseKeyRecord`
  */
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
-  const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
-  const values = sorted.map(serializeKeyRecord);
+  const values = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1)).map(serializeKeyRecord);
+  // A root is published for ever: what no verifier could read is not written.
+  const sorted = values.map(parseKeyRecord);
   return { values, records: sorted, lookup: indexByUser(sorted, values), tree: new MerkleTree(values) };
 }
 
@@ -67,12 +70,17 @@ export function* serializeMerkleFile({ values, lookup, tree }: MerkleFile): Gene
  *
  * It checks the form of all records; what a key is worth tells `checkKeyRecord`.
  * @param root the root that the file must have: 64 hex digits in lower case, from the contract or the file's name
- * @throws VerificationError; step "file" where it is malformed: FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
- * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
- * TREE_EMPTY, TREE_TOO_LARGE and as `parseJson` and `parseKeyRecord`; step "tree" where it is not the tree it should
- * be: ROOT_MISMATCH, TREE_MISMATCH
+ * @throws VerificationError; step "file" where it is malformed: FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE,
+ * FILE_UNKNOWN_KEY, HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER,
+ * LOOKUP_MISMATCH, TREE_EMPTY, TREE_TOO_LARGE and as `parseJson` and `parseKeyRecord`; step "tree" where it is not the
+ * tree it should be: ROOT_MISMATCH, TREE_MISMATCH
+ * @throws ArgumentError HASH_INVALID
  */
 export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
+  if (!HASH.test(root)) {
+    const message = `${describeValue(root)} is not a root: expected 64 hex digits in lower case, without 0x.`;
+    throw new ArgumentError("HASH_INVALID", message, { expected: HASH.source, actual: root });
+  }
   const text = decodeUtf8(bytes);
   const file = verifying("file", "The file", () => parseJson(text, MAX_DEPTH));
   const { merkle, values, lookup } = parseShape(file);
@@ -111,14 +119,11 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
   const index = new Map<UserID, number>();
   for (const [i, { userID }] of records.entries()) {
     const first = index.get(userID);
-    if (first !== undefined && values[first] === values[i]) {
-      // CVE-2012-2459: as a lone last node is paired with itself, writing it twice leaves the root as it was.
-      const message = `The record of the user ${userID} stands there twice: as number ${first} and as number ${i}, counted from 0.`;
-      throw new ArgumentError("DUPLICATE_VALUE", message, { expected: first, actual: i });
-    }
     if (first !== undefined) {
+      // CVE-2012-2459: as a lone last node is paired with itself, writing it twice leaves the root as it was.
+      const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
       const message = `The user ${userID} has two records: number ${first} and number ${i}, counted from 0.`;
-      throw new ArgumentError("DUPLICATE_USER", message, { expected: first, actual: i });
+      throw new ArgumentError(code, message, { expected: first, actual: i });
     }
     index.set(userID, i);
   }
@@ -126,6 +131,10 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
 }
 
 function decodeUtf8(bytes: Uint8Array): string {
+  if (bytes.length > MAX_FILE_BYTES) {
+    const message = `The file has ${bytes.length} bytes, at most ${MAX_FILE_BYTES} can be read.`;
+    throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: MAX_FILE_BYTES, actual: bytes.length });
+  }
   try {
     // A byte-order mark is kept, and is then no JSON: two readers must not differ in what they hash.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -165,7 +174,7 @@ function parseValues(values: readonly string[]): KeyRecord[] {
 
 function compareLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
   for (const [userID, i] of index) {
-    const actual = Object.hasOwn(lookup, userID) ? lookup[userID] : undefined;
+    const actual = lookup[userID];
     if (actual === i) continue;
     const message = `lookup says ${describeValue(actual)} for the user ${userID}, whose record is values[${i}].`;
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected: i, actual });
@@ -191,7 +200,7 @@ function compareMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void 
   for (const [hash, expected] of nodesOf(tree)) {
     const actual = merkle[hash];
     if (actual === undefined) checkKeys(merkle);
-    if (!isObject(actual) || !isSameNode(actual, expected)) throw nodeError(`merkle["${hash}"]`, expected, actual);
+    compareNode(`merkle["${hash}"]`, expected, actual);
     count++;
   }
   const actual = Object.keys(merkle).length - HEADER.length;

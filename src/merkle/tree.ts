@@ -42,9 +42,9 @@ export class MerkleTree {
     }
   }
 
-  /** The hash of the topmost node. */
+  /** The root: the one hash of the last level. */
   get root(): string {
-    return this.hashes(this.height - 1)[0] as string;
+    return this.hashes(this.height - 1).join("");
   }
 
   /** How many leaves the tree has. */
@@ -67,9 +67,8 @@ export class MerkleTree {
 
 function parentsOf(children: readonly string[]): string[] {
   const parents: string[] = [];
-  for (let i = 0; i < children.length; i += 2) {
-    const left = children[i] as string;
-    parents.push(hashParent(left, children[i + 1] ?? left));
+  for (const [i, left] of children.entries()) {
+    if (i % 2 === 0) parents.push(hashParent(left, children[i + 1] ?? left));
   }
   return parents;
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 /** Where commands find the local stack that another process runs. */
@@ -19,8 +19,9 @@ export interface StackNote {
   readonly pid: number;
 }
 
-/** The note's path in a project. */
-export const stackFilePath = (projectRoot: string): string => join(projectRoot, ".keyroot", "stack.json");
+/** The note's path in a project; the environment variable KEYROOT_STACK_FILE names another, for a stack beside it. */
+export const stackFilePath = (projectRoot: string): string =>
+  resolve(projectRoot, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
  * Notes a running stack, all at once: no reader sees half a note. Of two stacks that start in the same instant the

@@ -108,7 +108,7 @@ function parseQuestion(userID: UserID, options: VerifyOptions): Question {
 function parseLimits(limits: Partial<Limits> = {}): Limits {
   const all = { ...DEFAULT_LIMITS, ...limits };
   for (const [name, value] of Object.entries(all)) {
-    // setTimeout, and AbortSignal.timeout with it, take no more than 31 bits.
+    // setTimeout takes no more than 31 bits.
     if (!Number.isSafeInteger(value) || value < 1 || value >= 2 ** 31) {
       throw invalidOption(`limits.${name}`, "a whole number from 1 to 2^31 - 1", value);
     }
