@@ -3,7 +3,7 @@ import globals from "globals";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-const pureCore = ["src/errors.ts", "src/identity/**", "src/merkle/**", "src/registry/**", "src/verifier/**"];
+const pureCore = ["src/*.ts", "src/{identity,merkle,registry,transport,verifier}/**"];
 
 export default defineConfig(
   { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },

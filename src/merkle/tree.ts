@@ -1,28 +1,26 @@
 import { ArgumentError } from "../errors.ts";
 import { sha256Hex } from "./sha256Hex.ts";
 
-/** The most values that one tree takes: with all their nodes some 200 MB of hashes. */
+/** The most values that one tree takes: with all their nodes some 128 MB of hashes. */
 export const MAX_VALUES = 1_000_000;
 
-/** The hash of a leaf: SHA-256 over the exact bytes of its value (specification, "Tree construction rules", 1). */
-export function hashLeaf(value: string): string {
-  return sha256Hex(value);
-}
-
-/**
- * The hash of a parent: SHA-256 over the 128 ASCII characters of both children's lowercase hex. (The rule of the files
- * in use since the format's first days; the specification leaves it open.)
- */
-export function hashParent(left: string, right: string): string {
-  return sha256Hex(left + right);
-}
+/** A hash in hex: 64 digits, a byte each. */
+const HEX_BYTES = 64;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 
 /**
  * A Merkle tree over 1 to 1,000,000 values. Level 0 holds the leaves, each further level their parents, the last one
  * the root. A level's last node without a sibling is paired with itself. All hashes are 64 hex digits in lower case.
+ *
+ * - A leaf is SHA-256 over the exact bytes of its value (specification, "Tree construction rules", 1).
+ * - A parent is SHA-256 over the 128 ASCII characters of both children's hex. (The rule of the files in use since the
+ *   format's first days; the specification leaves it open.)
+ *
+ * So a level is kept as the ASCII bytes of its hashes, end to end: what is hashed for a parent stands there already.
  */
 export class MerkleTree {
-  readonly #levels: string[][];
+  readonly #levels: Uint8Array[];
 
   /**
    * @param values the texts whose hashes are the leaves
@@ -34,22 +32,22 @@ export class MerkleTree {
       const message = `A tree takes ${MAX_VALUES} values at the most, not ${values.length}: publish several.`;
       throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
     }
-    let level = values.map(hashLeaf);
+    let level = joinHashes(values.length, leavesOf(values));
     this.#levels = [level];
-    while (level.length > 1) {
-      level = parentsOf(level);
+    while (level.length > HEX_BYTES) {
+      level = joinHashes(Math.ceil(level.length / HEX_BYTES / 2), parentsOf(level));
       this.#levels.push(level);
     }
   }
 
   /** The root: the one hash of the last level. */
   get root(): string {
-    return this.hashes(this.height - 1).join("");
+    return decoder.decode(this.#levels.at(-1));
   }
 
   /** How many leaves the tree has. */
   get leafCount(): number {
-    return this.hashes(0).length;
+    return this.#level(0).length / HEX_BYTES;
   }
 
   /** How many levels the tree has; 1 when its only leaf is the root. */
@@ -58,17 +56,35 @@ export class MerkleTree {
   }
 
   /** The hashes of a level's nodes; level 0 are the leaves. */
-  hashes(level: number): readonly string[] {
-    const nodes = this.#levels[level];
-    if (nodes === undefined) throw new RangeError(`There is no level ${level} in a tree of ${this.height}.`);
-    return nodes;
+  hashes(level: number): string[] {
+    const text = decoder.decode(this.#level(level));
+    return Array.from({ length: text.length / HEX_BYTES }, (_, i) => text.slice(i * HEX_BYTES, (i + 1) * HEX_BYTES));
+  }
+
+  #level(level: number): Uint8Array {
+    const hashes = this.#levels[level];
+    if (hashes === undefined) throw new RangeError(`There is no level ${level} in a tree of ${this.height}.`);
+    return hashes;
   }
 }
 
-function parentsOf(children: readonly string[]): string[] {
-  const parents: string[] = [];
-  for (const [i, left] of children.entries()) {
-    if (i % 2 === 0) parents.push(hashParent(left, children[i + 1] ?? left));
+function* leavesOf(values: readonly string[]): Generator<string> {
+  for (const value of values) yield sha256Hex(value);
+}
+
+function* parentsOf(children: Uint8Array): Generator<string> {
+  for (let i = 0; i < children.length; i += 2 * HEX_BYTES) {
+    const pair = children.subarray(i, i + 2 * HEX_BYTES);
+    yield sha256Hex(pair.length === HEX_BYTES ? Uint8Array.of(...pair, ...pair) : pair);
   }
-  return parents;
+}
+
+function joinHashes(count: number, hashes: Iterable<string>): Uint8Array {
+  const joined = new Uint8Array(count * HEX_BYTES);
+  let offset = 0;
+  for (const hash of hashes) {
+    encoder.encodeInto(hash, joined.subarray(offset));
+    offset += HEX_BYTES;
+  }
+  return joined;
 }

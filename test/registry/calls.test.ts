@@ -103,7 +103,7 @@ function refuses(decode: (answer: unknown) => unknown, others: string[]) {
     for (const answer of [...NONSENSE, ...others]) {
       expect(() => decode(answer), describeValue(answer))
         .to.throw(TransportError)
-        .and.include({ code: "RPC_ANSWER_INVALID" });
+        .and.include({ code: "RPC_ANSWER_INVALID", actual: describeValue(answer) });
     }
   });
 }

@@ -13,9 +13,9 @@ describe("the verifier, bundled for browsers", () => {
   let bundle: string;
 
   before(async () => {
-    const contents = 'export { verifyPublicKey } from "./src/index.ts";';
+    const contents = 'export { verifyPublicKey } from "../../src/index.ts";';
     const { outputFiles } = await build({
-      stdin: { contents, resolveDir: process.cwd() },
+      stdin: { contents, resolveDir: import.meta.dirname },
       ...{ bundle: true, minify: true, platform: "browser", format: "iife", globalName: "keyroot", write: false },
     });
     bundle = outputFiles.map(({ text }) => text).join("");

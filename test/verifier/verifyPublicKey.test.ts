@@ -345,11 +345,11 @@ describe("verifyPublicKey", () => {
         }),
       );
       expect(await inProcess(JSON.stringify(endpoint.url))).to.equal("RPC_ERROR\n");
-    });
+    }).timeout(10_000);
 
-    it("has told so, also of a provider that never answers", async () => {
+    it("has told of a provider that never answers, though nothing else kept the process alive", async () => {
       expect(await inProcess("{ request: () => new Promise(() => {}) }", 50)).to.equal("TIMEOUT\n");
-    });
+    }).timeout(10_000);
   });
 
   /** Verifies in a process of its own, and returns what that has printed when it ends: the error's code. */

@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const root = hre.config.paths.root;
+const readme = await readFile(join(root, "README.md"), "utf8");
+const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trim().split("\n"));
+
+describe("the README", () => {
+  let folder: string;
+  let env: NodeJS.ProcessEnv;
+  let start: ChildProcess;
+
+  before("npm start runs in another terminal", async function () {
+    this.timeout(60_000);
+    folder = await mkdtemp(join(tmpdir(), "keyroot-readme-"));
+    // A stack that a developer has running is left alone.
+    env = { ...process.env, KEYROOT_STACK_FILE: join(folder, "stack.json") };
+    start = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
+    for await (const line of createInterface({ input: start.stdout as NodeJS.ReadableStream })) {
+      if (line.includes("It stays up")) break;
+    }
+  });
+
+  after(async () => {
+    start.kill("SIGINT");
+    await once(start, "close");
+    await rm(folder, { recursive: true });
+  });
+
+  it("names two commands to try it", () => {
+    expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
+  });
+
+  it("has no other commands than those that run here", () => {
+    const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
+    const live = commands.filter((command) => command.includes("--network live") || command.includes("keystore"));
+    expect(commands).to.deep.equal([...blocks.flat(), ...live]);
+  });
+
+  it("publishes your own users with the commands that it names", async function () {
+    this.timeout(60_000);
+    // The files of the commands go into a folder of the test; npx finds Hardhat from the project's.
+    const inFolder = (command: string) =>
+      command.replace(/\b(users\.jsonl|files)\b/g, (name) => join(folder, name)).replace("npx", "npx --no-install");
+    const outputs: string[] = [];
+    for (const command of blocks[1] ?? []) {
+      const { stdout } = await run("bash", ["-euo", "pipefail", "-c", inFolder(command)], { cwd: root, env });
+      outputs.push(stdout);
+    }
+    const [sampled, built, checked, published, status, verified] = outputs;
+    expect(sampled).to.equal("");
+    expect(built).to.include("100 users in 1 file.");
+    expect(checked).to.include("100 users");
+    expect(published).to.include("100 users published, 0 had a root before");
+    expect(status).to.match(/published users +125\n/);
+    expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\./);
+  });
+
+  it("links to files that are there", async () => {
+    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link);
+    expect(links).not.to.be.empty;
+    for (const link of links) await readFile(join(root, link));
+  });
+
+  it("names every folder of the project, and no other", async () => {
+    const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name);
+    const { stdout } = await run("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root });
+    const folders = new Set(
+      stdout.split("\n").flatMap((path) => {
+        const [top = "", second = "", third] = path.split("/");
+        if (top.startsWith(".") || second === "") return [];
+        return top === "src" ? (third === undefined ? [] : [`src/${second}`]) : [top];
+      }),
+    );
+    expect(named.toSorted()).to.deep.equal([...folders].toSorted());
+  });
+});
