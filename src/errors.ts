@@ -3,6 +3,8 @@
  * changes its meaning, the message is for people and may. docs/errors.md explains every code.
  */
 
+import type { Evidence } from "./verifier/evidence.ts";
+
 /** The codes, in the order in which data flows: identity, tree, file, chain, evidence, publishing, the outer world. */
 export const ERROR_CODES = [
   // identity
@@ -42,6 +44,11 @@ export const ERROR_CODES = [
   "TREE_MISMATCH",
   "ROOT_MISMATCH",
   // chain and evidence
+  "HEADER_INVALID",
+  "HEADER_MISMATCH",
+  "STALE_BLOCK",
+  "QUORUM_NOT_REACHED",
+  "PROOF_INVALID",
   "CHAIN_ID_MISMATCH",
   "NO_CONTRACT",
   "CODE_HASH_MISMATCH",
@@ -106,15 +113,23 @@ export class ArgumentError extends KeyrootError {}
 export class InvariantError extends KeyrootError {}
 
 /** The steps of a verification, in their order (specification, "Public-key verification procedure"). */
-export type VerificationStep = "root" | "file" | "tree" | "record" | "key";
+export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
 /** What was asked about is false: forged, malformed, incomplete or not published. The key must not be used. */
 export class VerificationError extends KeyrootError {
   readonly step: VerificationStep;
+  /** What the verdict rests on, where it is one about the chain: "not published" is worth no more than this. */
+  readonly evidence: Evidence | undefined;
 
-  constructor(step: VerificationStep, code: ErrorCode, message: string, details?: ErrorDetails) {
+  constructor(
+    step: VerificationStep,
+    code: ErrorCode,
+    message: string,
+    { evidence, ...details }: ErrorDetails & { evidence?: Evidence } = {},
+  ) {
     super(code, message, details);
     this.step = step;
+    this.evidence = evidence;
   }
 }
 

@@ -13,4 +13,6 @@ export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile }
 export { MerkleTree } from "./merkle/tree.ts";
 export type { Limits } from "./transport/fetchBytes.ts";
 export type { Eip1193Provider } from "./transport/jsonRpc.ts";
-export { type VerifiedKey, verifyPublicKey, type VerifyOptions } from "./verifier/verifyPublicKey.ts";
+export type { Anchor, Evidence } from "./verifier/evidence.ts";
+export type { VerifyOptions } from "./verifier/options.ts";
+export { type VerifiedKey, verifyPublicKey } from "./verifier/verifyPublicKey.ts";

@@ -2,6 +2,9 @@ import { describeValue } from "../describeValue.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import { type UserID, userIDToHex } from "../identity/userID.ts";
 
+/** The slot of the contract's mapping from users to roots. The format's first contract, `PubKeyTrust`, has it at 1. */
+export const USERS_SLOT = 2;
+
 /** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
 const GET_BLOCK_NUMBER = "0x47378145";

@@ -4,6 +4,7 @@ import { checkKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/file.ts";
 import { decodeChainId, decodeMerkleTreeRoot } from "../registry/calls.ts";
+import type { Evidence } from "./evidence.ts";
 
 /** What somebody wants to know: whether this user's key is published in this contract. */
 export interface Question {
@@ -22,9 +23,9 @@ export interface Question {
 export interface ChainAnswers {
   /** The result of `eth_chainId`. */
   chainId: unknown;
-  /** Keccak-256 of what `eth_getCode` answered, 0x and 64 hex digits; undefined where the question names none. */
+  /** Keccak-256 of the contract's code, 0x and 64 hex digits; undefined where nobody asked for it. */
   codeHash: string | undefined;
-  /** The result of `eth_call` of `getMerkleTreeRoot`. */
+  /** The result of `eth_call` of `getMerkleTreeRoot`, or the same 32 bytes as proven. */
   root: unknown;
 }
 
@@ -43,7 +44,11 @@ export interface JudgedRecord {
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED;
  * TransportError RPC_ANSWER_INVALID
  */
-export function judgeRoot({ userID, contract, ...pinned }: Question, answers: ChainAnswers): string {
+export function judgeRoot(
+  { userID, contract, ...pinned }: Question,
+  answers: ChainAnswers,
+  evidence: Evidence,
+): string {
   const chainId = decodeChainId(answers.chainId);
   if (chainId !== pinned.chainId) {
     const message = `The endpoint speaks for the chain ${chainId}, the contract is on the chain ${pinned.chainId}.`;
@@ -51,13 +56,14 @@ export function judgeRoot({ userID, contract, ...pinned }: Question, answers: Ch
   }
   const root = decodeMerkleTreeRoot(answers.root);
   const { codeHash } = answers;
-  if (codeHash !== pinned.codeHash) {
+  if (pinned.codeHash !== undefined && codeHash !== pinned.codeHash) {
     const message = `The code at ${contract} has the hash ${codeHash}, expected was ${pinned.codeHash}.`;
     throw new VerificationError("root", "CODE_HASH_MISMATCH", message, { expected: pinned.codeHash, actual: codeHash });
   }
   if (root === undefined) {
-    const message = `The contract ${contract} has no root for the user ${userID}: no key of theirs is published.`;
-    throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero" });
+    const asOf = evidence.block ? ` as of block ${evidence.block.number}` : "";
+    const message = `The contract ${contract} has no root for the user ${userID}${asOf}: no key of theirs is published.`;
+    throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero", evidence });
   }
   return root;
 }

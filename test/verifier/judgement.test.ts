@@ -22,7 +22,7 @@ describe("judgement", () => {
 
   describe("of the root", () => {
     const judge = (asked: Partial<Question>, answered: Partial<ChainAnswers>) =>
-      judgeRoot({ ...question, ...asked }, { ...answers, ...answered });
+      judgeRoot({ ...question, ...asked }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
 
     it("is the root that the contract keeps for the user", () => {
       expect(judge({}, {})).to.equal(root);

@@ -1,6 +1,6 @@
 import { keccak256 } from "ethers";
 import type { MerkleFile } from "../../src/merkle/file.ts";
-import type { VerifyOptions } from "../../src/verifier/verifyPublicKey.ts";
+import type { VerifyOptions } from "../../src/verifier/options.ts";
 import { textOf } from "../samples.ts";
 
 /** All that goes over the wire when a key is verified: the bodies of the answers. */
