@@ -16,14 +16,15 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 
 /**
  * @param rpc the address of a JSON-RPC endpoint (http or https), or a provider
- * @param options what an answer may cost; `maxBytes` cannot be held against a provider
+ * @param options what an answer may cost; `maxBytes` cannot be held against a provider. `batchSize` is how many calls
+ * that are made together may share a request; not every endpoint takes more than 1, which is the default
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function rpcCaller(rpc: string | Eip1193Provider, options: FetchOptions): RpcCall {
-  if (typeof rpc === "string") {
-    checkUrl("rpc", rpc);
-    return (method, params) => callOverHttp(rpc, method, params, options);
-  }
+export function rpcCaller(
+  rpc: string | Eip1193Provider,
+  { batchSize = 1, ...options }: FetchOptions & { batchSize?: number },
+): RpcCall {
+  if (typeof rpc === "string") return callsOverHttp(checkUrl("rpc", rpc), batchSize, options);
   if (!isObject(rpc) || typeof rpc.request !== "function") {
     throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) address or an EIP-1193 provider.");
   }
@@ -50,18 +51,61 @@ export function checkUrl(option: string, url: unknown): string {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-async function callOverHttp(url: string, method: string, params: readonly unknown[], options: FetchOptions) {
-  const { host } = new URL(url);
-  const id = 1;
-  const body = JSON.stringify({ jsonrpc: "2.0", id, method, params });
-  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-  const { status, bytes } = await fetchBytes(url, init, options);
-  let answer: unknown;
+interface Call {
+  method: string;
+  params: readonly unknown[];
+  resolve: (result: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+/** Sends calls over HTTP. Those that are made together share a request, as a batch (JSON-RPC 2.0, section 6). */
+function callsOverHttp(url: string, batchSize: number, options: FetchOptions): RpcCall {
+  let waiting: Call[] = [];
+  const send = () => {
+    const calls = waiting;
+    waiting = [];
+    for (let i = 0; i < calls.length; i += batchSize) void sendTogether(url, calls.slice(i, i + batchSize), options);
+  };
+  return (method, params) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) queueMicrotask(send);
+      waiting.push({ method, params, resolve, reject });
+    });
+}
+
+async function sendTogether(url: string, calls: readonly Call[], options: FetchOptions): Promise<void> {
   try {
-    answer = JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    // judged below, with every other answer that is not JSON-RPC
+    const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
+    const { status, answer } = await post(url, bodies.length === 1 ? bodies[0] : bodies, options);
+    for (const [i, { method, resolve, reject }] of calls.entries()) {
+      const id = i + 1;
+      // An endpoint that takes no batches answers with one error for all.
+      const batch = bodies.length > 1 && Array.isArray(answer);
+      const own: unknown = batch ? answer.find((one) => isObject(one) && one["id"] === id) : answer;
+      try {
+        resolve(resultOf(url, method, status, id, own));
+      } catch (error) {
+        reject(error);
+      }
+    }
+  } catch (error) {
+    for (const { reject } of calls) reject(error);
   }
+}
+
+async function post(url: string, body: unknown, options: FetchOptions): Promise<{ status: number; answer: unknown }> {
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const { status, bytes } = await fetchBytes(url, init, options);
+  try {
+    return { status, answer: JSON.parse(new TextDecoder().decode(bytes)) };
+  } catch {
+    // judged later, with every other answer that is not JSON-RPC
+    return { status, answer: undefined };
+  }
+}
+
+function resultOf(url: string, method: string, status: number, id: number, answer: unknown): unknown {
+  const { host } = new URL(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
     throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`);
