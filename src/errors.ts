@@ -43,13 +43,19 @@ export const ERROR_CODES = [
   "LOOKUP_MISMATCH",
   "TREE_MISMATCH",
   "ROOT_MISMATCH",
+  // compact proof and bundle
+  "PROOF_SHAPE",
+  "BUNDLE_SHAPE",
+  "USER_MISMATCH",
   // chain and evidence
+  "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",
   "STALE_BLOCK",
   "QUORUM_NOT_REACHED",
   "PROOF_INVALID",
   "CHAIN_ID_MISMATCH",
+  "CONTRACT_MISMATCH",
   "NO_CONTRACT",
   "CODE_HASH_MISMATCH",
   "NOT_PUBLISHED",
@@ -99,7 +105,6 @@ export abstract class KeyrootError extends Error {
 
   constructor(code: ErrorCode, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
     super(message, options);
-    this.name = new.target.name;
     this.code = code;
     this.expected = expected;
     this.actual = actual;
@@ -107,16 +112,21 @@ export abstract class KeyrootError extends Error {
 }
 
 /** The caller handed over something unusable: a malformed id, an option out of range. */
-export class ArgumentError extends KeyrootError {}
+export class ArgumentError extends KeyrootError {
+  override readonly name = "ArgumentError";
+}
 
 /** Something that must hold in Keyroot itself does not: a defect. */
-export class InvariantError extends KeyrootError {}
+export class InvariantError extends KeyrootError {
+  override readonly name = "InvariantError";
+}
 
 /** The steps of a verification, in their order (specification, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
 /** What was asked about is false: forged, malformed, incomplete or not published. The key must not be used. */
 export class VerificationError extends KeyrootError {
+  override readonly name = "VerificationError";
   readonly step: VerificationStep;
   /** What the verdict rests on, where it is one about the chain: "not published" is worth no more than this. */
   readonly evidence: Evidence | undefined;
@@ -134,7 +144,9 @@ export class VerificationError extends KeyrootError {
 }
 
 /** The outer world did not answer, or not in a form that can be judged. Nothing is known; trying again may help. */
-export class TransportError extends KeyrootError {}
+export class TransportError extends KeyrootError {
+  override readonly name = "TransportError";
+}
 
 /**
  * Runs `check` on data from outside: what a parser calls a bad argument is, in a file or an answer, a failed

@@ -1,0 +1,42 @@
+import { build } from "esbuild";
+import { basename } from "node:path";
+
+/** What an app's bundler makes of the library: chunks, by their names. */
+export interface Bundle {
+  chunks: ReadonlyMap<string, Uint8Array>;
+  /** The chunk that a page loads. */
+  entry: string;
+  /** `entry`, and all chunks that come with it; any other is loaded when asked for. */
+  initial: readonly string[];
+  /** The chunks that hold code of a module whose path has these words in it. */
+  chunksWith(words: string): string[];
+}
+
+/** Bundles a module for browsers: minified, and split where a module is imported dynamically. */
+export async function bundle(contents: string): Promise<Bundle> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: import.meta.dirname },
+    ...{ bundle: true, splitting: true, minify: true, format: "esm", platform: "browser" },
+    ...{ outdir: "chunks", write: false, metafile: true },
+  });
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  const entry = "stdin.js";
+  const initial = new Set([entry]);
+  // What is added to a set while it is gone through comes up in turn.
+  for (const chunk of initial) {
+    for (const { kind, path } of outputs.get(chunk)?.imports ?? []) {
+      if (kind === "import-statement") initial.add(basename(path));
+    }
+  }
+  return {
+    chunks: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
+    entry,
+    initial: [...initial],
+    chunksWith: (words) =>
+      [...outputs].flatMap(([chunk, { inputs }]) =>
+        Object.entries(inputs).some(([path, { bytesInOutput }]) => bytesInOutput > 0 && path.includes(words))
+          ? [chunk]
+          : [],
+      ),
+  };
+}

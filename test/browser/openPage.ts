@@ -1,0 +1,74 @@
+import { access, constants } from "node:fs/promises";
+import { chromium, type Page } from "playwright-core";
+import { serve } from "../servers.ts";
+import type { Bundle } from "./bundle.ts";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+
+/** A page in a real browser, served from an origin of its own. */
+export interface OpenPage extends Pick<Page, "evaluate"> {
+  /** Where it comes from: `http://127.0.0.1:<port>`. */
+  readonly origin: string;
+  /** Addresses of all that it asked for since it was loaded. */
+  readonly requests: readonly string[];
+  /** Loads it anew, with nothing kept. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a page that runs a bundle in headless Chromium, under a policy that lets it load its own scripts and talk to
+ * the named origins: nothing inline, no eval, no text made into code or HTML.
+ */
+export async function openPage({ chunks, entry }: Bundle, origins: readonly string[]): Promise<OpenPage> {
+  await using starting = new AsyncDisposableStack();
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `connect-src ${origins.join(" ")}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+  const server = await serve(({ url = "" }, response) => {
+    const chunk = chunks.get(url.slice(1));
+    response.setHeader("Content-Security-Policy", policy).setHeader("Cache-Control", "no-store");
+    if (url === "/") {
+      response.setHeader("Content-Type", "text/html");
+      response.end(`<!doctype html><title>Keyroot</title><script type="module" src="/${entry}"></script>`);
+    } else if (chunk) response.setHeader("Content-Type", "text/javascript").end(chunk);
+    else response.writeHead(404).end();
+  });
+  starting.defer(() => server.close());
+
+  const browser = await launch();
+  starting.defer(() => browser.close());
+  const page = await browser.newPage();
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+
+  const running = starting.move();
+  return {
+    origin: server.url,
+    requests,
+    evaluate: page.evaluate.bind(page),
+    async reload() {
+      requests.length = 0;
+      await page.goto(server.url);
+    },
+    close: () => running.disposeAsync(),
+  };
+}
+
+async function launch() {
+  try {
+    await access(CHROMIUM, constants.X_OK);
+  } catch (cause) {
+    const remedy = "Install it (Debian: apt-get install chromium), or say where it is with the variable CHROMIUM.";
+    throw new Error(`There is no Chromium at ${CHROMIUM}. ${remedy}`, { cause });
+  }
+  // Without its sandbox, which root cannot have (Playwright's default): it sees none but these pages.
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--disable-gpu", "--disable-quic"] });
+}
