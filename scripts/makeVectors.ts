@@ -1,0 +1,32 @@
+/**
+ * Writes test/vectors: what implementers in any language can hold their verifiers against. The vectors follow from
+ * fixed seeds, and verdicts are written by hand: running this again changes nothing.
+ */
+import { writeFile } from "node:fs/promises";
+import { goodFiles } from "./vectors/goodFiles.ts";
+import { tamperedBytes } from "./vectors/tamperedBytes.ts";
+import { tamperedRecords } from "./vectors/tamperedRecords.ts";
+import { tamperedShapes } from "./vectors/tamperedShapes.ts";
+import { tamperedTrees } from "./vectors/tamperedTrees.ts";
+import { serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
+
+export const VECTORS = new URL("../test/vectors/", import.meta.url);
+
+/** The text of every file of test/vectors, by its name. */
+export function makeVectors(): Map<string, string> {
+  const files = (about: string, vectors: Vector[]): VectorSet => {
+    return { format: "keyroot-vectors-v1", kind: "merkle-file", about, vectors };
+  };
+  const sets = {
+    "merkle-file-good.json": files("Files that verify a key.", goodFiles()),
+    "merkle-file-bytes.json": files("Files that are no UTF-8, or no JSON as the format has it.", tamperedBytes()),
+    "merkle-file-shapes.json": files("Files without the parts, keys or lookup that a file has.", tamperedShapes()),
+    "merkle-file-trees.json": files("Files whose values, tree or root are not what they should be.", tamperedTrees()),
+    "merkle-file-records.json": files("Files with records or keys that are not to be trusted.", tamperedRecords()),
+  };
+  return new Map(Object.entries(sets).map(([name, set]) => [name, serializeVectorSet(set)]));
+}
+
+if (import.meta.main) {
+  for (const [name, text] of makeVectors()) await writeFile(new URL(name, VECTORS), text);
+}

@@ -1,0 +1,297 @@
+// A second opinion. This verifier does what docs/formats.md and test/vectors/README.md say, shares no code with the
+// library and needs nothing but Node: where the two differ, at least one of them is wrong.
+//
+//   node scripts/secondVerifier.mjs test/vectors/*.json    tells which vectors it agrees with; exit 1 unless with all
+//   node scripts/secondVerifier.mjs --json - < set.json    prints its verdicts on them as an array
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+
+class Refusal extends Error {
+  constructor(step, code) {
+    super(`${step}: ${code}`);
+    this.verdict = { step, code };
+  }
+}
+
+function refuse(step, code) {
+  throw new Refusal(step, code);
+}
+
+const sha256 = (data) => createHash("sha256").update(data).digest();
+
+// ---- JSON: objects become maps, whole numbers become bigints ----
+
+const STRUCTURE = '{}[]:,"0123456789 \t\r\n';
+const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+function readJson(text, maxDepth) {
+  let at = 0;
+  const value = readValue(0);
+  if (peek() !== undefined) unexpected();
+  return value;
+
+  /** The next character that is no white space. */
+  function peek() {
+    while (at < text.length && " \t\r\n".includes(text[at])) at++;
+    return text[at];
+  }
+
+  function unexpected() {
+    refuse("file", at < text.length && !STRUCTURE.includes(text[at]) ? "JSON_FORBIDDEN_TOKEN" : "JSON_INVALID");
+  }
+
+  function take(character) {
+    if (peek() !== character) unexpected();
+    at++;
+  }
+
+  function readValue(depth) {
+    const first = peek();
+    if (first === '"') return readString();
+    if (first >= "0" && first <= "9") return readNumber();
+    if (first !== "{" && first !== "[") return unexpected();
+    if (depth === maxDepth) refuse("file", "JSON_TOO_DEEP");
+    return first === "{" ? readObject(depth + 1) : readArray(depth + 1);
+  }
+
+  function readObject(depth) {
+    const object = new Map();
+    readItems("{", "}", () => {
+      if (peek() !== '"') unexpected();
+      const key = readString();
+      if (object.has(key)) refuse("file", "JSON_DUPLICATE_KEY");
+      take(":");
+      object.set(key, readValue(depth));
+    });
+    return object;
+  }
+
+  function readArray(depth) {
+    const array = [];
+    readItems("[", "]", () => array.push(readValue(depth)));
+    return array;
+  }
+
+  function readItems(open, close, readItem) {
+    take(open);
+    if (peek() !== close) {
+      readItem();
+      while (peek() === ",") {
+        at++;
+        readItem();
+      }
+    }
+    take(close);
+  }
+
+  function readNumber() {
+    const start = at;
+    while (text[at] >= "0" && text[at] <= "9") at++;
+    if (text[start] === "0" && at > start + 1) refuse("file", "JSON_INVALID");
+    return BigInt(text.slice(start, at));
+  }
+
+  function readString() {
+    let string = "";
+    for (at++; text[at] !== '"'; at++) {
+      if (at >= text.length || text[at] < " ") refuse("file", "JSON_INVALID");
+      string += text[at] === "\\" ? readEscape() : text[at];
+    }
+    at++;
+    return string;
+  }
+
+  function readEscape() {
+    const letter = text[++at];
+    if (Object.hasOwn(ESCAPES, letter ?? "")) return ESCAPES[letter];
+    const digits = text.slice(at + 1, at + 5);
+    if (letter !== "u" || digits.length !== 4 || /[^0-9a-fA-F]/.test(digits)) refuse("file", "JSON_INVALID");
+    at += 4;
+    return String.fromCharCode(parseInt(digits, 16));
+  }
+}
+
+// ---- Records ----
+
+const USER_ID = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
+
+function hasExactly(map, keys) {
+  return map.size === keys.length && keys.every((key) => map.has(key));
+}
+
+function readRecord(text) {
+  if (/^[0-9a-f]{128}$/.test(text)) refuse("file", "VALUE_LOOKS_LIKE_NODE");
+  const record = readJson(text, 1);
+  if (!(record instanceof Map) || !hasExactly(record, ["userID", "pubKey", "keyID"])) refuse("file", "RECORD_INVALID");
+  const userID = record.get("userID");
+  if (typeof userID !== "string" || !USER_ID.test(userID)) refuse("file", "USER_ID_INVALID");
+  const publicKey = readBase64(record.get("pubKey"), 105, "PUBLIC_KEY_LENGTH");
+  const keyID = readBase64(record.get("keyID"), 16, "KEY_ID_INVALID");
+  return { userID, publicKey, keyID };
+}
+
+function readBase64(text, length, wrongLength) {
+  const bytes = Buffer.from(typeof text === "string" ? text : "", "base64");
+  if (bytes.toString("base64") !== text) refuse("file", "BASE64_INVALID");
+  if (bytes.length !== length) refuse("file", wrongLength);
+  return bytes;
+}
+
+// ---- Keys: points of x² + y² = 1 + 3617·x²·y² modulo p ----
+
+const p = 2n ** 414n - 17n;
+
+function checkKey({ publicKey, keyID }) {
+  const coordinate = (start) => BigInt(`0x${publicKey.toString("hex", start, start + 52)}`);
+  const [x, y] = [coordinate(1), coordinate(53)];
+  if (publicKey[0] !== 4 || x >= p || y >= p) refuse("record", "PUBLIC_KEY_FORMAT");
+  const [xx, yy] = [(x * x) % p, (y * y) % p];
+  if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) refuse("record", "PUBLIC_KEY_NOT_ON_CURVE");
+  // Twice a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0 are
+  // those of order 1, 2 and 4, so a point's order divides 8 where it, or twice it, has such a coordinate.
+  if (x === 0n || y === 0n || xx === yy) refuse("record", "PUBLIC_KEY_SMALL_ORDER");
+  if (!sha256(publicKey).subarray(0, 16).equals(keyID)) refuse("record", "KEY_ID_MISMATCH");
+}
+
+// ---- Files ----
+
+const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+const isUpperCaseHash = (text) => typeof text === "string" && !isHash(text) && isHash(text.toLowerCase());
+
+function judgeFile({ userID, root, expectedPublicKey }, bytes) {
+  const text = bytes.toString("utf8");
+  // What is no UTF-8 was read as U+FFFD, which is written as other bytes.
+  if (!Buffer.from(text, "utf8").equals(bytes)) refuse("file", "FILE_NOT_UTF8");
+  const file = readJson(text, 3);
+  const { merkle, values, lookup } = readParts(file);
+  const records = values.map(readRecord);
+  checkUsers(values, records);
+  if (values.length === 0) refuse("file", "TREE_EMPTY");
+  const expected = buildMerkle(values);
+  if (expected.get("root") !== root) refuse("tree", "ROOT_MISMATCH");
+  checkLookup(lookup, records);
+  checkMerkle(merkle, expected);
+
+  const index = records.findIndex((record) => record.userID === userID);
+  if (index === -1) refuse("record", "USER_NOT_IN_FILE");
+  const { publicKey, keyID } = records[index];
+  checkKey(records[index]);
+  if (expectedPublicKey !== undefined && !Buffer.from(expectedPublicKey, "base64").equals(publicKey))
+    refuse("key", "KEY_MISMATCH");
+  return { index, record: { userID, pubKey: publicKey.toString("base64"), keyID: keyID.toString("base64") } };
+}
+
+const PARTS = ["merkle", "values", "lookup"];
+
+function readParts(file) {
+  if (!(file instanceof Map)) refuse("file", "FILE_SHAPE");
+  if ([...file.keys()].some((key) => !PARTS.includes(key))) refuse("file", "FILE_UNKNOWN_KEY");
+  const [merkle, values, lookup] = PARTS.map((key) => file.get(key));
+  if (!(merkle instanceof Map) || !Array.isArray(values) || !(lookup instanceof Map)) refuse("file", "FILE_SHAPE");
+  if (!values.every((value) => typeof value === "string")) refuse("file", "FILE_SHAPE");
+  return { merkle, values, lookup };
+}
+
+function checkUsers(values, records) {
+  if (new Set(values).size !== values.length) refuse("file", "DUPLICATE_VALUE");
+  if (new Set(records.map(({ userID }) => userID)).size !== records.length) refuse("file", "DUPLICATE_USER");
+}
+
+/** `merkle` as it must be, its nodes in the order in which we write them: from the leaves up. */
+function buildMerkle(values) {
+  const levels = [values.map((value) => sha256(value).toString("hex"))];
+  while (levels.at(-1).length > 1) {
+    const pairs = levels.at(-1).flatMap((left, i, all) => (i % 2 === 0 ? [left + (all[i + 1] ?? left)] : []));
+    levels.push(pairs.map((pair) => sha256(pair).toString("hex")));
+  }
+  const [root] = levels.at(-1);
+  const merkle = new Map(Object.entries({ root, hashalgo: "sha256", leaves: values.length, levels: levels.length }));
+  for (const [level, hashes] of levels.entries()) {
+    for (const [i, hash] of hashes.entries()) {
+      const type = hash === root ? "root" : level === 0 ? "leaf" : "node";
+      const left = levels[level - 1]?.[2 * i] ?? "data";
+      const right = levels[level - 1]?.[2 * i + 1] ?? left;
+      const parent = levels[level + 1]?.[Math.floor(i / 2)] ?? "root";
+      merkle.set(hash, { type, level, left, right, parent });
+    }
+  }
+  return merkle;
+}
+
+function checkLookup(lookup, records) {
+  if (records.some(({ userID }, i) => lookup.get(userID) !== BigInt(i))) refuse("file", "LOOKUP_MISMATCH");
+  if ([...lookup.keys()].some((key) => !USER_ID.test(key))) refuse("file", "FILE_UNKNOWN_KEY");
+  if (lookup.size !== records.length) refuse("file", "LOOKUP_MISMATCH");
+}
+
+function checkMerkle(merkle, expected) {
+  if (merkle.get("hashalgo") !== "sha256") refuse("file", "FILE_HASH_ALGORITHM");
+  for (const key of merkle.keys()) {
+    if (isUpperCaseHash(key)) refuse("file", "HASH_NOT_LOWERCASE");
+    if (!isHash(key) && !expected.has(key)) refuse("file", "FILE_UNKNOWN_KEY");
+  }
+  for (const [key, value] of expected) {
+    if (typeof value === "object") checkNode(merkle.get(key), new Map(Object.entries(value)));
+    else checkSame(merkle.get(key), value);
+  }
+  if (merkle.size !== expected.size) refuse("tree", "TREE_MISMATCH");
+}
+
+function checkNode(node, expected) {
+  if (!(node instanceof Map)) refuse("tree", "TREE_MISMATCH");
+  for (const [field, value] of expected) checkSame(node.get(field), value);
+  if (node.size !== expected.size) refuse("file", "FILE_UNKNOWN_KEY");
+}
+
+function checkSame(actual, expected) {
+  if (isUpperCaseHash(actual)) refuse("file", "HASH_NOT_LOWERCASE");
+  if (actual !== (typeof expected === "number" ? BigInt(expected) : expected)) refuse("tree", "TREE_MISMATCH");
+}
+
+// ---- Vectors ----
+
+/** The exact bytes that a vector is about. */
+function bytesOf({ text, base64, values, sha256: hash }) {
+  if (text !== undefined) return Buffer.from(text, "utf8");
+  if (base64 !== undefined) return Buffer.from(base64, "base64");
+  const merkle = Object.fromEntries(buildMerkle(values));
+  const lookup = Object.fromEntries(values.map((value, i) => [readRecord(value).userID, i]));
+  const bytes = Buffer.from(JSON.stringify({ merkle, values, lookup }));
+  if (sha256(bytes).toString("hex") !== hash) throw new Error("These values give another file than the vector's.");
+  return bytes;
+}
+
+const JUDGES = { "merkle-file": ({ question, input }) => judgeFile(question, bytesOf(input)) };
+
+function judge(kind, vector) {
+  try {
+    return { verified: JUDGES[kind](vector) };
+  } catch (error) {
+    if (error instanceof Refusal) return error.verdict;
+    throw error;
+  }
+}
+
+function readVectors(path) {
+  const { format, kind, vectors } = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
+  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(JUDGES, kind)) throw new Error(`${path} is of no known kind.`);
+  return vectors.map((vector) => ({ ...vector, kind }));
+}
+
+const paths = process.argv.slice(2).filter((argument) => argument !== "--json");
+const vectors = paths.flatMap(readVectors);
+const verdicts = vectors.map((vector) => judge(vector.kind, vector));
+
+if (process.argv.includes("--json")) {
+  process.stdout.write(JSON.stringify(verdicts));
+} else {
+  const agreed = vectors.filter(({ verdict }, i) => isDeepStrictEqual(verdict, verdicts[i])).length;
+  for (const [i, { name, verdict }] of vectors.entries()) {
+    const words = `${JSON.stringify(verdict)}, found ${JSON.stringify(verdicts[i])}`;
+    process.stdout.write(isDeepStrictEqual(verdict, verdicts[i]) ? `agree ${name}\n` : `DISAGREE ${name}: ${words}\n`);
+  }
+  process.stdout.write(`${agreed} of ${vectors.length} vectors agree.\n`);
+  // No vector at all is no agreement.
+  process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
+}

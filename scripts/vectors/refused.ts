@@ -1,0 +1,31 @@
+import type { ErrorCode, VerificationStep } from "../../src/errors.ts";
+import { plainFile } from "../../test/merkle/plainFile.ts";
+import { plainText, type Question, toInput, type Vector } from "./vector.ts";
+
+/** A file that is to be refused, and what it is asked. */
+export interface Forged {
+  content: string | Uint8Array;
+  question: Question;
+}
+
+/** Name, what it is in one line, and the file; its text alone goes with the common question. */
+type Case = readonly [name: string, about: string, forged: Forged | Forged["content"]];
+
+/** Vectors that are all refused in the same way. */
+export function refused(
+  refusal: `${VerificationStep}: ${ErrorCode}`,
+  question: Question,
+  cases: readonly Case[],
+): Vector[] {
+  const [step, code] = refusal.split(": ") as [VerificationStep, ErrorCode];
+  return cases.map(([name, about, forged]) => {
+    const whole = typeof forged === "string" || forged instanceof Uint8Array ? { content: forged, question } : forged;
+    const input = toInput(Buffer.from(whole.content as string));
+    return { name, about, question: whole.question, input, verdict: { step, code } };
+  });
+}
+
+/** A file of these values that is consistent in itself, held against its own root: what a forger would publish. */
+export function rebuilt(values: readonly string[], userID: string): Forged {
+  return { content: plainText(values), question: { userID, root: plainFile(values).root } };
+}
