@@ -1,5 +1,5 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
-import { edwards } from "@noble/curves/abstract/edwards.js";
+import { edwards, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes, randomBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../describeValue.ts";
@@ -18,9 +18,14 @@ const COORDINATE_BYTES = 52;
 const p = 2n ** 414n - 17n;
 const d = 3617n;
 
-/** The curve's group, for keys that are made or registered. Bundlers leave it out of a verifier: 8 kB, compressed. */
-const Point = /* @__PURE__ */ (() =>
-  edwards({
+let group: EdwardsPointCons | undefined;
+
+/**
+ * The curve's group, for keys that are made or registered. It is set up when first asked for, which takes some 5 ms; a
+ * verifier never asks, and bundlers leave it out: 8 kB, compressed.
+ */
+function curve(): EdwardsPointCons {
+  return (group ??= edwards({
     p,
     n: 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n,
     h: 8n,
@@ -28,7 +33,8 @@ const Point = /* @__PURE__ */ (() =>
     d,
     Gx: 17319886477121189177719202498822615443556957307604340815256226171904769976866975908866528699294134494857887698432266169206165n,
     Gy: 34n,
-  }))();
+  }));
+}
 
 /**
  * Reads a public key and checks what every verifier checks: length, format, both coordinates below the field's prime,
@@ -47,7 +53,7 @@ export function checkPublicKey(bytes: Uint8Array): void {
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */
 export function checkNewPublicKey(bytes: Uint8Array): void {
-  if (!Point.fromAffine(parsePoint(bytes)).isTorsionFree()) {
+  if (!curve().fromAffine(parsePoint(bytes)).isTorsionFree()) {
     throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", "The public key is not in the subgroup of prime order.");
   }
 }
@@ -59,10 +65,10 @@ export function keyIDOf(publicKey: Uint8Array): Uint8Array {
 
 /** A fresh key pair for samples and tests: a random scalar below the curve's order, and the point it belongs to. */
 export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array } {
-  const { n } = Point.CURVE();
+  const { n } = curve().CURVE();
   // 128 bits more than the order, so that the remainder is as good as uniform (FIPS 186-5, appendix A.2.1).
   const privateKey = (toNumber(randomBytes(COORDINATE_BYTES + 16)) % (n - 1n)) + 1n;
-  const { x, y } = Point.BASE.multiply(privateKey).toAffine();
+  const { x, y } = curve().BASE.multiply(privateKey).toAffine();
   return { privateKey, publicKey: encodePoint(x, y) };
 }
 

@@ -32,10 +32,10 @@ export class MerkleTree {
       const message = `A tree takes ${MAX_VALUES} values at the most, not ${values.length}: publish several.`;
       throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
     }
-    let level = joinHashes(values.length, leavesOf(values));
+    let level = toLevel(values.map(sha256Hex));
     this.#levels = [level];
     while (level.length > HEX_BYTES) {
-      level = joinHashes(Math.ceil(level.length / HEX_BYTES / 2), parentsOf(level));
+      level = toLevel(parentsOf(level));
       this.#levels.push(level);
     }
   }
@@ -68,23 +68,15 @@ export class MerkleTree {
   }
 }
 
-function* leavesOf(values: readonly string[]): Generator<string> {
-  for (const value of values) yield sha256Hex(value);
-}
-
-function* parentsOf(children: Uint8Array): Generator<string> {
+function parentsOf(children: Uint8Array): string[] {
+  const parents: string[] = [];
   for (let i = 0; i < children.length; i += 2 * HEX_BYTES) {
     const pair = children.subarray(i, i + 2 * HEX_BYTES);
-    yield sha256Hex(pair.length === HEX_BYTES ? Uint8Array.of(...pair, ...pair) : pair);
+    parents.push(sha256Hex(pair.length === HEX_BYTES ? Uint8Array.of(...pair, ...pair) : pair));
   }
+  return parents;
 }
 
-function joinHashes(count: number, hashes: Iterable<string>): Uint8Array {
-  const joined = new Uint8Array(count * HEX_BYTES);
-  let offset = 0;
-  for (const hash of hashes) {
-    encoder.encodeInto(hash, joined.subarray(offset));
-    offset += HEX_BYTES;
-  }
-  return joined;
+function toLevel(hashes: readonly string[]): Uint8Array {
+  return encoder.encode(hashes.join(""));
 }
