@@ -59,6 +59,7 @@ export const ERROR_CODES = [
   "NO_CONTRACT",
   "CODE_HASH_MISMATCH",
   "NOT_PUBLISHED",
+  "EQUIVOCATION",
   "USER_NOT_IN_FILE",
   "KEY_MISMATCH",
   // publishing

@@ -10,9 +10,20 @@ export {
 export { checkNewPublicKey, checkPublicKey, generateKeyPair, keyIDOf } from "./identity/publicKey.ts";
 export * from "./identity/userID.ts";
 export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export {
+  checkProof,
+  makeProof,
+  type MerkleProof,
+  parseProof,
+  type ProofQuestion,
+  type ProvenKey,
+  type Sibling,
+} from "./merkle/proof.ts";
 export { MerkleTree } from "./merkle/tree.ts";
 export type { Limits } from "./transport/fetchBytes.ts";
 export type { Eip1193Provider } from "./transport/jsonRpc.ts";
 export type { Anchor, Evidence } from "./verifier/evidence.ts";
 export type { VerifyOptions } from "./verifier/options.ts";
+export type { KeyCache } from "./verifier/cache.ts";
+export { type Contact, type ContactOutcome, verifyMany, type VerifyManyOptions } from "./verifier/verifyMany.ts";
 export { type VerifiedKey, verifyPublicKey } from "./verifier/verifyPublicKey.ts";

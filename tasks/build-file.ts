@@ -1,5 +1,5 @@
 import { ArgumentError } from "../src/errors.ts";
-import { cutIntoFiles } from "../src/publisher/cutIntoFiles.ts";
+import { checkUsersPerFile, cutIntoFiles } from "../src/publisher/cutIntoFiles.ts";
 import { FolderStore } from "../src/publisher/folderStore.ts";
 import { command } from "./command.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
@@ -16,6 +16,7 @@ interface Args {
 /** `keyroot build-file`: Merkle-tree files from users' records; nothing is asked of a chain. */
 export default command(async ({ out, usersPerFile, ...args }: Args) => {
   if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name the folder for the files: --out DIR.");
+  checkUsersPerFile(usersPerFile);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
   const store = new FolderStore(out);

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { ArgumentError, VerificationError, verifying } from "../src/errors.ts";
 import { checkKeyRecord } from "../src/identity/keyRecord.ts";
 import { parseMerkleFile } from "../src/merkle/file.ts";
@@ -7,41 +8,53 @@ import { command } from "./command.ts";
 import { Progress } from "./progress.ts";
 
 interface Args {
-  file: string;
+  files: string[];
   json: boolean;
 }
 
-/** V8 holds no longer text: some 660,000 users. */
-const MAX_BYTES = 2 ** 29 - 24;
-
-/** `keyroot check-file <file>`: a Merkle-tree file by itself: its name, every record, the whole tree. */
-export default command(async ({ file }: Args) => {
-  const root = /^([0-9a-f]{64})\.json$/.exec(basename(file))?.[1];
-  if (root === undefined) {
-    const message = `A Merkle-tree file is named by its root, 64 lowercase hex digits and .json, not ${basename(file)}.`;
-    throw new VerificationError("file", "FILE_NAME", message, { actual: basename(file) });
-  }
-  const { records, tree } = parseMerkleFile(await read(file), root);
+/** `keyroot check-file <files…>`: Merkle-tree files by themselves: name, every record, the whole tree. */
+export default command(async ({ files: paths }: Args) => {
   using progress = new Progress();
-  for (const [i, record] of records.entries()) {
-    verifying("record", `values[${i}]`, () => checkKeyRecord(record));
-    progress.update("checking keys", i + 1, records.length);
-  }
-  const { leafCount: users, height: levels } = tree;
+  const files = [];
+  for (const path of paths) files.push({ ...(await check(path, progress)), path });
   return {
-    json: { root, users, levels },
-    text: `${basename(file)} holds: ${users} users, ${levels} levels, every record and every node as it should be.`,
+    json: { users: files.reduce((sum, { users }) => sum + users, 0), files },
+    text: files
+      .map(({ root, users, levels }) => {
+        return `${root}.json holds: ${users} users, ${levels} levels, every record and every node as it should be.`;
+      })
+      .join("\n"),
   };
 });
 
+async function check(path: string, progress: Progress) {
+  const bytes = await read(path);
+  try {
+    const root = /^([0-9a-f]{64})\.json$/.exec(basename(path))?.[1];
+    if (root === undefined) {
+      const message = "The name of a Merkle-tree file is its root, 64 lowercase hex digits and .json.";
+      throw new VerificationError("file", "FILE_NAME", message, { actual: basename(path) });
+    }
+    const { records, tree } = parseMerkleFile(bytes, root);
+    for (const [i, record] of records.entries()) {
+      verifying("record", `values[${i}]`, () => checkKeyRecord(record));
+      progress.update("checking keys", i + 1, records.length);
+      // Lets Ctrl-C through.
+      await setImmediate();
+    }
+    return { root, users: tree.leafCount, levels: tree.height };
+  } catch (cause) {
+    if (!(cause instanceof VerificationError)) throw cause;
+    const { step, code, message, expected, actual } = cause;
+    throw new VerificationError(step, code, `${path}: ${message}`, { expected, actual, cause });
+  }
+}
+
 async function read(path: string): Promise<Uint8Array> {
   try {
-    const { size } = await stat(path);
-    if (size <= MAX_BYTES) return await readFile(path);
-    const message = `${path} has ${size} bytes; at most ${MAX_BYTES} can be checked in one piece.`;
-    throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: MAX_BYTES, actual: size });
+    if ((await stat(path)).isFile()) return await readFile(path);
   } catch (cause) {
-    if (cause instanceof VerificationError) throw cause;
     throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
   }
+  throw new ArgumentError("FILE_UNREADABLE", `${path} is no file.`);
 }

@@ -1,6 +1,7 @@
 import { HardhatError } from "@nomicfoundation/hardhat-errors";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
-import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../src/errors.ts";
+import { printable } from "../src/describeValue.ts";
+import { ArgumentError, InvariantError, KeyrootError, VerificationError } from "../src/errors.ts";
 import { taskRuns } from "./refusal.ts";
 
 /** What a command answers: one object for scripts, and the same for people. */
@@ -29,6 +30,7 @@ export function command<Args extends { json?: boolean }>(
 ) {
   return async (args: Args, hre: HardhatRuntimeEnvironment): Promise<void> => {
     taskRuns();
+    process.stdout.off("error", onOutputError).on("error", onOutputError);
     try {
       const outcome = await run(args, hre);
       if (outcome !== undefined) print(args.json ? JSON.stringify(outcome.json) : outcome.text);
@@ -36,7 +38,9 @@ export function command<Args extends { json?: boolean }>(
       process.exitCode = exitCodeOf(error);
       if (args.json) print(JSON.stringify({ error: toJson(error) }));
       else process.stderr.write(`${describeError(error)}\n`);
-      if (hre.globalOptions.showStackTraces && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+      // It is on by default where CI runs: a refusal in our own words needs none.
+      const unforeseen = error instanceof Error && !(error instanceof KeyrootError);
+      if (hre.globalOptions.showStackTraces && unforeseen) process.stderr.write(`${error.stack}\n`);
     }
   };
 }
@@ -46,8 +50,24 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+let lost = false;
+
+/** Whether standard output takes nothing more. */
+export function outputIsLost(): boolean {
+  return lost;
+}
+
+function onOutputError({ code, message }: NodeJS.ErrnoException): void {
+  if (lost) return;
+  lost = true;
+  // Its reader has had enough, as in `| head -1`: the work goes on, unheard.
+  if (code === "EPIPE") return;
+  process.stderr.write(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.\n`);
+  process.exitCode = EXIT.noAnswer;
+}
+
 function exitCodeOf(error: unknown): number {
-  if (error instanceof VerificationError) return EXIT.false;
+  if (error instanceof VerificationError || error instanceof InvariantError) return EXIT.false;
   if (error instanceof ArgumentError || HardhatError.isHardhatError(error)) return EXIT.wrongQuestion;
   return EXIT.noAnswer;
 }
@@ -61,14 +81,18 @@ function describeError(error: unknown): string {
 function toJson(error: unknown): object {
   if (!(error instanceof KeyrootError)) return { code: codeOf(error), message: messageOf(error) };
   const { code, message, expected, actual } = error;
-  return { code, ...(error instanceof VerificationError && { step: error.step }), message, expected, actual };
+  const { step, evidence } = error instanceof VerificationError ? error : {};
+  return { code, step, message, expected, actual, evidence };
 }
 
 /** Hardhat's own refusals are wrong questions; everything else that has no code of ours is a defect. */
 function codeOf(error: unknown): string {
-  return HardhatError.isHardhatError(error) ? "HARDHAT" : error instanceof TransportError ? error.code : "INTERNAL";
+  return HardhatError.isHardhatError(error) ? "HARDHAT" : "INTERNAL";
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Another's words, which may come from an endpoint: without addresses, which hold secrets. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>").split(/\r?\n/);
+  return lines.map(printable).join("\n");
 }

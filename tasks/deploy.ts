@@ -1,11 +1,14 @@
+import { HardhatError } from "@nomicfoundation/hardhat-errors";
 import { keccak256 } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import type { NetworkConnection } from "hardhat/types/network";
 import publicKeyRegistry from "../ignition/modules/PublicKeyRegistry.ts";
-import { ArgumentError } from "../src/errors.ts";
+import { TransportError } from "../src/errors.ts";
+import { isObject } from "../src/json.ts";
 import { decodeCode } from "../src/registry/calls.ts";
 import { buildContracts } from "../src/stack/build.ts";
-import { command } from "./command.ts";
-import { Target, type TargetArgs } from "./target.ts";
+import { command, messageOf } from "./command.ts";
+import { checkAddress, Target, type TargetArgs } from "./target.ts";
 
 interface Args extends Pick<TargetArgs, "rpc" | "chainId"> {
   owner: string | undefined;
@@ -15,18 +18,12 @@ interface Args extends Pick<TargetArgs, "rpc" | "chainId"> {
 /** `keyroot deploy`: a new registry, by Ignition, which goes on where it was interrupted. */
 export default command(async (args: Args, hre) => {
   const { owner } = args;
-  if (owner !== undefined && !/^0x[0-9a-f]{40}$/i.test(owner)) {
-    throw new ArgumentError("ARGUMENT_INVALID", `--owner must be 0x and 40 hex digits, it is ${owner}.`);
-  }
+  if (owner !== undefined) checkAddress("--owner", owner);
   const target = await Target.resolve(args, hre);
   const chainId = await target.checkChainId();
   await buildContracts(hre);
-  const { ignition } = await connect(hre, target);
-  const { publicKeyRegistry: registry } = await ignition.deploy(publicKeyRegistry, {
-    deploymentId: await deploymentId(target, chainId),
-    ...(owner !== undefined && { parameters: { PublicKeyRegistry: { initialOwner: owner } } }),
-  });
-  const contract = await registry.getAddress();
+  const id = await deploymentId(target, chainId, owner);
+  const contract = await deploy(await connect(hre, target), id, owner);
   const codeHash = keccak256(`0x${decodeCode(await target.call("eth_getCode", [contract, "latest"]))}`);
   return {
     json: { contract, chainId, codeHash },
@@ -34,17 +31,34 @@ export default command(async (args: Args, hre) => {
   };
 });
 
-function connect(hre: HardhatRuntimeEnvironment, { rpc }: Target) {
+function connect(hre: HardhatRuntimeEnvironment, { rpc }: Target): Promise<NetworkConnection> {
   return typeof rpc === "string"
     ? hre.network.create({ network: "localhost", override: { url: rpc } })
     : hre.network.create();
+}
+
+async function deploy({ ignition }: NetworkConnection, deploymentId: string, owner?: string): Promise<string> {
+  const parameters = owner === undefined ? {} : { PublicKeyRegistry: { initialOwner: owner } };
+  try {
+    const { publicKeyRegistry: registry } = await ignition.deploy(publicKeyRegistry, { deploymentId, parameters });
+    return await registry.getAddress();
+  } catch (cause) {
+    // Ignition's own refusals explain themselves; all else comes from the endpoint.
+    if (HardhatError.isHardhatError(cause) && cause.pluginId === "hardhat-ignition") throw cause;
+    const message = `The registry is not deployed yet; to deploy again goes on from here. The reason: ${messageOf(cause)}`;
+    throw new TransportError("RPC_ERROR", message, { cause });
+  }
 }
 
 /**
  * Ignition keeps a record of each deployment. Throw-away chains share their chain id, so the genesis block tells them
  * apart: on a fresh chain an old record would name an address without code.
  */
-async function deploymentId({ call }: Target, chainId: number): Promise<string> {
-  const genesis = (await call("eth_getBlockByNumber", ["0x0", false])) as { hash?: unknown } | null;
-  return `chain-${chainId}-${String(genesis?.hash).slice(2, 10)}`;
+async function deploymentId({ call }: Target, chainId: number, owner = ""): Promise<string> {
+  const genesis = await call("eth_getBlockByNumber", ["0x0", false]);
+  const hash = isObject(genesis) ? genesis["hash"] : undefined;
+  if (typeof hash !== "string" || !/^0x[0-9a-f]{64}$/i.test(hash)) {
+    throw new TransportError("RPC_ANSWER_INVALID", "The endpoint does not tell the chain's first block.");
+  }
+  return `chain-${chainId}-${hash.slice(2, 10)}${owner && `-${owner.toLowerCase()}`}`;
 }

@@ -2,6 +2,7 @@
 import { emptyTask, task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
 import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
+import { USERS_SLOT } from "../src/registry/calls.ts";
 import "./refusal.ts";
 
 const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
@@ -13,6 +14,7 @@ const json = { name: "json", description: "Print one JSON object instead of text
 const rpc = option("rpc", "JSON-RPC endpoint of the chain (default: the local stack's)");
 const contract = option("contract", "Address of the registry (default: the local stack's)");
 const merkleUrl = option("merkleUrl", "Address that serves the Merkle-tree files (default: the local stack's)");
+const blockHash = option("blockHash", "Hash of the block that counts, from a source you trust");
 const chainId = {
   name: "chainId",
   description: "The chain that must answer (default: the local stack's)",
@@ -65,8 +67,8 @@ export const keyrootTasks = [
     .setAction(() => import("./build-file.ts"))
     .build(),
 
-  task(["keyroot", "check-file"], "Check a Merkle-tree file: its name, every record, the whole tree")
-    .addPositionalArgument({ name: "file", description: "Path of the file, <root>.json" })
+  task(["keyroot", "check-file"], "Check Merkle-tree files: their names, every record, the whole tree")
+    .addVariadicArgument({ name: "files", description: "Paths of files, <root>.json" })
     .addFlag(json)
     .setAction(() => import("./check-file.ts"))
     .build(),
@@ -93,15 +95,45 @@ export const keyrootTasks = [
     .build(),
 
   task(["keyroot", "verify"], "Verify a user's public key as an app would")
-    .addPositionalArgument({ name: "userId", description: "The user, 32 characters of zBase32" })
+    .addPositionalArgument(option("userId", "The user, 32 characters of zBase32; may be left out with --bundle"))
+    .addOption(option("bundle", "File with a user's bundle, verified against --block-hash without a network"))
+    .addOption(blockHash)
+    .addOption({
+      name: "quorum",
+      description: "How many of the endpoints of --rpc must agree",
+      type: INT,
+      defaultValue: 0,
+    })
+    .addFlag({ name: "lightClient", description: "Declare that --rpc is a light client" })
+    .addFlag({ name: "proof", description: "Insist on a storage proof of the contract's answer" })
+    .addOption({ name: "block", description: "Block to ask at: latest, safe or finalized", defaultValue: "latest" })
+    .addOption({ name: "maxAge", description: "How old that block may be, in seconds", type: INT, defaultValue: 0 })
+    .addOption({
+      name: "usersSlot",
+      description: "Slot of the contract's mapping, for proofs; PubKeyTrust has 1",
+      type: INT,
+      defaultValue: USERS_SLOT,
+    })
     .addOption(option("expectedPublicKey", "The key that a server handed out, in base64"))
     .addOption(option("codeHash", "Keccak-256 of the contract's code, where only that code is believed"))
-    .addOption(rpc)
+    .addOption(option("rpc", `${rpc.description}; several for --quorum, with commas between them`))
     .addOption(contract)
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
     .setAction(() => import("./verify.ts"))
+    .build(),
+
+  task(["keyroot", "bundle"], "Make a user's proof and bundle, which are verified without a network")
+    .addPositionalArgument({ name: "userId", description: "The user, 32 characters of zBase32" })
+    .addOption(option("out", "Folder that the file host serves (default: the local stack's)"))
+    .addOption(blockHash)
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./bundle.ts"))
     .build(),
 
   task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")

@@ -1,9 +1,15 @@
 import { Presets, SingleBar } from "cli-progress";
+import { constants } from "node:os";
 
 /** Work that takes less shows nothing. */
 const SHOW_AFTER_MS = 1_000;
 
-/** A progress bar on standard error, for work of more than a second; none where that is no terminal. */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * A progress bar on standard error, for work of more than a second; none where that is no terminal. As long as the work
+ * goes on, Ctrl-C ends the process by `process.exit`: the terminal is as before, and nothing is left half-written.
+ */
 export class Progress {
   readonly #start = performance.now();
   readonly #bar = new SingleBar(
@@ -15,7 +21,15 @@ export class Progress {
     },
     Presets.shades_classic,
   );
+  readonly #interrupt = (signal: (typeof SIGNALS)[number]) => {
+    this.#bar.stop();
+    process.exit(128 + constants.signals[signal]);
+  };
   #stage: string | undefined;
+
+  constructor() {
+    for (const signal of SIGNALS) process.once(signal, this.#interrupt);
+  }
 
   /** Shows how far a stage of the work has come. */
   update(stage: string, done: number, total: number, unit = "users"): void {
@@ -29,6 +43,7 @@ export class Progress {
   }
 
   [Symbol.dispose](): void {
+    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
     this.#bar.stop();
   }
 }

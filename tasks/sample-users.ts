@@ -4,17 +4,20 @@ import { ArgumentError } from "../src/errors.ts";
 import { makeKeyRecord, serializeKeyRecord } from "../src/identity/keyRecord.ts";
 import { generateKeyPair } from "../src/identity/publicKey.ts";
 import { randomUserID } from "../src/identity/userID.ts";
-import { command } from "./command.ts";
+import { command, outputIsLost } from "./command.ts";
 import { Progress } from "./progress.ts";
 
 /** `keyroot sample-users`: records of users that nobody is, one JSON object a line; their private keys are forgotten. */
 export default command(async ({ count }: { count: number; json?: boolean }) => {
   if (count < 1) throw new ArgumentError("ARGUMENT_INVALID", `--count must be 1 or more, it is ${count}.`);
   using progress = new Progress();
-  for (let i = 1; i <= count; i++) {
+  // Until all are made, or nobody reads on.
+  for (let i = 1; i <= count && !outputIsLost(); i++) {
     const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-    if (!process.stdout.write(`${serializeKeyRecord(record)}\n`)) await once(process.stdout, "drain");
-    progress.update("making key pairs", i, count);
+    const written = process.stdout.write(`${serializeKeyRecord(record)}\n`);
+    // The records themselves show how far it is where they go to a terminal.
+    if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
+    if (!written) await once(process.stdout, "drain").catch(() => undefined);
     // Lets Ctrl-C through.
     await setImmediate();
   }

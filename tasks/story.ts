@@ -1,3 +1,4 @@
+import { constants } from "node:os";
 import type { PublishedRoot } from "../src/publisher/publish.ts";
 import { startStack, type Stack } from "../src/stack/stack.ts";
 import { untilStopped } from "../src/stack/untilStopped.ts";
@@ -13,8 +14,8 @@ interface Args {
 /** `keyroot story`: the whole of it on a stack of its own, which with `--stay` runs on until Ctrl-C. */
 export default command(async ({ stay, port, json }: Args, hre) => {
   const stopping = new AbortController();
-  const stopped = untilStopped().then(() => {
-    stopping.abort();
+  const stopped = untilStopped().then((signal) => {
+    stopping.abort(signal);
   });
   const say = json ? () => undefined : print;
 
@@ -22,6 +23,7 @@ export default command(async ({ stay, port, json }: Args, hre) => {
   const ports = stay ? { chain: port, files: port === 0 ? 0 : port + 1 } : { chain: 0, files: 0 };
   const stack = await startStack(hre, { ports, announce: stay });
   try {
+    stopping.signal.throwIfAborted();
     say(stackLines(stack));
     const told = await tellStory(stack, narrator(say), stopping.signal);
     if (!stay) {
@@ -34,7 +36,7 @@ export default command(async ({ stay, port, json }: Args, hre) => {
   } catch (error) {
     // Ctrl-C in the middle of the story: what was under way fails, which is nobody's news.
     if (!stopping.signal.aborted) throw error;
-    process.exitCode = 130;
+    process.exitCode = 128 + constants.signals[stopping.signal.reason as "SIGINT" | "SIGTERM"];
   } finally {
     await stack.close();
   }

@@ -1,9 +1,11 @@
+import { isAddress } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError, VerificationError } from "../src/errors.ts";
 import { decodeChainId } from "../src/registry/calls.ts";
 import { readStackFile, type StackNote } from "../src/stack/stackFile.ts";
 import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
-import { type Eip1193Provider, type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
+import { checkUrl, type Eip1193Provider, type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
 
 /** The options by which a command is told where to look. */
 export interface TargetArgs {
@@ -44,11 +46,11 @@ export class Target {
   }
 
   get contract(): string {
-    return this.#args.contract ?? this.#stack?.contract ?? missing("--contract");
+    return checkAddress("--contract", this.#args.contract ?? this.#stack?.contract ?? missing("--contract"));
   }
 
   get merkleUrl(): string {
-    return this.#args.merkleUrl ?? this.#stack?.merkleUrl ?? missing("--merkle-url");
+    return checkUrl("merkleUrl", this.#args.merkleUrl ?? this.#stack?.merkleUrl ?? missing("--merkle-url"));
   }
 
   /** The folder of the local stack's files. */
@@ -76,6 +78,13 @@ export class Target {
   get #knownChainId(): number | undefined {
     return this.#args.chainId === 0 ? this.#stack?.chainId : this.#args.chainId;
   }
+}
+
+/** Returns the address that it was given. @throws ArgumentError ARGUMENT_INVALID */
+export function checkAddress(option: string, address: string): string {
+  if (address.startsWith("0x") && isAddress(address)) return address;
+  const message = `${option} must be 0x and 40 hex digits, in one case or with a right checksum: ${describeValue(address)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function missing(option: string): never {

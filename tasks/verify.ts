@@ -1,29 +1,77 @@
+import { ArgumentError } from "../src/errors.ts";
+import type { Evidence } from "../src/verifier/evidence.ts";
+import type { VerifyOptions } from "../src/verifier/options.ts";
 import { verifyPublicKey } from "../src/verifier/verifyPublicKey.ts";
 import { command } from "./command.ts";
 import { Target, type TargetArgs } from "./target.ts";
+import { verifyBundle } from "./verifyBundle.ts";
 
 interface Args extends TargetArgs {
-  userId: string;
+  userId: string | undefined;
+  bundle: string | undefined;
+  blockHash: string | undefined;
   expectedPublicKey: string | undefined;
   codeHash: string | undefined;
+  /** 0 where none was asked for, and so below. */
+  quorum: number;
+  lightClient: boolean;
+  proof: boolean;
+  block: string;
+  maxAge: number;
+  usersSlot: number;
   json: boolean;
 }
 
-/** `keyroot verify <userID>`: one user's key, as an app would verify it. */
+/** `keyroot verify [userID]`: one user's key, as an app would verify it, or a bundle. */
 export default command(async (args: Args, hre) => {
-  const { userId, expectedPublicKey, codeHash } = args;
-  const target = await Target.resolve(args, hre);
-  const { rpc, contract, merkleUrl, chainId } = target;
-  const verified = await verifyPublicKey(userId, { rpc, contract, merkleUrl, chainId, expectedPublicKey, codeHash });
-  const { record, root, index, blockNumber } = verified;
+  const { userId, bundle, expectedPublicKey, codeHash } = args;
+  if (bundle !== undefined) return verifyBundle({ ...args, bundle }, hre);
+  if (userId === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name the user, or a bundle: --bundle FILE.");
+  const endpoints = args.rpc?.split(",");
+  const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, hre);
+  const { contract, merkleUrl, chainId } = target;
+  const verified = await verifyPublicKey(userId, {
+    rpc: endpoints === undefined || endpoints.length === 1 ? target.rpc : endpoints,
+    contract,
+    merkleUrl,
+    chainId,
+    expectedPublicKey,
+    codeHash,
+    ...demandOf(args),
+  });
+  const { record, root, index, blockNumber, evidence } = verified;
   return {
-    json: { verified: true, record, root, index, blockNumber, contract, chainId },
+    json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },
     text: [
       `The public key of ${record.userID} is verified.`,
       `  public key  ${record.pubKey}`,
       `  key id      ${record.keyID}`,
       `  root        ${root}, value ${index}`,
       `  contract    ${contract} on chain ${chainId}, in block ${blockNumber}`,
+      `  rests on    ${describeEvidence(evidence)}`,
     ].join("\n"),
   };
 });
+
+function demandOf({ quorum, blockHash, lightClient, proof, block, maxAge, usersSlot }: Args) {
+  return {
+    quorum: quorum === 0 ? undefined : quorum,
+    blockHash,
+    lightClient,
+    storageProof: proof,
+    block: block as VerifyOptions["block"],
+    maxAgeMs: maxAge === 0 ? undefined : maxAge * 1000,
+    usersSlot,
+  };
+}
+
+function describeEvidence({ anchor, storageProof, block, agreeing }: Evidence): string {
+  const source = {
+    endpoint: "the word of one endpoint",
+    quorum: `${agreeing} endpoints that agree`,
+    pinned: "the block that you named",
+    "light-client": "the light client",
+  }[anchor];
+  const at = block === undefined ? "" : ` for block ${block.number}, ${block.hash}`;
+  return `${source}${at}${storageProof ? ", and a storage proof under it" : ""}`;
+}

@@ -94,15 +94,22 @@ export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", cha
     await run(process.execPath, [tsc, ...options], { cwd: join(folder, "app") });
   });
 
-  it("brings nothing but its own modules, licence and README", async () => {
+  it("brings nothing but its own modules, schemas, licence and README", async () => {
     const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
     const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const others = pack.files.map(({ path }) => path).filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path));
-    expect(others.sort()).to.deep.equal(["LICENSE", "README.md", "package.json"]);
+    const schemas = ["docs/schemas/bundle.schema.json", "docs/schemas/proof.schema.json"];
+    expect(others.sort()).to.deep.equal(["LICENSE", "README.md", ...schemas, "package.json"]);
   });
 
-  it("depends on the audited primitives only", async () => {
+  it("depends on nothing but primitives: hashes, curves, encodings, Ethereum's tries", async () => {
     const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: object };
-    expect(Object.keys(dependencies)).to.deep.equal(["@noble/curves", "@noble/hashes", "@scure/base"]);
+    expect(Object.keys(dependencies)).to.deep.equal([
+      "@ethereumjs/mpt",
+      "@ethereumjs/rlp",
+      "@noble/curves",
+      "@noble/hashes",
+      "@scure/base",
+    ]);
   });
 });

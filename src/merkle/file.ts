@@ -32,7 +32,7 @@ const NODE_FIELDS = ["type", "level", "left", "right", "parent"] as const;
 /** The objects of a file stand three deep: file, `merkle`, node. */
 const MAX_DEPTH = 3;
 /** The longest text that V8 takes, and so the largest file that can be read: some 660,000 users. */
-export const MAX_FILE_BYTES = 2 ** 29 - 24;
+const MAX_FILE_BYTES = 2 ** 29 - 24;
 const HASH = /^[0-9a-f]{64}$/;
 /** Two hashes in a row: such a value's leaf would be the parent of two others. */
 const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;

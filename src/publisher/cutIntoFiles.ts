@@ -9,16 +9,20 @@ import { MAX_VALUES } from "../merkle/tree.ts";
  */
 export const DEFAULT_USERS_PER_FILE = 700;
 
+/** @param usersPerFile 1 to 1,000,000 @throws ArgumentError ARGUMENT_INVALID */
+export function checkUsersPerFile(usersPerFile: number): void {
+  if (Number.isInteger(usersPerFile) && usersPerFile >= 1 && usersPerFile <= MAX_VALUES) return;
+  const message = `A file has 1 to ${MAX_VALUES} users, not ${usersPerFile}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_VALUES, actual: usersPerFile });
+}
+
 /**
  * Cuts users' records into files: sorted by `userID`, as many to a file as asked for, the rest in the last.
  * @param usersPerFile 1 to 1,000,000
  * @throws ArgumentError ARGUMENT_INVALID, DUPLICATE_USER
  */
 export function* cutIntoFiles(records: readonly KeyRecord[], usersPerFile: number): Generator<MerkleFile> {
-  if (!Number.isInteger(usersPerFile) || usersPerFile < 1 || usersPerFile > MAX_VALUES) {
-    const message = `A file has 1 to ${MAX_VALUES} users, not ${usersPerFile}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_VALUES, actual: usersPerFile });
-  }
+  checkUsersPerFile(usersPerFile);
   const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
   const twice = sorted.find(({ userID }, i) => userID === sorted[i - 1]?.userID);
   if (twice !== undefined) {

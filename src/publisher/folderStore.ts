@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { createReadStream, rmSync } from "node:fs";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
@@ -33,6 +33,10 @@ export class FolderStore implements MerkleFileStore {
   async put(file: MerkleFile): Promise<string> {
     const path = this.#pathOf(file.tree.root);
     const draft = join(this.#dir, `.${file.tree.root}.${randomUUID()}`);
+    const discard = () => {
+      discardDraft(draft);
+    };
+    process.once("exit", discard);
     try {
       await mkdir(this.#dir, { recursive: true });
       const written = await writeDraft(draft, file);
@@ -53,7 +57,8 @@ export class FolderStore implements MerkleFileStore {
       const message = `${path} cannot be written: ${(cause as Error).message}.`;
       throw new TransportError("FILE_UNWRITABLE", message, { cause });
     } finally {
-      await rm(draft, { force: true });
+      process.off("exit", discard);
+      discard();
     }
   }
 
@@ -81,6 +86,15 @@ async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   }
   await draft.sync();
   return hash.digest("hex");
+}
+
+/** Removes a draft that was not put in its place. At once, since it may be the last thing that the process does. */
+function discardDraft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Its folder is none, or is gone.
+  }
 }
 
 function* inChunks(pieces: Iterable<string>): Generator<string> {

@@ -1,12 +1,12 @@
 import { ArgumentError } from "../errors.ts";
-import type { KeyRecord } from "../identity/keyRecord.ts";
+import { checkKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
+import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
 import type { MerkleFileStore } from "./folderStore.ts";
 import type { AddedRoot, RegistryWriter } from "./registryWriter.ts";
 
-/** One root that was added by publishing, and the users it was added for. */
+/** One root that was added by publishing, and the users who have it now. */
 export interface PublishedRoot extends AddedRoot {
   /** 64 hex digits in lower case. */
   root: string;
@@ -18,7 +18,7 @@ export interface PublishedRoot extends AddedRoot {
 /** What publishing did. */
 export interface Publication {
   published: PublishedRoot[];
-  /** Users who had a root before; theirs stands, whatever the records say. */
+  /** Users who had a root before, or got another in the meantime; it stands, whatever the records say. */
   kept: { userID: UserID; root: string }[];
 }
 
@@ -40,16 +40,17 @@ export interface PublishOptions {
  *
  * It may end at any time and be run again: who has a root is left out then, and a file without a root harms nobody.
  * @param records one a user
- * @throws ArgumentError NO_RECORDS, DUPLICATE_USER; and as store and registry
+ * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, and as `checkKeyRecord`; and as store and registry
  */
 export async function publish(records: readonly KeyRecord[], options: PublishOptions): Promise<Publication> {
   const { registry, store, usersPerFile = DEFAULT_USERS_PER_FILE, checkServed, onProgress } = options;
   if (records.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
+  checkUsersPerFile(usersPerFile);
+  records.forEach(checkKeyRecord);
 
-  const roots = await registry.getMerkleTreeRoots(records.map(userIDOf), (done) =>
-    onProgress?.("reading roots", done, records.length),
-  );
-  const kept = records.flatMap(({ userID }, i) => (roots[i] === undefined ? [] : [{ userID, root: roots[i] }]));
+  const all = records.map(userIDOf);
+  const roots = await registry.getMerkleTreeRoots(all, (done) => onProgress?.("reading roots", done, all.length));
+  const kept = usersWithRoot(all, roots);
   const pending = records.filter((_, i) => roots[i] === undefined);
   if (pending.length === 0) return { published: [], kept };
 
@@ -70,10 +71,19 @@ export async function publish(records: readonly KeyRecord[], options: PublishOpt
   for (const { file, path } of files) {
     const userIDs = file.records.map(userIDOf);
     const { root } = file.tree;
-    published.push({ root, userIDs, file: path, ...(await registry.addMerkleTreeRoot(root, userIDs)) });
+    const addedRoot = await registry.addMerkleTreeRoot(root, userIDs);
+    // Where somebody else publishes in the owner's name, too, whoever comes first counts.
+    const alone = addedRoot.addedCount === userIDs.length;
+    const now = alone ? userIDs.map(() => root) : await registry.getMerkleTreeRoots(userIDs);
+    kept.push(...usersWithRoot(userIDs, now).filter((user) => user.root !== root));
+    published.push({ root, userIDs: userIDs.filter((_, i) => now[i] === root), file: path, ...addedRoot });
     onProgress?.("adding roots", (added += userIDs.length), pending.length);
   }
   return { published, kept };
 }
 
 const userIDOf = ({ userID }: KeyRecord): UserID => userID;
+
+function usersWithRoot(userIDs: readonly UserID[], roots: readonly (string | undefined)[]): Publication["kept"] {
+  return userIDs.flatMap((userID, i) => (roots[i] === undefined ? [] : [{ userID, root: roots[i] }]));
+}

@@ -1,5 +1,6 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
+import { describeValue, printable } from "../describeValue.ts";
 import { ArgumentError, type ErrorCode, KeyrootError } from "../errors.ts";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
@@ -17,28 +18,37 @@ export interface RecordsRead {
   bad: BadRow[];
 }
 
-/** A record has some 250 characters. What is longer is cut, and is then no record. */
+/** A record has some 250 characters. */
 const MAX_LINE_LENGTH = 4096;
+/** The columns of CSV, in any order. */
+const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
  * Reads users' key records from a file: CSV with a header where its name ends in `.csv`, otherwise one JSON object a
  * line. Every key is checked as a verifier checks it, and no user may come twice. Empty lines are left out.
- * @param onLine is told after each line how many bytes of the file have been read, and how many it has
+ * @param onRead is told again and again how many bytes of the file have been read, and how many it has
  * @throws ArgumentError FILE_UNREADABLE
  */
 export async function readRecords(
   path: string,
-  onLine: (bytesRead: number, bytes: number) => void = () => undefined,
+  onRead: (bytesRead: number, bytes: number) => void = () => undefined,
 ): Promise<RecordsRead> {
-  const parse = path.toLowerCase().endsWith(".csv") ? csvParser() : parseKeyRecord;
+  let parse = path.toLowerCase().endsWith(".csv") ? undefined : parseKeyRecord;
   const records: KeyRecord[] = [];
   const bad: BadRow[] = [];
   const lineOf = new Map<UserID, number>();
-  for await (const { line, text } of readLines(path, onLine)) {
-    if (text.trim() === "") continue;
+  for await (const { line, text } of readLines(path, onRead)) {
     try {
+      if (text.length > MAX_LINE_LENGTH) {
+        const message = `The line has more than ${MAX_LINE_LENGTH} characters.`;
+        throw new ArgumentError("RECORD_INVALID", message, { expected: MAX_LINE_LENGTH });
+      }
+      if (text.trim() === "") continue;
+      if (parse === undefined) {
+        parse = csvParser(text);
+        continue;
+      }
       const record = parse(text);
-      if (record === undefined) continue;
       checkKeyRecord(record);
       const first = lineOf.get(record.userID);
       if (first !== undefined) {
@@ -50,20 +60,23 @@ export async function readRecords(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       bad.push({ line, code: error.code, message: error.message });
+      // Without a header no row can be read.
+      if (parse === undefined) break;
     }
   }
   return { records, bad };
 }
 
-/** A parser of CSV lines (RFC 4180, one row a line): the first names the fields and is no record itself. */
-function csvParser(): (line: string) => KeyRecord | undefined {
-  let fields: string[] | undefined;
+/** A parser of CSV lines (RFC 4180, one row a line) under this header. @throws ArgumentError RECORD_INVALID */
+function csvParser(header: string): (line: string) => KeyRecord {
+  const fields = parseCsvLine(header);
+  if (fields.toSorted().join() !== FIELDS) {
+    const actual = fields.join();
+    const message = `The first line must name the fields userID, pubKey and keyID, it is ${describeValue(actual)}.`;
+    throw new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
+  }
   return (line) => {
     const cells = parseCsvLine(line);
-    if (fields === undefined) {
-      fields = cells;
-      return undefined;
-    }
     if (cells.length !== fields.length) {
       const message = `The row has ${cells.length} fields, the header names ${fields.length}.`;
       throw new ArgumentError("RECORD_INVALID", message, { expected: fields.length, actual: cells.length });
@@ -77,11 +90,11 @@ function parseCsvLine(line: string): string[] {
     const [cells]: string[][] = parseCsv(line, { trim: true });
     return cells ?? [];
   } catch (cause) {
-    throw new ArgumentError("RECORD_INVALID", `The row is not CSV: ${(cause as Error).message}.`, { cause });
+    throw new ArgumentError("RECORD_INVALID", `The row is not CSV: ${printable((cause as Error).message)}.`, { cause });
   }
 }
 
-async function* readLines(path: string, onLine: (bytesRead: number, bytes: number) => void) {
+async function* readLines(path: string, onRead: (bytesRead: number, bytes: number) => void) {
   try {
     await using file = await open(path);
     const { size } = await file.stat();
@@ -91,11 +104,11 @@ async function* readLines(path: string, onLine: (bytesRead: number, bytes: numbe
     for await (const chunk of stream as AsyncIterable<string>) {
       const texts = (line === 0 && rest === "" ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
       texts[0] = rest + (texts[0] ?? "");
-      rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH);
-      for (const text of texts) {
-        yield { line: ++line, text };
-        onLine(stream.bytesRead, size);
-      }
+      // What is too long stays too long when it is cut.
+      rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
+      for (const text of texts) yield { line: ++line, text };
+      // A pipe has no size.
+      onRead(stream.bytesRead, Math.max(stream.bytesRead, size));
     }
     yield { line: ++line, text: rest };
   } catch (cause) {

@@ -94,7 +94,7 @@ export class RegistryWriter {
     const data = addMerkleTreeRootData(root, userIDs);
     const gas = await this.#estimateGas(data);
     const transaction = { from: this.#owner, to: this.#contract, data, gas };
-    const transactionHash = String(await this.#call("eth_sendTransaction", [transaction]));
+    const transactionHash = toHash(await this.#call("eth_sendTransaction", [transaction]));
     const receipt = await this.#receiptOf(transactionHash);
     if (receipt["status"] !== "0x1") {
       const message = `The transaction ${transactionHash} was reverted.`;
@@ -141,6 +141,13 @@ function addedCountOf(logs: unknown): number {
     const events = (logs as { topics: string[]; data: string }[]).map((log) => registryAbi.parseLog(log));
     const added = events.filter((event) => event?.name === "MerkleTreeRootAdded");
     return added.reduce((sum, event) => sum + Number(event?.args["addedCount"]), 0);
+  });
+}
+
+function toHash(hash: unknown): string {
+  if (typeof hash === "string" && /^0x[0-9a-f]{64}$/i.test(hash)) return hash;
+  throw new TransportError("RPC_ANSWER_INVALID", "The endpoint's answer is not a transaction's hash.", {
+    actual: hash,
   });
 }
 

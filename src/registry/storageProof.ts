@@ -50,7 +50,7 @@ export function slotOfUser(userID: UserID, usersSlot: number): string {
  */
 export function pickProof(answer: unknown): StorageProof {
   if (!isObject(answer) || !Array.isArray(answer["storageProof"])) throw invalid("its form", answer);
-  const [slot]: unknown[] = answer["storageProof"];
+  const [slot] = answer["storageProof"] as unknown[];
   if (!isObject(slot)) throw invalid("its form", slot);
   return checkForm({ accountProof: answer["accountProof"], storageProof: slot["proof"] });
 }
@@ -104,9 +104,11 @@ function decodeAccount(encoded: Uint8Array): [storageRoot: string, codeHash: str
   return [bytesToHex(storageRoot), bytesToHex(codeHash)];
 }
 
+/** A slot's value is a number: without leading zeros, and never zero, which is not stored at all. */
 function decodeItem(encoded: Uint8Array): Uint8Array {
   const item = decodeRlp(encoded);
-  if (!(item instanceof Uint8Array) || item.length > 32) throw invalid("the slot's value", encoded);
+  if (!(item instanceof Uint8Array) || item.length === 0 || item.length > 32 || item[0] === 0)
+    throw invalid("the slot's value", encoded);
   return item;
 }
 

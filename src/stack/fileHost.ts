@@ -1,20 +1,23 @@
 import { constants } from "node:fs";
-import { open, type FileHandle } from "node:fs/promises";
+import { lstat, open, type FileHandle } from "node:fs/promises";
 import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { isUserID } from "../identity/userID.ts";
 import { listen } from "./ports.ts";
 
-/** The one kind of path that exists, taken literally: no query, no percent-encoding, no upper case. */
-const PATH = /^\/([0-9a-f]{64})\.json$/;
+/** The kinds of path that exist, taken literally: no query, no percent-encoding, no upper case. */
+const PATH = /^\/(?<root>[0-9a-f]{64})(?:\/(?<userID>[a-z0-9]{32})(?<bundle>\.bundle)?)?\.json$/;
 
-/** A file is named by the root of its content, so it never changes: one year, the longest that caches honour. */
+/** What follows from the root that names it never changes: one year, the longest that caches honour. */
 const FOREVER = "public, max-age=31536000, immutable";
+/** A bundle is made anew for a newer block. */
+const ASK_EACH_TIME = "no-cache";
 
 /** What `open` says about a name that is no regular file: absent, a symbolic link, a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
-/** Serves Merkle-tree files over HTTP. */
+/** Serves Merkle-tree files, and users' proofs and bundles, over HTTP. */
 export interface FileHost {
   /** `http://<address>:<port>`, without a slash at the end; a file is at `<url>/<root>.json`. */
   readonly url: string;
@@ -23,7 +26,7 @@ export interface FileHost {
 }
 
 export interface FileHostOptions {
-  /** The folder that holds `<root>.json` files. Files may be added while the host runs. */
+  /** The folder that holds the files, by the paths at which they are served. Files may be added while the host runs. */
   dir: string;
   /** The address to listen on. */
   host?: string;
@@ -32,8 +35,9 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves `/<root>.json` from a folder, a root being 64 lowercase hex digits, and nothing else. Everyone may read, any
- * web page included; nobody may write.
+ * Serves `/<root>.json` from a folder, beside it users' proofs `/<root>/<userID>.json` and bundles
+ * `/<root>/<userID>.bundle.json`, and nothing else; a root is 64 lowercase hex digits. Everyone may read, any web page
+ * included; nobody may write.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
@@ -50,11 +54,11 @@ async function answer(dir: string, request: IncomingMessage, response: ServerRes
   response.setHeader("Access-Control-Allow-Origin", "*");
   response.setHeader("X-Content-Type-Options", "nosniff");
 
-  const root = PATH.exec(request.url ?? "")?.[1];
-  if (root === undefined) {
+  const resource = resourceAt(request.url ?? "");
+  if (resource === undefined) {
     refuse(response, 404);
   } else if (request.method === "GET" || request.method === "HEAD") {
-    await serve(dir, root, request, response);
+    await serve(dir, resource, request, response);
   } else if (request.method === "OPTIONS") {
     response.writeHead(204, {
       Allow: "GET, HEAD, OPTIONS",
@@ -68,18 +72,43 @@ async function answer(dir: string, request: IncomingMessage, response: ServerRes
   }
 }
 
-async function serve(dir: string, root: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** What a path names. */
+interface Resource {
+  /** The folder of the file, below the one that is served; empty where it is that one. */
+  folder: string;
+  name: string;
+  /** The tag of its content, where that follows from its path. */
+  etag: string | undefined;
+}
+
+function resourceAt(url: string): Resource | undefined {
+  const { root = "", userID, bundle = "" } = PATH.exec(url)?.groups ?? {};
+  if (root === "" || (userID !== undefined && !isUserID(userID))) return undefined;
+  if (userID === undefined) return { folder: "", name: `${root}.json`, etag: `"${root}"` };
+  return { folder: root, name: `${userID}${bundle}.json`, etag: bundle ? undefined : `"${root}/${userID}"` };
+}
+
+async function serve(
+  dir: string,
+  { folder, name, etag }: Resource,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   let file: FileHandle;
   try {
     // Not through a link, and without waiting for the other end of a named pipe.
-    file = await open(join(dir, `${root}.json`), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if (folder !== "" && !(await lstat(join(dir, folder))).isDirectory()) {
+      refuse(response, 404);
+      return;
+    }
+    file = await open(join(dir, folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     refuse(response, NO_FILE.has((error as NodeJS.ErrnoException).code ?? "") ? 404 : 500);
     return;
   }
   try {
     const stat = await file.stat();
-    if (stat.isFile()) await send(file, stat.size, root, request, response);
+    if (stat.isFile()) await send(file, stat.size, etag, request, response);
     else refuse(response, 404);
   } finally {
     await file.close();
@@ -89,15 +118,17 @@ async function serve(dir: string, root: string, request: IncomingMessage, respon
 async function send(
   file: FileHandle,
   size: number,
-  root: string,
+  etag: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const etag = `"${root}"`;
-  response.setHeader("Cache-Control", FOREVER).setHeader("ETag", etag);
-  if (names(request.headers["if-none-match"], etag)) {
-    response.writeHead(304).end();
-    return;
+  response.setHeader("Cache-Control", etag === undefined ? ASK_EACH_TIME : FOREVER);
+  if (etag !== undefined) {
+    response.setHeader("ETag", etag);
+    if (names(request.headers["if-none-match"], etag)) {
+      response.writeHead(304).end();
+      return;
+    }
   }
   response.writeHead(200, { "Content-Type": "application/json", "Content-Length": size });
   if (request.method === "HEAD") {

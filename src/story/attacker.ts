@@ -9,7 +9,7 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { parseMerkleFile } from "../merkle/file.ts";
-import { type Attack, ATTACKS, type Plot } from "./attacks.ts";
+import { type Attack, ATTACKS, type Call, type Plot } from "./attacks.ts";
 
 /** The first line of standard input: whom to attack, and between which servers. */
 export interface AttackersOrders extends Omit<Plot, "attackersKey"> {
@@ -49,8 +49,8 @@ async function answerCall(attack: Attack, request: IncomingMessage, response: Se
   const body = await text(request);
   const forwarded = await fetch(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body });
   const answered = (await forwarded.json()) as { result: unknown };
-  const { method } = JSON.parse(body) as { method: string };
-  const result = attack.rpc ? attack.rpc(method, answered.result, plot) : answered.result;
+  const call = JSON.parse(body) as Call;
+  const result = attack.rpc ? attack.rpc(call, answered.result, plot) : answered.result;
   response.end(JSON.stringify({ ...answered, result }));
 }
 

@@ -2,6 +2,7 @@ import { makeKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import type { ErrorCode } from "../errors.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calls.ts";
 
 /** Whom an attack is aimed at, and what the attacker has. */
 export interface Plot {
@@ -23,7 +24,13 @@ export interface Attack {
   /** Changes a Merkle-tree file on its way: an object to send as JSON, a text, or an address to redirect to. */
   file?: (file: MerkleFile, plot: Plot) => object | string | URL;
   /** Changes the result of a JSON-RPC call on its way. */
-  rpc?: (method: string, result: unknown, plot: Plot) => unknown;
+  rpc?: (call: Call, result: unknown, plot: Plot) => unknown;
+}
+
+/** A JSON-RPC call. */
+export interface Call {
+  method: string;
+  params: unknown[];
 }
 
 export const ATTACKS: readonly Attack[] = [
@@ -85,21 +92,25 @@ export const ATTACKS: readonly Attack[] = [
     name: "wrong-root",
     deed: "the chain's endpoint names another batch's root",
     refusal: "USER_NOT_IN_FILE",
-    rpc: (method, result, { otherRoot }) => (method === "eth_call" ? `0x${otherRoot}` : result),
+    rpc: (call, result, plot) => (asksForRoot(call, plot) ? `0x${plot.otherRoot}` : result),
   },
   {
     name: "hidden-root",
     deed: "the chain's endpoint denies that there is a root",
     refusal: "NOT_PUBLISHED",
-    rpc: (method, result) => (method === "eth_call" ? `0x${"00".repeat(32)}` : result),
+    rpc: (call, result, plot) => (asksForRoot(call, plot) ? `0x${"00".repeat(32)}` : result),
   },
   {
     name: "other-chain",
     deed: "the endpoint speaks for a chain of the attacker's own",
     refusal: "CHAIN_ID_MISMATCH",
-    rpc: (method, result) => (method === "eth_chainId" ? "0x539" : result),
+    rpc: ({ method }, result) => (method === "eth_chainId" ? "0x539" : result),
   },
 ];
+
+function asksForRoot({ method, params }: Call, { victim }: Plot): boolean {
+  return method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim));
+}
 
 interface FileJson {
   merkle: object;

@@ -15,6 +15,7 @@ export function startProcess(script: URL, signal: AbortSignal): Interlocutor {
   const ended = once(child, "close");
   // `ask` reports what went wrong.
   ended.catch(() => undefined);
+  child.stdin.on("error", () => undefined);
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async ask(line) {

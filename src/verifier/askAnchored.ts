@@ -1,11 +1,12 @@
+import { describeValue } from "../describeValue.ts";
 import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
-import { decodeChainId, decodeCode, encodeGetMerkleTreeRoot } from "../registry/calls.ts";
+import { decodeCode, encodeGetMerkleTreeRoot } from "../registry/calls.ts";
 import { type Block, hashHeader, pickHeader } from "../registry/header.ts";
 import { pickProof, proveSlot, slotOfUser } from "../registry/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { Evidence } from "./evidence.ts";
 import { hashCode } from "./hashCode.ts";
-import type { ChainAnswers, Question } from "./judgement.ts";
+import { type ChainAnswers, judgeChainId, type Question } from "./judgement.ts";
 
 /** What the answer must rest on. */
 export interface Demand {
@@ -20,11 +21,12 @@ export interface Demand {
   usersSlot: number;
 }
 
-/** What was answered, what that rests on, and how to ask on at the same block. */
+/** What was answered, what that rests on, and how to ask the contract on at the same block. */
 export interface AnchoredAnswers {
   answers: ChainAnswers;
   evidence: Evidence;
-  call: RpcCall;
+  /** What the contract answers to a call, by the word of the endpoint, or of the endpoints of the quorum. */
+  callContract: (data: string) => Promise<unknown>;
   /** The block parameter of further calls (EIP-1898). */
   at: { blockHash: string };
 }
@@ -35,7 +37,7 @@ export interface AnchoredAnswers {
  * @param calls the endpoints; more than one for a quorum only
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, QUORUM_NOT_REACHED, step "anchor";
  * PROOF_INVALID, step "root"
- * @throws TransportError as the endpoints
+ * @throws TransportError as the endpoints; QUORUM_NOT_REACHED where too few of them answer, and none of them falsely
  */
 export async function askAnchored(
   question: Question,
@@ -52,10 +54,14 @@ export async function askAnchored(
   checkAge(block, demand, now);
   const answers = await askAt(question, demand, block, call);
   const name = typeof anchor === "object" ? "pinned" : anchor;
-  return toAnswers(answers, { anchor: name, storageProof: demand.storageProof }, block, call);
+  const callContract = (data: string) => callAt(block, call, question.contract, data);
+  return toAnswers(answers, { anchor: name, storageProof: demand.storageProof }, block, callContract);
 }
 
-/** Endpoints agree where as many of them as asked for name the same hash, and at that block the same answer. */
+/**
+ * Endpoints agree where as many of them as asked for name the same hash, and at that block the same answer. While that
+ * many are honest, fewer liars can neither change the verdict nor prevent it.
+ */
 async function askQuorum(
   question: Question,
   demand: Demand,
@@ -63,83 +69,131 @@ async function askQuorum(
   quorum: number,
   now: () => number,
 ): Promise<AnchoredAnswers> {
-  const reasons: string[] = [];
-  /** What each endpoint says; one that cannot be asked, or errs, has no vote. */
-  const votes = async <T>(voters: readonly RpcCall[], ask: (call: RpcCall) => Promise<T>) => {
-    const settled = await Promise.all(
-      voters.map(async (call) => {
-        try {
-          return [{ call, vote: await ask(call) }];
-        } catch (error) {
-          if (!(error instanceof KeyrootError)) throw error;
-          if (error.code === "ABORTED") throw error;
-          reasons.push(`${error.code}: ${error.message}`);
-          return [];
-        }
-      }),
-    );
-    return settled.flat();
+  const errors: KeyrootError[] = [];
+  let contradicted = false;
+
+  /** Those who say the same, where they are enough and no others can be. */
+  const agree = <T>(ask: (call: RpcCall) => Promise<T>, keyOf: (vote: T) => string) =>
+    poll(calls, ask, errors, (votes, left) => {
+      const groups = [...Map.groupBy(votes, keyOf).values()];
+      const [most = [], next = []] = groups.sort((a, b) => b.length - a.length);
+      contradicted ||= next.length > 0;
+      return most.length >= quorum && next.length + left < quorum ? most : undefined;
+    });
+  const notReached = () => {
+    const claim = `Fewer than ${quorum} of ${calls.length} endpoints agree${contradicted ? ", they contradict each other" : ""}.`;
+    const message = [claim, ...new Set(errors.map(({ message }) => message))].join(" ");
+    const details = { expected: quorum, actual: errors.map(({ code }) => code) };
+    return contradicted || errors.some((error) => error instanceof VerificationError)
+      ? new VerificationError("anchor", "QUORUM_NOT_REACHED", message, details)
+      : new TransportError("QUORUM_NOT_REACHED", message, details);
   };
 
-  const heads = await votes(calls, async (call) => {
-    await checkChainId(question, call);
-    return (await blockAt(call, demand.tag)).number;
-  });
-  // The highest block that enough endpoints claim to have: too few liars move it neither up nor down.
-  const number = heads.map(({ vote }) => vote).sort((a, b) => b - a)[quorum - 1];
-  if (number === undefined) throw notReached(`${heads.length} answer`, quorum, reasons);
+  const heads: number[] = [];
+  const askHead = async (call: RpcCall) => {
+    heads.push((await blockAt(call, demand.tag)).number);
+    heads.sort((a, b) => b - a);
+  };
+  // The highest block that enough endpoints claim to have: fewer liars can move it neither up nor down. Each endpoint
+  // that is still to answer could raise it by one place.
+  const isKnown = (left: number) => heads.length >= quorum && heads[quorum - 1] === heads[quorum - 1 - left];
+  await poll(calls, askHead, errors, (_, left) => isKnown(left) || undefined);
 
-  const blocks = await votes(
-    heads.map(({ call }) => call),
-    (call) => blockAt(call, number),
-  );
-  const agreed = agreeing(blocks, ({ hash }) => hash, quorum);
-  if (agreed === undefined) throw notReached(`they name different blocks ${number}`, quorum, reasons);
-  const block = agreed.vote;
+  let blocks: Block[] | undefined;
+  for (let below = Infinity; blocks === undefined;) {
+    // Where some do not have what they claimed, those who are a little behind are met at the next block claimed.
+    const number = heads.slice(quorum - 1).find((head) => head < below);
+    if (number === undefined) throw notReached();
+    blocks = await agree(
+      (call) => blockAt(call, number),
+      ({ hash }) => hash,
+    );
+    below = number;
+  }
+  const [block] = blocks as [Block];
   checkAge(block, demand, now);
 
-  const answers = await votes(agreed.calls, (call) => askAt(question, demand, block, call));
+  const ask = async (call: RpcCall) => {
+    const answers = await askAt(question, demand, block, call);
+    judgeChainId(question, answers);
+    return answers;
+  };
   // A proof speaks for itself: one is enough.
-  const enough = demand.storageProof ? 1 : quorum;
-  const answered = agreeing(answers, (vote) => JSON.stringify(vote).toLowerCase(), enough);
-  if (answered === undefined) throw notReached(`they answer differently at block ${number}`, quorum, reasons);
-  const [call] = answered.calls as [RpcCall];
-  const { length } = demand.storageProof ? agreed.calls : answered.calls;
-  const evidence = { anchor: "quorum", storageProof: demand.storageProof, agreeing: length } as const;
-  return toAnswers(answered.vote, evidence, block, call);
+  const answered = demand.storageProof
+    ? await poll(calls, ask, errors, (proven) => (proven.length > 0 ? proven : undefined))
+    : await agree(ask, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
+  if (answered === undefined) throw notReached();
+  const [answers] = answered as [ChainAnswers];
+  const agreeing = demand.storageProof ? blocks.length : answered.length;
+  const callContract = async (data: string) => {
+    const agreed = await agree((call) => callAt(block, call, question.contract, data), String);
+    if (agreed === undefined) throw notReached();
+    return agreed[0];
+  };
+  return toAnswers(answers, { anchor: "quorum", storageProof: demand.storageProof, agreeing }, block, callContract);
 }
 
-/** The one vote that enough voters share; none where two different ones have enough. */
-function agreeing<T>(votes: readonly { call: RpcCall; vote: T }[], keyOf: (vote: T) => string, enough: number) {
-  const groups = Map.groupBy(votes, ({ vote }) => keyOf(vote));
-  const winners = [...groups.values()].filter((group) => group.length >= enough);
-  const [winner] = winners;
-  if (winner?.[0] === undefined || winners.length > 1) return undefined;
-  return { vote: winner[0].vote, calls: winner.map(({ call }) => call) };
+/**
+ * Asks all endpoints at once, and ends as soon as the votes so far decide: nobody who is late holds the others up. One
+ * that cannot be asked, or errs, has no vote.
+ * @param decide makes the outcome of the votes so far, knowing how many are left; undefined while it is open
+ * @returns undefined where all have answered and it still is
+ */
+function poll<T, R>(
+  calls: readonly RpcCall[],
+  ask: (call: RpcCall) => Promise<T>,
+  errors: KeyrootError[],
+  decide: (votes: T[], left: number) => R | undefined,
+): Promise<R | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
+  const votes: T[] = [];
+  let left = calls.length;
+  for (const call of calls) {
+    ask(call)
+      .then(
+        (vote) => votes.push(vote),
+        (error: unknown) => {
+          if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+          errors.push(error);
+        },
+      )
+      .then(() => {
+        left--;
+        const outcome = decide(votes, left);
+        if (outcome !== undefined || left === 0) resolve(outcome);
+      })
+      .catch(reject);
+  }
+  return promise;
 }
 
+/** The root, and the code's hash where it is asked for, at a block. */
 async function askAt(question: Question, demand: Demand, block: Block, call: RpcCall): Promise<ChainAnswers> {
   const { userID, contract, codeHash } = question;
-  const chainId = await call("eth_chainId", []);
+  const at = { blockHash: block.hash };
   if (demand.storageProof) {
     const slot = slotOfUser(userID, demand.usersSlot);
-    const proof = pickProof(await call("eth_getProof", [contract, [slot], `0x${block.number.toString(16)}`]));
-    const proven = await proveSlot(block.stateRoot, contract, slot, proof);
+    const [chainId, answer] = await Promise.all([
+      call("eth_chainId", []),
+      call("eth_getProof", [contract, [slot], at]),
+    ]);
+    const proven = await proveSlot(block.stateRoot, contract, slot, pickProof(answer));
     return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash };
   }
-  const at = { blockHash: block.hash };
-  const [root, code] = await Promise.all([
-    call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, at]),
+  const [chainId, root, code] = await Promise.all([
+    call("eth_chainId", []),
+    callAt(block, call, contract, encodeGetMerkleTreeRoot(userID)),
     codeHash === undefined ? undefined : call("eth_getCode", [contract, at]),
   ]);
   return { chainId, root, codeHash: codeHash === undefined ? undefined : await hashCode(decodeCode(code)) };
 }
 
-async function checkChainId(question: Question, call: RpcCall): Promise<void> {
-  const chainId = decodeChainId(await call("eth_chainId", []));
-  if (chainId === question.chainId) return;
-  const message = `The endpoint speaks for the chain ${chainId}, not for ${question.chainId}.`;
-  throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: question.chainId, actual: chainId });
+/** What the contract answers to a call at a block, in lower case: endpoints that agree then say so in the same words. */
+async function callAt({ hash }: Block, call: RpcCall, contract: string, data: string): Promise<string> {
+  const answer = await call("eth_call", [{ to: contract, data }, { blockHash: hash }]);
+  if (typeof answer === "string") return answer.toLowerCase();
+  const message = `The endpoint answers a call with ${describeValue(answer)} instead of text.`;
+  throw new TransportError("RPC_ANSWER_INVALID", message, { actual: describeValue(answer) });
 }
 
 async function blockAt(call: RpcCall, tag: string | number): Promise<Block> {
@@ -147,8 +201,9 @@ async function blockAt(call: RpcCall, tag: string | number): Promise<Block> {
   const answer = await call("eth_getBlockByNumber", [at, false]);
   if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${tag}.`);
   const block = hashHeader(pickHeader(answer));
-  const named = String((answer as { hash?: unknown }).hash).toLowerCase();
-  if (named !== block.hash) throw headerMismatch(named, block.hash);
+  const { hash } = answer as { hash?: unknown };
+  if (typeof hash !== "string" || hash.toLowerCase() !== block.hash)
+    throw headerMismatch(describeValue(hash), block.hash);
   if (typeof tag !== "number" || block.number === tag) return block;
   const message = `The endpoint answers with block ${block.number} instead of ${tag}.`;
   throw new TransportError("RPC_ANSWER_INVALID", message, { expected: tag, actual: block.number });
@@ -169,17 +224,21 @@ function checkAge(block: Block, { maxAgeMs }: Demand, now: () => number): void {
   throw new VerificationError("anchor", "STALE_BLOCK", message, { expected: maxAgeMs, actual: age });
 }
 
-function toAnswers(answers: ChainAnswers, evidence: Evidence, block: Block, call: RpcCall): AnchoredAnswers {
-  const { hash, number, timestamp } = block;
-  return { answers, evidence: { ...evidence, block: { hash, number, timestamp } }, call, at: { blockHash: hash } };
+function toAnswers(
+  answers: ChainAnswers,
+  evidence: Evidence,
+  { hash, number, timestamp }: Block,
+  callContract: AnchoredAnswers["callContract"],
+): AnchoredAnswers {
+  return {
+    answers,
+    evidence: { ...evidence, block: { hash, number, timestamp } },
+    callContract,
+    at: { blockHash: hash },
+  };
 }
 
 function headerMismatch(expected: string, actual: string): VerificationError {
   const message = `The header that the endpoint gives has the hash ${actual}, its block should have ${expected}.`;
   return new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
-}
-
-function notReached(what: string, expected: number, reasons: readonly string[]): VerificationError {
-  const message = `Fewer than ${expected} endpoints agree: ${[what, ...reasons].join("; ")}.`;
-  return new VerificationError("anchor", "QUORUM_NOT_REACHED", message, { expected, actual: reasons });
 }

@@ -17,6 +17,6 @@ export interface Evidence {
   storageProof: boolean;
   /** The block that the contract was asked at; undefined where an endpoint's word for its newest one was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
-  /** How many endpoints agree, with the anchor `quorum`. */
+  /** How many endpoints agree, with the anchor `quorum`: as many as were asked for, or more that were as quick. */
   agreeing?: number | undefined;
 }

@@ -2,7 +2,7 @@ import { VerificationError, verifying } from "../errors.ts";
 import { bytesToBase64 } from "../identity/base64.ts";
 import { checkKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
-import { parseMerkleFile } from "../merkle/file.ts";
+import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
 import { decodeChainId, decodeMerkleTreeRoot } from "../registry/calls.ts";
 import type { Evidence } from "./evidence.ts";
 
@@ -49,11 +49,7 @@ export function judgeRoot(
   answers: ChainAnswers,
   evidence: Evidence,
 ): string {
-  const chainId = decodeChainId(answers.chainId);
-  if (chainId !== pinned.chainId) {
-    const message = `The endpoint speaks for the chain ${chainId}, the contract is on the chain ${pinned.chainId}.`;
-    throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: pinned.chainId, actual: chainId });
-  }
+  judgeChainId(pinned, answers);
   const root = decodeMerkleTreeRoot(answers.root);
   const { codeHash } = answers;
   if (pinned.codeHash !== undefined && codeHash !== pinned.codeHash) {
@@ -68,20 +64,41 @@ export function judgeRoot(
   return root;
 }
 
+/** Whether it is the right chain that answers. @throws as `judgeRoot` */
+export function judgeChainId(pinned: Pick<Question, "chainId">, answers: Pick<ChainAnswers, "chainId">): void {
+  const chainId = decodeChainId(answers.chainId);
+  if (chainId === pinned.chainId) return;
+  const message = `The endpoint speaks for the chain ${chainId}, the contract is on the chain ${pinned.chainId}.`;
+  throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: pinned.chainId, actual: chainId });
+}
+
 /**
  * Steps 2 and 3: the user's record in the file of that root, and whether its key is the one that was handed out.
  * @param root 64 hex digits in lower case
  * @param bytes the file, as it was served
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export function judgeFile({ userID, expectedPublicKey }: Question, root: string, bytes: Uint8Array): JudgedRecord {
-  const { lookup, records } = parseMerkleFile(bytes, root);
+export function judgeFile(question: Question, root: string, bytes: Uint8Array): JudgedRecord {
+  return judgeInFile(question, root, parseMerkleFile(bytes, root));
+}
+
+/** As `judgeFile`, in a file that was parsed already. */
+export function judgeInFile(question: Question, root: string, { lookup, records }: MerkleFile): JudgedRecord {
+  const { userID } = question;
   const index = lookup.get(userID);
   const record = index === undefined ? undefined : records[index];
   if (index === undefined || record === undefined) {
     const message = `The file ${root}.json has no record of the user ${userID}, though the contract names its root.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
+  return judgeRecord(question, record, index);
+}
+
+/**
+ * Whether a user's record holds a key, and the one that was handed out.
+ * @throws VerificationError as `checkKeyRecord`; KEY_MISMATCH
+ */
+export function judgeRecord({ userID, expectedPublicKey }: Question, record: KeyRecord, index: number): JudgedRecord {
   const publicKey = verifying("record", `values[${index}]`, () => checkKeyRecord(record));
   const handedOut = expectedPublicKey && bytesToBase64(expectedPublicKey);
   if (handedOut !== undefined && handedOut !== record.pubKey) {

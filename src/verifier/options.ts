@@ -23,7 +23,10 @@ export interface VerifyOptions {
   expectedPublicKey?: Uint8Array | string | undefined;
   /** Keccak-256 of the contract's deployed code, 0x and 64 hex digits: nothing but this code is believed. */
   codeHash?: string | undefined;
-  /** Insists that this many of the endpoints agree on a block, and on the contract's answer at it. */
+  /**
+   * Insists that this many of the endpoints agree on a block, and on the contract's answer at it. Take more than half of
+   * them: fewer could be liars who agree among themselves.
+   */
   quorum?: number | undefined;
   /** Insists on the contract's answer at this block: 0x and 64 hex digits in lower case. */
   blockHash?: string | undefined;
@@ -31,7 +34,7 @@ export interface VerifyOptions {
   lightClient?: boolean | undefined;
   /** Insists on a storage proof (EIP-1186) of the contract's answer. */
   storageProof?: boolean | undefined;
-  /** The block to ask at: default `latest`. */
+  /** The block to ask at, where none is given by `blockHash`: default `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
   /** Refuses a block that is older, in milliseconds: an endpoint that has stopped, or is held back. */
   maxAgeMs?: number | undefined;
@@ -51,10 +54,17 @@ export type Endpoint = string | Eip1193Provider;
 
 /** What the answer must rest on. @throws ArgumentError ARGUMENT_INVALID */
 export function parseDemand(options: VerifyOptions): Demand {
-  const { quorum, blockHash, lightClient, storageProof = false, block: tag = "latest", maxAgeMs } = options;
-  if ([quorum !== undefined, blockHash !== undefined, lightClient === true].filter(Boolean).length > 1) {
+  const { quorum, blockHash, lightClient = false, storageProof = false, block: tag = "latest", maxAgeMs } = options;
+  if ([quorum !== undefined, blockHash !== undefined, lightClient].filter(Boolean).length > 1) {
     const message = "The options quorum, blockHash and lightClient each name where the block comes from: give one.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  if (blockHash !== undefined && options.block !== undefined) {
+    throw new ArgumentError("ARGUMENT_INVALID", "The options block and blockHash each name a block: give one.");
+  }
+  for (const [name, value] of Object.entries({ lightClient, storageProof })) {
+    // A text such as "false" would be taken for true here, and for false there.
+    if (typeof value !== "boolean") throw invalidOption(name, "true or false", value);
   }
   const usersSlot = options.usersSlot ?? USERS_SLOT;
   const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -82,10 +92,11 @@ export function parseEndpoints({ rpc, quorum }: VerifyOptions): readonly Endpoin
     if (endpoints.length !== 1) throw invalidOption("rpc", "one endpoint, or several with a quorum", endpoints.length);
     return endpoints;
   }
-  const distinct = new Set(
-    endpoints.map((rpc) => (typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).href : rpc)),
+  // Two addresses of one host are one operator's word, not two; nor does a way to write it make it another.
+  const hosts = endpoints.map((rpc) =>
+    typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).host.replace(/\.(?=:|$)/, "") : rpc,
   );
-  if (distinct.size !== endpoints.length) throw invalidOption("rpc", "endpoints that differ", endpoints.length);
+  if (new Set(hosts).size !== hosts.length) throw invalidOption("rpc", "endpoints on different hosts", hosts.length);
   if (!Number.isSafeInteger(quorum) || quorum < 1 || quorum > endpoints.length) {
     throw invalidOption("quorum", `a whole number from 1 to the ${endpoints.length} endpoints`, quorum);
   }

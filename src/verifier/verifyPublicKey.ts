@@ -1,18 +1,18 @@
 import type { UserID } from "../identity/userID.ts";
-import { decodeBlockNumber, decodeCode, encodeGetBlockNumber, encodeGetMerkleTreeRoot } from "../registry/calls.ts";
-import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
-import { checkUrl, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
-import type { Demand } from "./askAnchored.ts";
+import { decodeBlockNumber } from "../registry/calls.ts";
 import type { Evidence } from "./evidence.ts";
-import { hashCode } from "./hashCode.ts";
-import { judgeFile, type JudgedRecord, judgeRoot, type Question } from "./judgement.ts";
-import { parseDemand, parseEndpoints, parseLimits, parseQuestion, type VerifyOptions } from "./options.ts";
+import { judgeFile, type JudgedRecord } from "./judgement.ts";
+import { parseQuestion, type VerifyOptions } from "./options.ts";
+import { openSession } from "./session.ts";
 
 /** A public key that is published, where, and what that rests on. */
 export interface VerifiedKey extends JudgedRecord {
   /** The root that the contract keeps for the user: 64 hex digits in lower case. */
   root: string;
-  /** The block in which the root was added. It is an endpoint's word, whatever the evidence for the root. */
+  /**
+   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, whatever
+   * else the evidence for the root: nothing may depend on it.
+   */
   blockNumber: number;
   contract: string;
   chainId: number;
@@ -33,44 +33,14 @@ export interface VerifiedKey extends JudgedRecord {
  */
 export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
   const question = parseQuestion(userID, options);
-  const demand = parseDemand(options);
-  const { fileBytes, rpcBytes, timeoutMs } = parseLimits(options.limits);
-  const { contract, chainId } = question;
-  const ended = new AbortController();
-  const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
-  const via = { fetch: options.fetch, signal, timeoutMs };
-  const calls = parseEndpoints(options).map((rpc) => rpcCaller(rpc, { ...via, maxBytes: rpcBytes }));
-  const merkleUrl = checkUrl("merkleUrl", options.merkleUrl);
+  const session = openSession(options);
   try {
-    const { answers, evidence, call, at } = isPlain(demand)
-      ? await askPlainly(question, calls)
-      : await (await import("./askAnchored.ts")).askAnchored(question, demand, calls, options.now ?? Date.now);
-    const root = judgeRoot(question, answers, evidence);
-    const [bytes, blockNumber] = await Promise.all([
-      fetchMerkleFile(merkleUrl, root, { ...via, maxBytes: fileBytes }),
-      call("eth_call", [{ to: contract, data: encodeGetBlockNumber(root) }, at]),
-    ]);
+    const { root, evidence, askBlockNumber } = await session.findRoot(question);
+    const [bytes, answer] = await Promise.all([session.fetchFile(root), askBlockNumber()]);
     const judged = judgeFile(question, root, bytes);
-    return { ...judged, root, blockNumber: decodeBlockNumber(blockNumber), contract, chainId, evidence };
+    const { contract, chainId } = question;
+    return { ...judged, root, blockNumber: decodeBlockNumber(answer), contract, chainId, evidence };
   } finally {
-    // Where one of several requests failed, the others are still under way.
-    ended.abort();
+    session.end();
   }
-}
-
-/** One endpoint's word for its latest block, asked as the specification has it. */
-async function askPlainly({ userID, contract, codeHash }: Question, [call]: readonly RpcCall[]) {
-  if (call === undefined) throw new RangeError("There is no endpoint to ask.");
-  const [chainId, root, code] = await Promise.all([
-    call("eth_chainId", []),
-    call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, "latest"]),
-    codeHash === undefined ? undefined : call("eth_getCode", [contract, "latest"]),
-  ]);
-  const answers = { chainId, root, codeHash: codeHash === undefined ? undefined : await hashCode(decodeCode(code)) };
-  return { answers, evidence: { anchor: "endpoint", storageProof: false } as Evidence, call, at: "latest" };
-}
-
-/** Whether the word of one endpoint is all that was asked for. */
-function isPlain({ anchor, storageProof, tag, maxAgeMs }: Demand): boolean {
-  return anchor === "endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }

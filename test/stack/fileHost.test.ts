@@ -9,6 +9,7 @@ import { closedAfterEach, failure, freePort, sendRaw, temporaryFolder } from "./
 
 const ROOT = "0123456789abcdef".repeat(4);
 const OTHER_ROOT = "fedcba9876543210".repeat(4);
+const USER = "ybndrfg8ejkmcpqxot1uwisza345h769";
 const CONTENT = '{"merkle":{},"values":["zß水🍋"],"lookup":{}}';
 /** More than all buffers between the host and a reader together can hold. */
 const LARGE = 2 ** 27;
@@ -75,6 +76,54 @@ describe("file host", () => {
       await truncate(pathOf(ROOT), LARGE);
       await (await fetch(url)).body?.cancel();
       expect((await fetch(url, { method: "HEAD" })).status).to.equal(200);
+    });
+  });
+
+  describe("a user's proof and bundle", () => {
+    const proof = `${ROOT}/${USER}.json`;
+    const bundle = `${ROOT}/${USER}.bundle.json`;
+    beforeEach(async () => {
+      await mkdir(join(folder.path, ROOT));
+      await writeFile(join(folder.path, proof), "{}");
+      await writeFile(join(folder.path, bundle), "[]");
+    });
+
+    it("are served beside the file, to every web page", async () => {
+      for (const [path, content] of [
+        [proof, "{}"],
+        [bundle, "[]"],
+        [`${ROOT}.json`, CONTENT],
+      ] as const) {
+        const response = await fetch(`${host.url}/${path}`);
+        expect([response.status, await response.text()]).to.deep.equal([200, content]);
+        expect(response.headers.get("content-type")).to.equal("application/json");
+        expect(response.headers.get("access-control-allow-origin")).to.equal("*");
+      }
+    });
+
+    it("may be kept: the proof for ever, the bundle until a newer block's", async () => {
+      const [kept, asked] = [await fetch(`${host.url}/${proof}`), await fetch(`${host.url}/${bundle}`)];
+      expect(kept.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
+      expect(kept.headers.get("etag")).to.equal(`"${ROOT}/${USER}"`);
+      expect(asked.headers.get("cache-control")).to.equal("no-cache");
+      expect(asked.headers.get("etag")).to.equal(null);
+    });
+
+    it("are not sent again to who has the proof, and always the bundle", async () => {
+      const ask = async (path: string, tags: string) =>
+        (await fetch(`${host.url}/${path}`, { headers: { "If-None-Match": tags }, cache: "no-store" })).status;
+      expect(await ask(proof, `"${ROOT}/${USER}"`)).to.equal(304);
+      expect(await ask(proof, `"${ROOT}"`)).to.equal(200);
+      expect(await ask(bundle, `"${ROOT}/${USER}"`)).to.equal(200);
+    });
+
+    it("are not served through a link, nor where their folder is a file", async () => {
+      await symlink(join(folder.path, ROOT), join(folder.path, OTHER_ROOT));
+      expect((await fetch(`${host.url}/${OTHER_ROOT}/${USER}.json`)).status).to.equal(404);
+      await symlink(join(folder.path, proof), join(folder.path, ROOT, `${USER.replace("y", "b")}.json`));
+      expect((await fetch(`${host.url}/${ROOT}/${USER.replace("y", "b")}.json`)).status).to.equal(404);
+      await writeFile(join(folder.path, OTHER_ROOT.replace("f", "e")), "");
+      expect((await fetch(`${host.url}/${OTHER_ROOT.replace("f", "e")}/${USER}.json`)).status).to.equal(404);
     });
   });
 
@@ -159,6 +208,18 @@ describe("file host", () => {
       "a backslash": `/..\\${ROOT}.json`,
       "a whole URL": `http://localhost/${ROOT}.json`,
       "an asterisk": "*",
+      "an absent proof": `/${ROOT}/${USER}.json`,
+      "an absent bundle": `/${OTHER_ROOT}/${USER}.bundle.json`,
+      "the folder of a root": `/${ROOT}/`,
+      "a user who is none": `/${ROOT}/${USER.replace("y", "l")}.json`,
+      "a user in upper case": `/${ROOT}/${USER.toUpperCase()}.json`,
+      "a shorter user": `/${ROOT}/${USER.slice(1)}.json`,
+      "a user without .json": `/${ROOT}/${USER}`,
+      "a user without a root": `/${USER}.json`,
+      "the bundle of a root": `/${ROOT}.bundle.json`,
+      "a draft": `/${ROOT}/.${USER}.json`,
+      "something else of a user": `/${ROOT}/${USER}.json.json`,
+      "a way up from a root": `/${ROOT}/../${ROOT}.json`,
     };
     for (const [name, target] of Object.entries(targets)) {
       it(`answers ${name} with 404, not to be kept`, async () => {

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+
+/** A running Anvil: a second chain beside Hardhat's, by other people. */
+export interface Anvil {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const binary = findBinary();
+
+/**
+ * Describes what holds on Anvil. Its binary is an optional dependency, which npm leaves out where it cannot run: there
+ * the tests are skipped, and Hardhat's chain is all that they are held to.
+ */
+export function describeOnAnvil(what: string, body: () => void): void {
+  (binary === undefined ? describe.skip : describe)(`${what}, on Anvil`, body);
+}
+
+/** Starts Anvil on any free port; it is ready within 0.1 s, and ends with this process at the latest. */
+export async function startAnvil(...options: string[]): Promise<Anvil> {
+  if (binary === undefined) throw new Error("There is no Anvil on this platform.");
+  const child = spawn(binary, ["--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const close = async () => {
+    process.off("exit", kill);
+    if (child.exitCode === null && kill()) await once(child, "exit");
+  };
+  try {
+    return { url: await urlOf(child), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function urlOf({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error("Anvil's output cannot be read.");
+  let address: string | undefined;
+  for await (const line of createInterface({ input: stdout })) {
+    address = /^Listening on (\S+)$/.exec(line)?.[1];
+    if (address !== undefined) break;
+  }
+  // What nobody reads would block Anvil in the end.
+  stdout.resume();
+  if (address === undefined) throw new Error("Anvil ended before it listened.");
+  return `http://${address}`;
+}
+
+function findBinary(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve("@foundry-rs/anvil-linux-amd64/bin/anvil");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError, TransportError } from "../../src/errors.ts";
+import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
+import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { sampleRecords, textOf } from "../samples.ts";
+import { failure, temporaryFolder } from "../stack/support.ts";
+
+const small = makeMerkleFile(sampleRecords(5));
+/** Some 8 MB: long to write. */
+const large = makeMerkleFile(sampleRecords(10_000));
+const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
+
+describe("FolderStore", () => {
+  const folder = temporaryFolder();
+  let store: FolderStore;
+  beforeEach(() => {
+    store = new FolderStore(folder.path);
+  });
+
+  describe("put", () => {
+    it("writes the file under its root's name, byte for byte, and nothing beside it", async () => {
+      for (const file of [small, large]) {
+        expect(await store.put(file)).to.equal(join(folder.path, nameOf(file)));
+        expect((await readFile(join(folder.path, nameOf(file)), "utf8")) === textOf(file)).to.be.true;
+      }
+      expect(await readdir(folder.path)).to.have.members([nameOf(small), nameOf(large)]);
+    });
+
+    it("makes the folder, and those above it, when they are missing", async () => {
+      const path = await new FolderStore(join(folder.path, "a", "b")).put(small);
+      expect(path).to.equal(join(folder.path, "a", "b", nameOf(small)));
+      expect(await readFile(path, "utf8")).to.equal(textOf(small));
+    });
+
+    it("leaves a file alone that holds the same bytes already", async () => {
+      const path = await store.put(small);
+      const before = await stat(path, { bigint: true });
+      expect(await store.put(small)).to.equal(path);
+      const after = await stat(path, { bigint: true });
+      expect([after.ino, after.mtimeNs]).to.deep.equal([before.ino, before.mtimeNs]);
+      expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
+    });
+
+    it("refuses where other bytes stand under the name, and leaves them as they are", async () => {
+      for (const other of ["", "{}", `${textOf(small)}\n`, textOf(small).slice(1)]) {
+        await writeFile(join(folder.path, nameOf(small)), other);
+        const error = await failure(store.put(small));
+        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "FILE_CONFLICT");
+        expect(await readFile(join(folder.path, nameOf(small)), "utf8")).to.equal(other);
+        expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
+      }
+    });
+
+    it("never shows a reader half a file", async () => {
+      const path = join(folder.path, nameOf(large));
+      const whole = textOf(large).length;
+      const seen = new Set<number>();
+      let looks = 0;
+      let done = false;
+      const watch = async () => {
+        for (; !done; looks++)
+          seen.add(
+            await stat(path).then(
+              ({ size }) => size,
+              () => 0,
+            ),
+          );
+      };
+      const watching = watch();
+      await store.put(large);
+      done = true;
+      await watching;
+      expect(looks).to.be.greaterThan(10);
+      for (const size of seen) expect(size).to.be.oneOf([0, whole]);
+    });
+
+    it("lets several writers store the same file at once", async () => {
+      const paths = await Promise.all(Array.from({ length: 8 }, () => new FolderStore(folder.path).put(large)));
+      expect(new Set(paths)).to.have.lengthOf(1);
+      expect(await readdir(folder.path)).to.deep.equal([nameOf(large)]);
+    });
+
+    it("says when it cannot write: the folder is a file, or the name is a folder's", async () => {
+      const file = join(folder.path, "file");
+      await writeFile(file, "");
+      await mkdir(join(folder.path, nameOf(small)));
+      for (const dir of [file, join(file, "below"), folder.path]) {
+        const error = await failure(new FolderStore(dir).put(small));
+        expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
+      }
+      expect(await readdir(folder.path)).to.have.members(["file", nameOf(small)]);
+    });
+
+    it("leaves nothing half-written when the process exits in the middle", async () => {
+      const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
+      const program = `
+        import { readdirSync } from "node:fs";
+        import { makeMerkleFile } from ${module("merkle/file.ts")};
+        import { FolderStore } from ${module("publisher/folderStore.ts")};
+        const [dir, records] = [process.argv[1], JSON.parse(process.argv[2])];
+        new FolderStore(dir).put(makeMerkleFile(records));
+        const look = () => (readdirSync(dir).length > 0 ? process.exit(7) : setImmediate(look));
+        look();
+      `;
+      const records = JSON.stringify(sampleRecords(400));
+      const args = ["--input-type=module", "--eval", program, folder.path, records];
+      const child = spawn(process.execPath, args, { stdio: "inherit" });
+      expect(await once(child, "exit")).to.deep.equal([7, null]);
+      expect(await readdir(folder.path)).to.be.empty;
+    });
+  });
+
+  describe("get", () => {
+    it("returns the bytes that are there", async () => {
+      await store.put(small);
+      expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
+    });
+
+    it("says when there are none", async () => {
+      const error = await failure(store.get(small.tree.root));
+      expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNREADABLE");
+    });
+  });
+});

@@ -1,0 +1,270 @@
+import { expect } from "chai";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { TransportError } from "../../src/errors.ts";
+import type { KeyRecord } from "../../src/identity/keyRecord.ts";
+import { userIDToHex } from "../../src/identity/userID.ts";
+import { parseMerkleFile } from "../../src/merkle/file.ts";
+import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { publish, type PublishOptions } from "../../src/publisher/publish.ts";
+import type { RpcCall } from "../../src/transport/jsonRpc.ts";
+import { verifyPublicKey } from "../../src/verifier/verifyPublicKey.ts";
+import { sampleRecords } from "../samples.ts";
+import { failure } from "../stack/support.ts";
+import { freshRegistry } from "./freshRegistry.ts";
+
+const OTHER = "f".repeat(64);
+
+describe("publish", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
+    publish(records, { registry: await fresh.connect(via), store: new FolderStore(fresh.merkleDir), ...options });
+  const publishAll = (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
+    publishVia(fresh.call, records, options);
+  /** The endpoint, and what happens just before each transaction is sent. */
+  const beforeSending =
+    (happen: (count: number) => Promise<void> | void, count = 0): RpcCall =>
+    async (method, params) => {
+      if (method === "eth_sendTransaction") await happen(++count);
+      return fresh.call(method, params);
+    };
+  const verify = ({ userID, pubKey }: KeyRecord) => {
+    const { rpcUrl: rpc, merkleUrl, contract, chainId } = fresh;
+    return verifyPublicKey(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
+  };
+  const stored = () => readdir(fresh.merkleDir);
+
+  describe("as a rule", () => {
+    it("publishes every record so that it verifies", async () => {
+      const records = sampleRecords(9);
+      const { published, kept } = await publishAll(records);
+      expect(kept).to.be.empty;
+      expect(published).to.have.lengthOf(1);
+      for (const record of records) expect(await verify(record)).to.deep.include({ record, root: published[0]?.root });
+    });
+
+    it("tells of each root: its users, its file, its transaction", async () => {
+      const records = sampleRecords(3);
+      const { published } = await publishAll(records);
+      const [{ root, userIDs, file, addedCount, blockNumber, gasUsed, transactionHash } = never()] = published;
+      expect(userIDs).to.deep.equal(records.map(({ userID }) => userID).toSorted());
+      expect(basename(file)).to.equal(`${root}.json`);
+      expect(addedCount).to.equal(3);
+      expect(transactionHash).to.match(/^0x[0-9a-f]{64}$/);
+      expect(blockNumber).to.be.greaterThan(0);
+      expect(gasUsed).to.be.greaterThan(60_000);
+    });
+
+    it("publishes more users than fit one transaction as several files and roots", async () => {
+      const records = sampleRecords(1500);
+      const { published } = await publishAll(records);
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([700, 700, 100]);
+      expect(await stored()).to.have.members(published.map(({ root }) => `${root}.json`));
+      for (const i of [0, 749, 1499]) await verify(records[i] ?? never());
+    });
+
+    it("makes the files smaller where the node refuses transactions of the size asked for", async () => {
+      const { published } = await publishAll(sampleRecords(1500), { usersPerFile: 2000 });
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([375, 375, 375, 375]);
+    });
+
+    it("stores, serves and checks all files before it sends the first transaction", async () => {
+      const checked: string[] = [];
+      const whenSending: [string[], string[]][] = [];
+      const via = beforeSending(async () => {
+        whenSending.push([await stored(), [...checked]]);
+      });
+      const { published } = await publishVia(via, sampleRecords(5), {
+        usersPerFile: 2,
+        checkServed: async (root, bytes) => {
+          expect(await (await fetch(`${fresh.merkleUrl}/${root}.json`)).text()).to.equal(Buffer.from(bytes).toString());
+          checked.push(root);
+        },
+      });
+      const roots = published.map(({ root }) => root);
+      expect(roots).to.have.lengthOf(3);
+      for (const [files, served] of whenSending) {
+        expect(files).to.have.members(roots.map((root) => `${root}.json`));
+        expect(served).to.deep.equal(roots);
+      }
+    });
+
+    it("tells how far it is with each stage, up to the end", async () => {
+      const told: string[] = [];
+      const onProgress: PublishOptions["onProgress"] = (stage, done, users) => told.push(`${stage} ${done}/${users}`);
+      await publishAll(sampleRecords(40), { usersPerFile: 30, onProgress });
+      expect(told).to.deep.equal([
+        "reading roots 32/40",
+        "reading roots 40/40",
+        "storing files 30/40",
+        "storing files 40/40",
+        "adding roots 30/40",
+        "adding roots 40/40",
+      ]);
+    });
+  });
+
+  describe("users who have a root", () => {
+    it("keeps and reports it, and publishes the others", async () => {
+      const records = sampleRecords(10);
+      const first = await publishAll(records.slice(0, 4));
+      const { published, kept } = await publishAll(records);
+      const root = first.published[0]?.root;
+      expect(kept).to.deep.equal(records.slice(0, 4).map(({ userID }) => ({ userID, root })));
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([6]);
+      for (const record of records) await verify(record);
+    });
+
+    it("leaves out a second key of theirs", async () => {
+      const [one = never(), two = never()] = sampleRecords(2);
+      await publishAll([one]);
+      const { published, kept } = await publishAll([{ ...two, userID: one.userID }]);
+      expect([published.length, kept.length]).to.deep.equal([0, 1]);
+      await verify(one);
+    });
+
+    it("stores and sends nothing where all have one", async () => {
+      const records = sampleRecords(3);
+      await publishAll(records);
+      const files = await stored();
+      const via = beforeSending(() => {
+        throw new Error("nothing to send");
+      });
+      expect((await publishVia(via, records)).kept).to.have.lengthOf(3);
+      expect(await stored()).to.deep.equal(files);
+    });
+  });
+
+  describe("when it is interrupted", () => {
+    const killed = new Error("killed");
+
+    it("goes on from stored files without a root", async () => {
+      const records = sampleRecords(5);
+      const via = beforeSending(() => {
+        throw killed;
+      });
+      expect(await failure(publishVia(via, records, { usersPerFile: 2 }))).to.equal(killed);
+      const files = await stored();
+      expect(files).to.have.lengthOf(3);
+      for (const record of records) expect(await failure(verify(record))).to.have.property("code", "NOT_PUBLISHED");
+
+      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
+      expect(kept).to.be.empty;
+      expect(published.map(({ file }) => basename(file))).to.have.members(files);
+      expect(await stored()).to.have.members(files);
+      for (const record of records) await verify(record);
+    });
+
+    it("goes on after the roots that were added", async () => {
+      const records = sampleRecords(6);
+      const via = beforeSending((count) => {
+        if (count === 2) throw killed;
+      });
+      expect(await failure(publishVia(via, records, { usersPerFile: 2 }))).to.equal(killed);
+      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
+      expect([published.length, kept.length]).to.deep.equal([2, 2]);
+      for (const record of records) await verify(record);
+    });
+
+    it("does no harm where the transaction was sent and its answer lost", async () => {
+      const records = sampleRecords(3);
+      const via: RpcCall = async (method, params) => {
+        const answer = await fresh.call(method, params);
+        if (method === "eth_sendTransaction") throw new TransportError("TIMEOUT", "lost");
+        return answer;
+      };
+      expect(await failure(publishVia(via, records))).to.have.property("code", "TIMEOUT");
+      const { published, kept } = await publishAll(records);
+      expect([published.length, kept.length]).to.deep.equal([0, 3]);
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when somebody else publishes at the same time", () => {
+    it("reports who got another root, and claims only its own users", async () => {
+      const records = sampleRecords(5);
+      const taken = records.slice(0, 2).map(({ userID }) => userID);
+      const via = beforeSending((count) =>
+        count === 1
+          ? fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${OTHER}`, `0x${taken.map(userIDToHex).join("")}`)
+          : undefined,
+      );
+      const { published, kept } = await publishVia(via, records);
+      expect(kept).to.have.deep.members(taken.map((userID) => ({ userID, root: OTHER })));
+      const [{ addedCount, userIDs } = never()] = published;
+      expect(addedCount).to.equal(3);
+      const own = records.slice(2);
+      expect(userIDs).to.have.members(own.map(({ userID }) => userID));
+      for (const record of own) await verify(record);
+    });
+
+    it("publishes each user once where the same records are published twice at once", async () => {
+      const records = sampleRecords(20);
+      const both = await Promise.all([publishAll(records), publishAll(records)]);
+      const added = both.flatMap(({ published }) => published).reduce((sum, { addedCount }) => sum + addedCount, 0);
+      expect(added).to.equal(20);
+      expect(await stored()).to.have.lengthOf(1);
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when the files are not as they must be", () => {
+    const sendsNothing = beforeSending(() => {
+      throw new Error("no root may be added");
+    });
+
+    it("adds no root where the store keeps other bytes", async () => {
+      const folder = new FolderStore(fresh.merkleDir);
+      const others = [Buffer.from("{}"), (bytes: Uint8Array) => bytes.subarray(0, -1)] as const;
+      for (const other of others) {
+        const store = {
+          put: folder.put.bind(folder),
+          get: async (root: string) => (typeof other === "function" ? other(await folder.get(root)) : other),
+        };
+        expect(await failure(publishVia(sendsNothing, sampleRecords(3), { store }))).to.have.property("step", "file");
+      }
+    });
+
+    it("adds no root where the last of several files is not served", async () => {
+      let files = 0;
+      const checkServed = () =>
+        ++files === 3 ? Promise.reject(new TransportError("UNREACHABLE", "")) : Promise.resolve();
+      const publishing = publishVia(sendsNothing, sampleRecords(5), { usersPerFile: 2, checkServed });
+      expect(await failure(publishing)).to.have.property("code", "UNREACHABLE");
+    });
+
+    it("writes files that anybody can check", async () => {
+      const { published } = await publishAll(sampleRecords(5), { usersPerFile: 3 });
+      for (const { root, file, userIDs } of published) {
+        const { records } = parseMerkleFile(await readFile(file), root);
+        expect(records.map(({ userID }) => userID)).to.deep.equal(userIDs);
+      }
+    });
+  });
+
+  describe("refuses, before anything is stored,", () => {
+    const [one = never(), two = never()] = sampleRecords(2);
+    for (const [what, code, records, usersPerFile] of [
+      ["no records", "NO_RECORDS", [], 700],
+      ["a user with two records", "DUPLICATE_USER", [one, { ...two, userID: one.userID }], 700],
+      ["a record with another key's id", "KEY_ID_MISMATCH", [{ ...one, keyID: two.keyID }], 700],
+      ["0 users to a file", "ARGUMENT_INVALID", [one], 0],
+      ["-1 users to a file, of more than fit one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
+      ["half a user to a file", "ARGUMENT_INVALID", [one], 0.5],
+    ] as const) {
+      it(what, async () => {
+        expect(await failure(publishAll(records, { usersPerFile }))).to.have.property("code", code);
+        expect(await stored()).to.be.empty;
+      });
+    }
+  });
+});
+
+function never(): never {
+  throw new Error("there is none");
+}

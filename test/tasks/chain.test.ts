@@ -1,0 +1,292 @@
+import { expect } from "chai";
+import { EventEmitter, once } from "node:events";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { type KeyRecord, serializeKeyRecord } from "../../src/identity/keyRecord.ts";
+import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { publish as publishRecords } from "../../src/publisher/publish.ts";
+import { readRegistry } from "../../src/publisher/registryAbi.ts";
+import { freshRegistry } from "../publisher/freshRegistry.ts";
+import { sampleRecords } from "../samples.ts";
+import { serve } from "../servers.ts";
+import { closedAfterEach, temporaryFolder } from "../stack/support.ts";
+import { keyroot, keyrootJson, startKeyroot } from "./keyroot.ts";
+
+const DEPLOYMENTS = join(import.meta.dirname, "../../ignition/deployments");
+const NOBODY = "0x000000000000000000000000000000000000dEaD";
+
+describe("commands with a chain", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  const closing = closedAfterEach();
+  const [one = never(), two = never(), three = never()] = sampleRecords(3);
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  const chain = (changes: Record<string, string> = {}) =>
+    options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
+  const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
+  const write = async (records: readonly KeyRecord[]) => {
+    const path = join(folder.path, "users.jsonl");
+    await writeFile(path, records.map(serializeKeyRecord).join("\n"));
+    return path;
+  };
+  const publishing = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) => [
+    "publish",
+    ...place({ records: await write(records), out: fresh.merkleDir, ...changes }),
+  ];
+  const publish = async (...args: Parameters<typeof publishing>) => {
+    const { code, json } = await keyrootJson(await publishing(...args));
+    return { code, json, error: json.error?.["code"] };
+  };
+  const verify = async (userID: string, changes: Record<string, string> = {}) => {
+    const { code, json } = await keyrootJson(["verify", userID, ...place(changes)]);
+    return [code, json.error?.["code"] ?? json["verified"]];
+  };
+  const read = async (name: string, contract = fresh.contract) =>
+    String(await readRegistry(fresh.call, contract, name));
+  /** Publishes within this process, for commands that are asked about it afterwards. */
+  const publishQuickly = async (...records: KeyRecord[]) =>
+    publishRecords(records, { registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
+
+  describe("publish", () => {
+    it("publishes, so that verify says yes and status counts", async () => {
+      const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
+      expect(code).to.equal(0);
+      expect(json).to.include({ users: 3, contract: fresh.contract });
+      expect(json).to.deep.include({ kept: [], skipped: [] });
+      const published = json["published"] as Record<string, unknown>[];
+      expect(published).to.have.lengthOf(2);
+      for (const root of published)
+        expect(root).to.include.keys(
+          "root",
+          "userIDs",
+          "file",
+          "addedCount",
+          "blockNumber",
+          "gasUsed",
+          "transactionHash",
+        );
+      expect(await verify(one.userID)).to.deep.equal([0, true]);
+      expect(await read("userCount")).to.equal("3");
+    });
+
+    it("tells people of each root, and who keeps an older one", async () => {
+      await publishQuickly(one);
+      const { code, stdout } = await keyroot(await publishing([one, two]));
+      expect(code).to.equal(0);
+      expect(stdout).to.match(
+        /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\n$/,
+      );
+      const { json } = await publish([one, two]);
+      expect(json["users"]).to.equal(0);
+      expect((json["kept"] as { userID: string }[]).map(({ userID }) => userID)).to.deep.equal([
+        one.userID,
+        two.userID,
+      ]);
+    });
+
+    it("adds no root where the file host has other bytes, more bytes, no file, or is gone", async () => {
+      const gone = await serve(() => undefined);
+      await gone.close();
+      const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
+        closing(await serve((request, response) => void handler(request, response))).url;
+      const cases = [
+        [await hostOf((_, response) => response.end("{}")), 1, "FILE_CONFLICT"],
+        [await hostOf((_, response) => response.end("x".repeat(1_000_000))), 1, "FILE_CONFLICT"],
+        [await hostOf((_, response) => response.writeHead(404).end()), 1, "FILE_NOT_FOUND"],
+        [await hostOf((_, response) => response.writeHead(503).end()), 3, "FILE_HOST_ERROR"],
+        [await hostOf((_, response) => response.writeHead(302, { Location: "/" }).end()), 3, "REDIRECT_REFUSED"],
+        [gone.url, 3, "UNREACHABLE"],
+      ] as const;
+      const ran = await Promise.all(cases.map(([url]) => publish([one, two], { "merkle-url": `${url}/secret` })));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
+      expect(JSON.stringify(ran)).to.not.contain("secret");
+      expect(await read("userCount")).to.equal("0");
+    });
+
+    it("asks nothing and stores nothing where the question is wrong", async () => {
+      const cases: [Record<string, string>, string][] = [
+        [{ "merkle-url": "files.example" }, "ARGUMENT_INVALID"],
+        [{ contract: "0x123" }, "ARGUMENT_INVALID"],
+        [{ contract: "0x00000000000000000000000000000000DEADbeeF" }, "ARGUMENT_INVALID"],
+        [{ "users-per-file": "0" }, "ARGUMENT_INVALID"],
+        [{ records: join(folder.path, "none") }, "FILE_UNREADABLE"],
+      ];
+      const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, error]) => [2, error]));
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("refuses the wrong chain, the wrong contract and an owner whose key the endpoint does not hold", async () => {
+      const contract = await fresh.deploy("0x00000000000000000000000000000000DeaDBeef");
+      const cases = [
+        [{ "chain-id": "1" }, 1, "CHAIN_ID_MISMATCH"],
+        [{ contract: NOBODY }, 1, "NO_CONTRACT"],
+        [{ contract }, 2, "NOT_OWNER"],
+      ] as const;
+      const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("names bad rows, and stores nothing", async () => {
+      const ran = await publish([one, one]);
+      expect(ran).to.include({ code: 1, error: "RECORDS_INVALID" });
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("may be killed between file and root, and run again", async () => {
+      const asked = new EventEmitter();
+      const holding = closing(
+        await serve((request, response) => {
+          void text(request).then(async (body) => {
+            if (body.includes("eth_sendTransaction")) asked.emit("sending");
+            else response.end(await (await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE })).text());
+          });
+        }),
+      );
+      for (const [signal, ending] of [
+        ["SIGKILL", [null, "SIGKILL"]],
+        ["SIGINT", [130, null]],
+      ] as const) {
+        const child = startKeyroot(await publishing([one, two, three], { rpc: holding.url }));
+        const ended = once(child, "exit");
+        await once(asked, "sending");
+        child.kill(signal);
+        expect(await ended).to.deep.equal(ending);
+      }
+      const files = await readdir(fresh.merkleDir);
+      expect([files.length, await read("userCount")]).to.deep.equal([1, "0"]);
+
+      const { code, json } = await publish([one, two, three]);
+      expect([code, json["users"]]).to.deep.equal([0, 3]);
+      expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
+      expect(await verify(three.userID)).to.deep.equal([0, true]);
+    });
+  });
+
+  describe("verify", () => {
+    it("says whose key it verified, and where it is published", async () => {
+      await publishQuickly(one, two);
+      const { code, json } = await keyrootJson(["verify", one.userID, ...place({ "expected-public-key": one.pubKey })]);
+      expect(code).to.equal(0);
+      expect(json).to.deep.include({ verified: true, record: one, contract: fresh.contract, chainId: fresh.chainId });
+      const { stdout } = await keyroot(["verify", one.userID, ...place()]);
+      expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
+    });
+
+    it("ends with 1 where the key is not published, or is another, or the contract's code is", async () => {
+      await publishQuickly(one);
+      const { userID } = one;
+      const cases: [string, Record<string, string>, string][] = [
+        [two.userID, {}, "NOT_PUBLISHED"],
+        [userID, { "expected-public-key": two.pubKey }, "KEY_MISMATCH"],
+        [userID, { "code-hash": `0x${"00".repeat(32)}` }, "CODE_HASH_MISMATCH"],
+        [userID, { "chain-id": "1" }, "CHAIN_ID_MISMATCH"],
+        [userID, { contract: NOBODY }, "NO_CONTRACT"],
+      ];
+      const ran = await Promise.all(cases.map(([user, changes]) => verify(user, changes)));
+      expect(ran).to.deep.equal(cases.map(([, , error]) => [1, error]));
+    });
+
+    it("ends with 1 where the file is missing, or another", async () => {
+      await publishQuickly(one);
+      const [file = never()] = await readdir(fresh.merkleDir);
+      await rm(join(fresh.merkleDir, file));
+      expect(await verify(one.userID)).to.deep.equal([1, "FILE_NOT_FOUND"]);
+      await writeFile(join(fresh.merkleDir, file), "{}");
+      expect(await verify(one.userID)).to.deep.equal([1, "FILE_SHAPE"]);
+    });
+
+    it("ends with 2 for what is no user id", async () => {
+      const userIDs = [one.userID.toUpperCase(), one.userID.slice(1), `${one.userID}y`, "0x", ""];
+      const ran = await Promise.all(userIDs.map((userID) => verify(userID)));
+      expect(ran).to.deep.equal(userIDs.map(() => [2, "USER_ID_INVALID"]));
+    });
+  });
+
+  describe("status", () => {
+    it("shows chain, code, owner, users and the block of the deployment", async () => {
+      await publishQuickly(one);
+      const { code, json } = await keyrootJson(["status", ...chain()]);
+      const { contract, chainId, owner } = fresh;
+      expect(code).to.equal(0);
+      expect(json).to.include({ contract, chainId, owner, userCount: 1 });
+      expect(json["codeHash"]).to.match(/^0x[0-9a-f]{64}$/);
+      expect(json["deploymentBlock"]).to.be.greaterThan(0);
+      expect(await verify(one.userID, { "code-hash": json["codeHash"] as string })).to.deep.equal([0, true]);
+    });
+
+    it("ends with 1 where there is no contract", async () => {
+      const { code, json } = await keyrootJson(["status", ...chain({ contract: NOBODY })]);
+      expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
+    });
+  });
+
+  describe("deploy", () => {
+    let before: string[];
+    const deployments = () => readdir(DEPLOYMENTS).catch(() => []);
+    beforeEach(async () => {
+      before = await deployments();
+    });
+    afterEach(async () => {
+      const added = (await deployments()).filter((name) => !before.includes(name));
+      for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
+      if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
+    });
+    const deploy = (changes: Record<string, string> = {}) =>
+      keyrootJson(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
+    const ownerOf = (contract: unknown) => read("owner", contract as string);
+
+    it("deploys a registry, once for each owner, and finds it again", async () => {
+      const first = await deploy();
+      expect(first.code).to.equal(0);
+      expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner);
+      expect((await deploy()).json).to.deep.equal(first.json);
+      const other = await deploy({ owner: fresh.stranger });
+      expect(await ownerOf(other.json["contract"])).to.equal(fresh.stranger);
+      expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
+    });
+
+    it("ends with 2 for an owner that is none, and with 1 on the wrong chain", async () => {
+      for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
+        const { code, json } = await deploy({ owner });
+        expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      }
+      const { code, json } = await deploy({ "chain-id": "1" });
+      expect([code, json.error?.["code"]]).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
+      expect(await deployments()).to.deep.equal(before);
+    });
+
+    it("ends with 3 where the endpoint fails in the middle, and shows no more of its address than the host", async () => {
+      const failing = closing(
+        await serve((request, response) => {
+          void text(request).then(async (body) => {
+            const answer = await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE });
+            const message = "over quota: https://rpc.example/secret";
+            const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } });
+            response.end(body.includes("eth_sendTransaction") ? error : await answer.text());
+          });
+        }),
+      );
+      const { code, json } = await deploy({ rpc: `${failing.url}/secret` });
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ERROR"]);
+      expect(JSON.stringify(json)).to.contain("over quota").and.not.contain("secret");
+    });
+  });
+});
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function options(values: Record<string, string>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+function never(): never {
+  throw new Error("there is none");
+}

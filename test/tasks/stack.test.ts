@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import { readdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import type { StackNote } from "../../src/stack/stackFile.ts";
+import { serializeKeyRecord } from "../../src/identity/keyRecord.ts";
+import { sampleRecords } from "../samples.ts";
+import { temporaryFolder } from "../stack/support.ts";
+import { keyrootJson, type Running, signalGroup, stackFoldersIn, startKeyroot, untilGroupIsGone } from "./keyroot.ts";
+
+describe("keyroot stack", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  let child: Running;
+  /** Where this stack is noted, and keeps its files. */
+  let env: { KEYROOT_STACK_FILE: string; TMPDIR: string };
+  beforeEach(() => {
+    env = { KEYROOT_STACK_FILE: join(folder.path, "notes", "stack.json"), TMPDIR: folder.path };
+  });
+  afterEach(() => {
+    signalGroup(child, "SIGKILL");
+  });
+
+  it("says where it is, is found by the other commands, and leaves nothing behind", async () => {
+    child = startKeyroot(["stack", "--port", "0", "--json"], env);
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const place = JSON.parse(String(line)) as Omit<StackNote, "pid">;
+    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId");
+    expect((await stat(place.merkleDir)).isDirectory()).to.be.true;
+
+    const records = join(folder.path, "users.jsonl");
+    const [record = never()] = sampleRecords(1);
+    await writeFile(records, serializeKeyRecord(record));
+    const published = await keyrootJson(["publish", "--records", records], { env });
+    expect([published.code, published.json["contract"]]).to.deep.equal([0, place.contract]);
+    expect(await readdir(place.merkleDir)).to.have.lengthOf(1);
+    const answers = await Promise.all([
+      keyrootJson(["verify", record.userID], { env }),
+      keyrootJson(["status"], { env }),
+      keyrootJson(["status", "--chain-id", "1"], { env }),
+    ]);
+    expect(answers.map(({ code }) => code)).to.deep.equal([0, 0, 1]);
+
+    const rest = Promise.all([text(child.stdout), text(child.stderr)]);
+    child.kill("SIGINT");
+    expect(await once(child, "exit")).to.deep.equal([0, null]);
+    expect(await rest).to.deep.equal(["", ""]);
+    await untilGroupIsGone(child);
+    expect(await stackFoldersIn(folder.path)).to.be.empty;
+    expect(await readdir(join(folder.path, "notes"))).to.be.empty;
+    expect(await keyrootJson(["status"], { env })).to.have.property("code", 2);
+  });
+});
+
+function never(): never {
+  throw new Error("there is none");
+}
