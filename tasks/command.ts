@@ -2,24 +2,13 @@ import { HardhatError } from "@nomicfoundation/hardhat-errors";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { printable } from "../src/describeValue.ts";
 import { ArgumentError, InvariantError, KeyrootError, VerificationError } from "../src/errors.ts";
-import { taskRuns } from "./refusal.ts";
+import { EXIT, taskRuns } from "./exitCodes.ts";
 
 /** What a command answers: one object for scripts, and the same for people. */
 export interface Outcome {
   json: object;
   text: string;
 }
-
-/** The exit codes of every command. */
-export const EXIT = {
-  done: 0,
-  /** The thing asked about is false: forged, malformed, incomplete, not published. */
-  false: 1,
-  /** The question was wrong: a bad option, no such path. */
-  wrongQuestion: 2,
-  /** The world did not answer. */
-  noAnswer: 3,
-} as const;
 
 /**
  * The action of a task: runs a command and prints its outcome, or its error, for people or with `--json` as one object.

@@ -3,7 +3,7 @@ import { emptyTask, task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
 import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
 import { USERS_SLOT } from "../src/registry/calls.ts";
-import "./refusal.ts";
+import "./exitCodes.ts";
 
 const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
 

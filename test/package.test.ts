@@ -17,17 +17,18 @@ import { rpcCaller } from "../src/transport/jsonRpc.ts";
 const run = promisify(execFile);
 const root = hre.config.paths.root;
 
-/** The README's five lines, with the addresses and the key of a real stack in the place of the samples. */
+/** The README's five lines, with the addresses of a real stack in the place of the samples. */
 async function readmeProgram(stack: Stack, userID: string, keyFromTheServer: string): Promise<string> {
   const readme = await readFile(join(root, "README.md"), "utf8");
   const [, sample = ""] = /```js\n([^]*?)```/.exec(readme) ?? [];
   const program = sample
     .replace("http://127.0.0.1:8545", stack.rpcUrl)
     .replace("http://127.0.0.1:8546", stack.merkleUrl)
-    .replace(/0x[0-9a-fA-F]{40}/, stack.contract)
-    .replace("ybndrfg8ejkmcpqxot1uwisza345h769", userID)
-    .replace("keyFromTheServer", JSON.stringify(keyFromTheServer));
-  return `${program}\nconsole.log(Buffer.from(publicKey).toString("base64"));\n`;
+    .replace(/0x[0-9a-fA-F]{40}/, stack.contract);
+  return `const userID = "${userID}", expectedPublicKey = "${keyFromTheServer}";
+${program}
+console.log(Buffer.from(publicKey).toString("base64"));
+`;
 }
 
 describe("the package", () => {

@@ -55,13 +55,14 @@ describe("the README", () => {
       const { stdout } = await run("bash", ["-euo", "pipefail", "-c", inFolder(command)], { cwd: root, env });
       outputs.push(stdout);
     }
-    const [sampled, built, checked, published, status, verified] = outputs;
+    const [sampled, built, checked, published, status, verified, bundled] = outputs;
     expect(sampled).to.equal("");
     expect(built).to.include("100 users in 1 file.");
     expect(checked).to.include("100 users");
     expect(published).to.include("100 users published, 0 had a root before");
     expect(status).to.match(/published users +125\n/);
-    expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\./);
+    expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);
+    expect(bundled).to.include(".bundle.json");
   });
 
   it("links to files that are there", async () => {

@@ -1,4 +1,13 @@
-import { EXIT } from "./command.ts";
+/** The exit codes of every command. */
+export const EXIT = {
+  done: 0,
+  /** The thing asked about is false: forged, malformed, incomplete, not published. */
+  false: 1,
+  /** The question was wrong: a bad option, no such path. */
+  wrongQuestion: 2,
+  /** The world did not answer. */
+  noAnswer: 3,
+} as const;
 
 /**
  * Hardhat ends with 1 where it refuses a command line before any task runs. For our commands 1 means that the thing
