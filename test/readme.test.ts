@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { HDNodeWallet } from "ethers";
 import hre from "hardhat";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,10 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import type { StackNote } from "../src/stack/stackFile.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
 const readme = await readFile(join(root, "README.md"), "utf8");
+const live = /```console\n([^]*?)```/.exec(readme)?.[1]?.trim().split("\n") ?? [];
 const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trim().split("\n"));
 
 describe("the README", () => {
@@ -41,7 +44,6 @@ describe("the README", () => {
 
   it("has no other commands than those that run here", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
-    const live = commands.filter((command) => command.includes("--network live") || command.includes("keystore"));
     expect(commands).to.deep.equal([...blocks.flat(), ...live]);
   });
 
@@ -63,6 +65,25 @@ describe("the README", () => {
     expect(status).to.match(/published users +125\n/);
     expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);
     expect(bundled).to.include(".bundle.json");
+  });
+
+  it("deploys and publishes on a chain that is named by --network, with the commands that it names", async function () {
+    this.timeout(60_000);
+    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackNote;
+    // In the place of the keystore, which asks a person: the environment, with the key of the chain's first account.
+    const key = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk").privateKey;
+    const keys = { ...env, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_OWNER_KEY: key };
+    const [deploy = "", publish = ""] = live.filter((command) => command.includes("--network live"));
+    const deployed = await run("bash", ["-c", `${deploy} --json`], { cwd: root, env: keys });
+    const { contract } = JSON.parse(deployed.stdout) as { contract: string };
+    expect(contract).not.to.equal(stack.contract);
+    const filledIn = publish
+      .replace("0x…", contract)
+      .replace("DIR", stack.merkleDir)
+      .replace("https://…", stack.merkleUrl)
+      .replace("users.jsonl", join(folder, "users.jsonl"));
+    const { stdout } = await run("bash", ["-c", filledIn], { cwd: root, env: keys });
+    expect(stdout).to.include("100 users published, 0 had a root before");
   });
 
   it("links to files that are there", async () => {
