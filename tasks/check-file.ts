@@ -1,4 +1,3 @@
-import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ArgumentError, VerificationError, verifying } from "../src/errors.ts";
@@ -6,6 +5,7 @@ import { checkKeyRecord } from "../src/identity/keyRecord.ts";
 import { parseMerkleFile } from "../src/merkle/file.ts";
 import { command } from "./command.ts";
 import { Progress } from "./progress.ts";
+import { readInput } from "./readInput.ts";
 
 interface Args {
   files: string[];
@@ -28,7 +28,7 @@ export default command(async ({ files: paths }: Args) => {
 });
 
 async function check(path: string, progress: Progress) {
-  const bytes = await read(path);
+  const bytes = await readInput(path);
   try {
     const root = /^([0-9a-f]{64})\.json$/.exec(basename(path))?.[1];
     if (root === undefined) {
@@ -48,13 +48,4 @@ async function check(path: string, progress: Progress) {
     const { step, code, message, expected, actual } = cause;
     throw new VerificationError(step, code, `${path}: ${message}`, { expected, actual, cause });
   }
-}
-
-async function read(path: string): Promise<Uint8Array> {
-  try {
-    if ((await stat(path)).isFile()) return await readFile(path);
-  } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
-  throw new ArgumentError("FILE_UNREADABLE", `${path} is no file.`);
 }

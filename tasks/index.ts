@@ -98,16 +98,11 @@ export const keyrootTasks = [
     .addPositionalArgument(option("userId", "The user, 32 characters of zBase32; may be left out with --bundle"))
     .addOption(option("bundle", "File with a user's bundle, verified against --block-hash without a network"))
     .addOption(blockHash)
-    .addOption({
-      name: "quorum",
-      description: "How many of the endpoints of --rpc must agree",
-      type: INT,
-      defaultValue: 0,
-    })
+    .addOption(option("quorum", "How many of the endpoints of --rpc must agree"))
     .addFlag({ name: "lightClient", description: "Declare that --rpc is a light client" })
     .addFlag({ name: "proof", description: "Insist on a storage proof of the contract's answer" })
-    .addOption({ name: "block", description: "Block to ask at: latest, safe or finalized", defaultValue: "latest" })
-    .addOption({ name: "maxAge", description: "How old that block may be, in seconds", type: INT, defaultValue: 0 })
+    .addOption(option("block", "Block to ask at: latest (the default), safe or finalized"))
+    .addOption(option("maxAge", "How old that block may be, in seconds"))
     .addOption({
       name: "usersSlot",
       description: "Slot of the contract's mapping, for proofs; PubKeyTrust has 1",

@@ -1,3 +1,4 @@
+import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError } from "../src/errors.ts";
 import type { Evidence } from "../src/verifier/evidence.ts";
 import type { VerifyOptions } from "../src/verifier/options.ts";
@@ -12,12 +13,11 @@ interface Args extends TargetArgs {
   blockHash: string | undefined;
   expectedPublicKey: string | undefined;
   codeHash: string | undefined;
-  /** 0 where none was asked for, and so below. */
-  quorum: number;
+  quorum: string | undefined;
   lightClient: boolean;
   proof: boolean;
-  block: string;
-  maxAge: number;
+  block: string | undefined;
+  maxAge: string | undefined;
   usersSlot: number;
   json: boolean;
 }
@@ -54,22 +54,30 @@ export default command(async (args: Args, hre) => {
 });
 
 function demandOf({ quorum, blockHash, lightClient, proof, block, maxAge, usersSlot }: Args) {
+  const maxAgeSeconds = toCount("--max-age", maxAge);
   return {
-    quorum: quorum === 0 ? undefined : quorum,
+    quorum: toCount("--quorum", quorum),
     blockHash,
     lightClient,
     storageProof: proof,
     block: block as VerifyOptions["block"],
-    maxAgeMs: maxAge === 0 ? undefined : maxAge * 1000,
+    maxAgeMs: maxAgeSeconds === undefined ? undefined : maxAgeSeconds * 1000,
     usersSlot,
   };
+}
+
+/** A number that was asked for, 0 as well, or none: a demand that is not understood must not be dropped. */
+function toCount(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new ArgumentError("ARGUMENT_INVALID", `${option} must be a whole number: ${describeValue(text)}.`);
 }
 
 function describeEvidence({ anchor, storageProof, block, agreeing }: Evidence): string {
   const source = {
     endpoint: "the word of one endpoint",
     quorum: `${agreeing} endpoints that agree`,
-    pinned: "the block that you named",
+    pinned: "the hash that you named",
     "light-client": "the light client",
   }[anchor];
   const at = block === undefined ? "" : ` for block ${block.number}, ${block.hash}`;

@@ -1,9 +1,9 @@
-import { readFile, stat } from "node:fs/promises";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { ArgumentError } from "../src/errors.ts";
 import { readStackFile } from "../src/stack/stackFile.ts";
 import { judgeBundle, parseBundle } from "../src/verifier/bundle.ts";
 import type { Outcome } from "./command.ts";
+import { readInput } from "./readInput.ts";
 import { checkAddress, type TargetArgs } from "./target.ts";
 
 export interface VerifyBundleArgs extends TargetArgs {
@@ -12,22 +12,27 @@ export interface VerifyBundleArgs extends TargetArgs {
   blockHash: string | undefined;
   expectedPublicKey: string | undefined;
   codeHash: string | undefined;
-  quorum: number;
+  quorum: string | undefined;
   lightClient: boolean;
+  block: string | undefined;
+  maxAge: string | undefined;
+  usersSlot: number;
 }
 
 /** `keyroot verify [userID] --bundle FILE --block-hash H`: a bundle by itself, without a network. */
 export async function verifyBundle(args: VerifyBundleArgs, hre: HardhatRuntimeEnvironment): Promise<Outcome> {
-  const { expectedPublicKey, codeHash, blockHash } = args;
-  if (args.rpc !== undefined || args.merkleUrl !== undefined || args.quorum !== 0 || args.lightClient) {
-    const message = "With --bundle nobody is asked: leave out --rpc, --merkle-url, --quorum and --light-client.";
+  const { expectedPublicKey, codeHash, blockHash, usersSlot } = args;
+  const { rpc, merkleUrl, quorum, block, maxAge, lightClient } = args;
+  if (lightClient || [rpc, merkleUrl, quorum, block, maxAge].some((value) => value !== undefined)) {
+    const message =
+      "With --bundle nobody is asked, and --block-hash alone says which block: leave out --rpc, --merkle-url, --quorum, --light-client, --block and --max-age.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const trusted = await trustedPlace(args, hre);
-  const { bundle, record: own } = parseBundle(await read(args.bundle));
+  const { bundle, record: own } = parseBundle(await readInput(args.bundle));
   const userID = args.userId ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
-  const question = { userID, chainId, contract: trusted.contract, codeHash, expectedPublicKey };
+  const question = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
   const verified = await judgeBundle(bundle, question, { blockHash });
   const { record, root, contract, evidence, uniqueness } = verified;
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
@@ -56,13 +61,4 @@ async function trustedPlace(
   if (stack !== undefined) return { contract: stack.contract, chainId: named ?? stack.chainId };
   const message = "Name the contract that you trust: --contract. A forged bundle would bring one of its own.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-async function read(path: string): Promise<Uint8Array> {
-  try {
-    if ((await stat(path)).isFile()) return await readFile(path);
-  } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
-  throw new ArgumentError("FILE_UNREADABLE", `${path} is no file.`);
 }

@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
-import { createReadStream, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
+import { withDraft } from "./writeWhole.ts";
 
 /** Where Merkle-tree files are put so that a file host serves them. */
 export interface MerkleFileStore {
@@ -32,22 +33,20 @@ export class FolderStore implements MerkleFileStore {
 
   async put(file: MerkleFile): Promise<string> {
     const path = this.#pathOf(file.tree.root);
-    const draft = join(this.#dir, `.${file.tree.root}.${randomUUID()}`);
-    const discard = () => {
-      discardDraft(draft);
-    };
-    process.once("exit", discard);
     try {
       await mkdir(this.#dir, { recursive: true });
-      const written = await writeDraft(draft, file);
-      const standing = await hashOf(path);
-      if (standing === undefined) {
-        await rename(draft, path);
-        await syncFolder(this.#dir);
-      } else if (standing !== written) {
-        const message = `${path} holds other bytes than this tree's: a file under a root's name never changes.`;
-        throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: standing });
-      }
+      const written = await withDraft(path, async (draft) => {
+        const written = await writeDraft(draft, file);
+        const standing = await hashOf(path);
+        if (standing === undefined) {
+          await rename(draft, path);
+          await syncFolder(this.#dir);
+        } else if (standing !== written) {
+          const message = `${path} holds other bytes than this tree's: a file under a root's name never changes.`;
+          throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: standing });
+        }
+        return written;
+      });
       const stored = await hashOf(path);
       if (stored === written) return path;
       const message = `${path} does not read as it was written.`;
@@ -56,9 +55,6 @@ export class FolderStore implements MerkleFileStore {
       if (cause instanceof KeyrootError) throw cause;
       const message = `${path} cannot be written: ${(cause as Error).message}.`;
       throw new TransportError("FILE_UNWRITABLE", message, { cause });
-    } finally {
-      process.off("exit", discard);
-      discard();
     }
   }
 
@@ -86,15 +82,6 @@ async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   }
   await draft.sync();
   return hash.digest("hex");
-}
-
-/** Removes a draft that was not put in its place. At once, since it may be the last thing that the process does. */
-function discardDraft(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // Its folder is none, or is gone.
-  }
 }
 
 function* inChunks(pieces: Iterable<string>): Generator<string> {

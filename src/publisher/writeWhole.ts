@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, open, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { TransportError } from "../errors.ts";
 
@@ -9,18 +10,42 @@ import { TransportError } from "../errors.ts";
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeWhole(path: string, text: string): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
   try {
     await mkdir(dirname(path), { recursive: true });
-    try {
+    await withDraft(path, async (draft) => {
       await writeToDisk(draft, text);
       await rename(draft, path);
-    } finally {
-      await rm(draft, { force: true });
-    }
+    });
   } catch (cause) {
     const message = `${path} cannot be written: ${(cause as Error).message}.`;
     throw new TransportError("FILE_UNWRITABLE", message, { cause });
+  }
+}
+
+/**
+ * Hands out a name beside a path, under which `work` may write what is to stand there. What it has not moved away by its
+ * end is removed, also where the process exits in the middle.
+ */
+export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  const discard = () => {
+    discardDraft(draft);
+  };
+  process.once("exit", discard);
+  try {
+    return await work(draft);
+  } finally {
+    process.off("exit", discard);
+    discard();
+  }
+}
+
+/** At once, since it may be the last thing that the process does. */
+function discardDraft(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Its folder is none, or is gone.
   }
 }
 

@@ -31,8 +31,8 @@ const FORMAT = "keyroot-cache-v1";
  * The key that was seen for a user, if there is one. What cannot be read counts as never seen: it leads to asking again,
  * and never to a verdict.
  */
-export async function recall(cache: KeyCache, question: Question): Promise<SeenKey | undefined> {
-  const text = await cache.get(cacheKey(question));
+export async function recall(cache: KeyCache, question: Question, demand: Demand): Promise<SeenKey | undefined> {
+  const text = await cache.get(cacheKey(question, demand));
   if (typeof text !== "string") return undefined;
   try {
     const seen: unknown = JSON.parse(text);
@@ -52,7 +52,7 @@ export async function remember(cache: KeyCache, question: Question, key: Verifie
   const final = demand.tag === "finalized" && evidence.block !== undefined;
   const record = serializeKeyRecord(key.record);
   await cache.set(
-    cacheKey(question),
+    cacheKey(question, demand),
     JSON.stringify({ format: FORMAT, root, index, blockNumber, record, evidence, final }),
   );
 }
@@ -72,7 +72,7 @@ export function judgeSeen(question: Question, { record, index, ...seen }: SeenKe
   return { ...judgeRecord(question, record, index), root, blockNumber, contract, chainId, evidence };
 }
 
-/** What a key was verified for: another contract, or other code, is another question. */
-function cacheKey({ chainId, contract, codeHash, userID }: Question): string {
-  return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", userID].join(":");
+/** What a key was verified for: another contract, other code, or another slot is another question. */
+function cacheKey({ chainId, contract, codeHash, userID }: Question, { usersSlot }: Demand): string {
+  return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
 }

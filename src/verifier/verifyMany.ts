@@ -54,7 +54,7 @@ export async function verifyMany(contacts: readonly Contact[], options: VerifyMa
       contacts.map((contact) =>
         settle(contact, async () => {
           const question = parseQuestion(contact.userID, { ...options, expectedPublicKey: contact.expectedPublicKey });
-          const seen = options.cache && (await recall(options.cache, question));
+          const seen = options.cache && (await recall(options.cache, question, session.demand));
           if (seen !== undefined && suffices(seen, session.demand)) return judgeSeen(question, seen);
           const found = await findRoot(session, question, seen);
           byRoot.set(found.root, [...(byRoot.get(found.root) ?? []), { contact, question, found }]);

@@ -157,6 +157,19 @@ describe("verifyMany", () => {
       }
     });
 
+    it("asks again where the proof that it was seen with is of another slot", async () => {
+      const proven = { ...options, storageProof: true };
+      await verifyMany([mine], proven);
+      for (const demand of [proven, options]) {
+        forget();
+        const [outcome] = await verifyMany([mine], { ...demand, usersSlot: 1 });
+        expect(requests.rpc).not.to.be.empty;
+        expect(outcome).to.have.property(demand === proven ? "error" : "verified");
+      }
+      forget();
+      expect(codes(await verifyMany([mine], proven))).to.deep.equal(["verified"]);
+    });
+
     it("turns no failure into a pass", async () => {
       await verifyMany(contacts(), options);
       const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);

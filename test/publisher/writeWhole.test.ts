@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TransportError } from "../../src/errors.ts";
+import { writeWhole } from "../../src/publisher/writeWhole.ts";
+import { failure, temporaryFolder } from "../stack/support.ts";
+
+describe("writeWhole", () => {
+  const folder = temporaryFolder();
+
+  it("writes in the place of what stands there, makes the folder, and leaves nothing beside it", async () => {
+    const path = join(folder.path, "a", "file.json");
+    for (const text of ["one", "two"]) {
+      await writeWhole(path, text);
+      expect(await readFile(path, "utf8")).to.equal(text);
+    }
+    expect(await readdir(join(folder.path, "a"))).to.deep.equal(["file.json"]);
+    const listeners = process.listenerCount("exit");
+    await writeWhole(path, "three");
+    expect(process.listenerCount("exit")).to.equal(listeners);
+  });
+
+  it("says when it cannot write, and leaves nothing behind", async () => {
+    const path = join(folder.path, "taken");
+    await mkdir(path);
+    const error = await failure(writeWhole(path, "text"));
+    expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
+    expect(await readdir(folder.path)).to.deep.equal(["taken"]);
+  });
+
+  it("leaves nothing half-written when the process exits in the middle", async () => {
+    const program = `
+      import { readdirSync } from "node:fs";
+      import { writeWhole } from ${JSON.stringify(new URL("../../src/publisher/writeWhole.ts", import.meta.url).href)};
+      const [dir] = process.argv.slice(1);
+      writeWhole(dir + "/file.json", "x".repeat(2 ** 26));
+      const look = () => (readdirSync(dir).length > 0 ? process.exit(7) : setImmediate(look));
+      look();
+    `;
+    const args = ["--input-type=module", "--eval", program, folder.path];
+    const child = spawn(process.execPath, args, { stdio: "inherit" });
+    expect(await once(child, "exit")).to.deep.equal([7, null]);
+    expect(await readdir(folder.path)).to.be.empty;
+  });
+});
