@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { ArgumentError, VerificationError, verifying } from "../src/errors.ts";
+import { VerificationError, verifying } from "../src/errors.ts";
 import { checkKeyRecord } from "../src/identity/keyRecord.ts";
 import { parseMerkleFile } from "../src/merkle/file.ts";
 import { command } from "./command.ts";
