@@ -3,12 +3,16 @@
  * fixed seeds, and verdicts are written by hand: running this again changes nothing.
  */
 import { writeFile } from "node:fs/promises";
+import { goodBundles } from "./vectors/goodBundles.ts";
 import { goodFiles } from "./vectors/goodFiles.ts";
+import { goodProofs } from "./vectors/goodProofs.ts";
+import { brokenTries, malformedBundles, misplacedBundles } from "./vectors/tamperedBundles.ts";
 import { tamperedBytes } from "./vectors/tamperedBytes.ts";
+import { tamperedProofs } from "./vectors/tamperedProofs.ts";
 import { tamperedRecords } from "./vectors/tamperedRecords.ts";
 import { tamperedShapes } from "./vectors/tamperedShapes.ts";
 import { tamperedTrees } from "./vectors/tamperedTrees.ts";
-import { serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
+import { type BundleQuestion, serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
 
 export const VECTORS = new URL("../test/vectors/", import.meta.url);
 
@@ -17,12 +21,24 @@ export function makeVectors(): Map<string, string> {
   const files = (about: string, vectors: Vector[]): VectorSet => {
     return { format: "keyroot-vectors-v1", kind: "merkle-file", about, vectors };
   };
+  const proofs = (about: string, vectors: Vector[]): VectorSet => {
+    return { format: "keyroot-vectors-v1", kind: "proof", about, vectors };
+  };
+  const bundles = (about: string, vectors: Vector<BundleQuestion>[]): VectorSet => {
+    return { format: "keyroot-vectors-v1", kind: "bundle", about, vectors };
+  };
   const sets = {
     "merkle-file-good.json": files("Files that verify a key.", goodFiles()),
     "merkle-file-bytes.json": files("Files that are no UTF-8, or no JSON as the format has it.", tamperedBytes()),
     "merkle-file-shapes.json": files("Files without the parts, keys or lookup that a file has.", tamperedShapes()),
     "merkle-file-trees.json": files("Files whose values, tree or root are not what they should be.", tamperedTrees()),
     "merkle-file-records.json": files("Files with records or keys that are not to be trusted.", tamperedRecords()),
+    "proof-good.json": proofs("Proofs that verify a key.", goodProofs()),
+    "proof-tampered.json": proofs("Proofs that are malformed, or show something else.", tamperedProofs()),
+    "bundle-good.json": bundles("Bundles that verify a key.", goodBundles()),
+    "bundle-shapes.json": bundles("Bundles that are no JSON, or of another form.", malformedBundles()),
+    "bundle-places.json": bundles("Bundles of another block, place, user or key; of no key.", misplacedBundles()),
+    "bundle-tries.json": bundles("Bundles whose tries do not lead to the user's root.", brokenTries()),
   };
   return new Map(Object.entries(sets).map(([name, set]) => [name, serializeVectorSet(set)]));
 }

@@ -1,5 +1,5 @@
 /**
- * Changes good Merkle-tree files at random and holds the library's verdicts against those of scripts/secondVerifier.mjs:
+ * Changes good Merkle-tree files, proofs and bundles at random and holds the library's verdicts against those of scripts/secondVerifier.mjs:
  * `node scripts/mutateFiles.ts 100000 [seed]`. Exit 1 when there is anything to look into.
  */
 import fc from "fast-check";
@@ -9,15 +9,28 @@ import { isDeepStrictEqual } from "node:util";
 import { decode, isOnCurve } from "../test/identity/curve41417.ts";
 import { rebuilt } from "./vectors/refused.ts";
 import { recordOf, SampleFile } from "./vectors/sampleFile.ts";
-import { judge, toBytes, toInput, type Vector, type Verdict, type Verified } from "./vectors/vector.ts";
+import { sampleBundle } from "./vectors/sampleBundle.ts";
+import { proofIn, provenAnew } from "./vectors/sampleProof.ts";
+import { type Case, judge, toBytes, toInput, type Verdict, type Verified } from "./vectors/vector.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("secondVerifier.mjs", import.meta.url));
 /** How many mutants one process of the second verifier judges. */
 const BATCH = 5000;
 
-/** A changed file, and what its question is answered with when the file is good. */
-type Mutant = Omit<Vector, "verdict"> & {
-  /** The one record that may be verified; undefined for a file built anew around changed values, under its own root. */
+/** A good document, what it is asked, and the one right answer. */
+interface Good {
+  kind: Case["kind"];
+  text: string;
+  question: Case["question"];
+  truth: Verdict;
+  /** The document built anew around another value for the user, under a root or a block of its own. */
+  forge: (change: Change) => Pick<Good, "text" | "question">;
+}
+
+/** A changed document, and what its question is answered with when it is good. */
+type Mutant = Case & {
+  about: string;
+  /** The one record that may be verified; undefined for a document built anew around a changed value. */
   truth: Verdict | undefined;
 };
 
@@ -27,6 +40,8 @@ export interface Outcome {
   accepted: number;
   /** Refused by both. */
   refused: number;
+  /** How many there were of each kind of document. */
+  kinds: Record<string, number>;
   /** How often each code of the library's occurred. */
   codes: Record<string, number>;
   /** Refused by both, with two codes: files with several defects, which are looked for in another order. */
@@ -38,12 +53,57 @@ export interface Outcome {
 type Change = (text: string) => string;
 
 const files = [1, 2, 3, 5, 8].map((users) => new SampleFile(users));
-const known = files.map(({ text }) => text).join("");
+const users = files.flatMap((file) => file.records.map((record, index) => ({ file, record, index })));
+
+const goods: Record<Case["kind"], Good[]> = {
+  "merkle-file": users.map(({ file, record, index }) => ({
+    kind: "merkle-file",
+    text: file.text,
+    question: file.question(index),
+    truth: { verified: { index, record } },
+    forge: (change) => {
+      const { content, question } = rebuilt(file.values.with(index, change(file.values[index] ?? "")), record.userID);
+      return { text: content as string, question };
+    },
+  })),
+  proof: users.map(({ file, record, index }) => {
+    const proof = proofIn(file, index);
+    return {
+      kind: "proof",
+      text: JSON.stringify(proof),
+      question: file.question(index),
+      truth: { verified: { record } },
+      forge: (change) => {
+        const forged = provenAnew(proof, change(proof.value));
+        return { text: JSON.stringify(forged), question: { userID: record.userID, root: forged.root } };
+      },
+    };
+  }),
+  bundle: users.map(({ file, record, index }) => {
+    const proof = proofIn(file, index);
+    const { bundle, question } = sampleBundle(proof);
+    const { number, timestamp } = bundle.header;
+    const block = { number: Number(number), timestamp: Number(timestamp) };
+    return {
+      kind: "bundle",
+      text: JSON.stringify(bundle),
+      question,
+      truth: { verified: { record, root: proof.root, block } },
+      forge: (change) => {
+        const forged = provenAnew(proof, change(proof.value));
+        const { bundle, question } = sampleBundle(proof, { root: forged.root });
+        return { text: JSON.stringify({ ...bundle, proof: forged }), question };
+      },
+    };
+  }),
+};
+const all = Object.values(goods).flat();
+const known = all.map(({ text }) => text).join("");
 /** Hashes, keys, ids, numbers, names. */
 const WORD = /[\w+/=]+/g;
 const knownWords = [...new Set(known.match(WORD))];
 
-const piece = fc.tuple(fc.nat(known.length), fc.nat(400)).map(([start, length]) => known.slice(start, start + length));
+const piece = fc.tuple(fc.nat(known.length), fc.nat(1200)).map(([start, length]) => known.slice(start, start + length));
 const signs = Array.from('{}[]:,"\\ \n\t0123456789-.eE+_/=AQgwaf\0\ufeff');
 const token = fc.constantFrom(...signs, "null", "\\u0000", '"__proto__":0,');
 const junk = fc.oneof(token, token, piece, fc.string({ unit: "binary", maxLength: 4 }));
@@ -86,37 +146,35 @@ const changes = fc.array(change, { minLength: 1, maxLength: 3 }).map((all): Chan
   return (text) => all.reduce((text, change) => change(text), text);
 });
 
-const file = fc.constantFrom(...files);
+/** Files, proofs and bundles come equally often. */
+const good = fc.oneof(...Object.values(goods).map((some) => fc.constantFrom(...some)));
 
-/** A file changed on its way. */
-const tampered = fc.record({ file, user: fc.nat(), changes }).map(({ file, user, changes }): Mutant => {
-  const i = user % file.records.length;
-  return mutant("tampered", Buffer.from(changes(file.text)), file, i);
+/** A document changed on its way. */
+const tampered = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
+  return mutant("tampered", good, Buffer.from(changes(good.text)));
 });
 
-/** A file with a bit changed, or bytes exchanged. */
+/** A document with a bit changed, or bytes exchanged. */
 const damaged = fc
-  .record({ file, user: fc.nat(), at: fc.nat(), bit: fc.nat(7), put: fc.option(fc.uint8Array({ maxLength: 4 })) })
-  .map(({ file, user, at, bit, put }): Mutant => {
-    const bytes = Buffer.from(file.text);
+  .record({ good, at: fc.nat(), bit: fc.nat(7), put: fc.option(fc.uint8Array({ maxLength: 4 })) })
+  .map(({ good, at, bit, put }): Mutant => {
+    const bytes = Buffer.from(good.text);
     const start = at % bytes.length;
     const other = put ?? [Number(bytes[start]) ^ (1 << bit)];
     const all = Buffer.concat([bytes.subarray(0, start), Uint8Array.from(other), bytes.subarray(start + 1)]);
-    return mutant("damaged", all, file, user % file.records.length);
+    return mutant("damaged", good, all);
   });
 
-/** A file that a forger built with care around a changed value. */
-const forged = fc.record({ file, user: fc.nat(), changes }).map(({ file, user, changes }): Mutant => {
-  const i = user % file.records.length;
-  const { content, question } = rebuilt(file.values.with(i, changes(file.values[i] ?? "")), file.record(i).userID);
-  return { ...mutant("forged", Buffer.from(content), file, i), question, truth: undefined };
+/** A document that a forger built with care around a changed value. */
+const forged = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
+  const { text, question } = good.forge(changes);
+  return { ...mutant("forged", { ...good, question }, Buffer.from(text)), truth: undefined };
 });
 
 const anyMutant = fc.oneof({ weight: 4, arbitrary: tampered }, { weight: 1, arbitrary: damaged }, forged, forged);
 
-function mutant(about: string, bytes: Uint8Array, file: SampleFile, index: number): Mutant {
-  const truth = { verified: { index, record: file.record(index) } };
-  return { name: "", about, question: file.question(index), input: toInput(bytes), truth };
+function mutant(about: string, { kind, question, truth }: Good, bytes: Uint8Array): Mutant {
+  return { about, kind, question, input: toInput(bytes), truth } as Mutant;
 }
 
 function replaceMatch(text: string, pattern: RegExp, at: number, replace: (match: string) => string): string {
@@ -127,20 +185,24 @@ function replaceMatch(text: string, pattern: RegExp, at: number, replace: (match
 }
 
 /** Judges so many mutants by both verifiers. The same seed gives the same mutants. */
-export function judgeMutants(count: number, seed: number): Outcome {
-  const outcome: Outcome = { accepted: 0, refused: 0, codes: {}, otherCode: 0, findings: [] };
+export async function judgeMutants(count: number, seed: number): Promise<Outcome> {
+  const outcome: Outcome = { accepted: 0, refused: 0, kinds: {}, codes: {}, otherCode: 0, findings: [] };
   for (let done = 0; done < count; done += BATCH) {
     const numRuns = Math.min(BATCH, count - done);
     const mutants = fc.sample(anyMutant, { seed: seed + done, numRuns });
-    for (const [mutant, second] of judgeBySecond(mutants)) compare(mutant, second, outcome);
+    for (const kind of Object.keys(goods)) {
+      const some = mutants.filter((mutant) => mutant.kind === kind);
+      outcome.kinds[kind] = (outcome.kinds[kind] ?? 0) + some.length;
+      for (const [mutant, second] of judgeBySecond(kind, some)) await compare(mutant, second, outcome);
+    }
   }
   return outcome;
 }
 
-/** Each mutant with the second verifier's verdict. */
-function judgeBySecond(mutants: readonly Mutant[]): [Mutant, Verdict][] {
+/** Each mutant of a kind with the second verifier's verdict. */
+function judgeBySecond(kind: string, mutants: readonly Mutant[]): [Mutant, Verdict][] {
   const { stdout, status } = spawnSync(process.execPath, [SECOND_VERIFIER, "--json", "-"], {
-    input: JSON.stringify({ format: "keyroot-vectors-v1", kind: "merkle-file", vectors: mutants }),
+    input: JSON.stringify({ format: "keyroot-vectors-v1", kind, vectors: mutants }),
     encoding: "utf8",
     stdio: ["pipe", "pipe", "inherit"],
     maxBuffer: 2 ** 28,
@@ -150,11 +212,11 @@ function judgeBySecond(mutants: readonly Mutant[]): [Mutant, Verdict][] {
   return mutants.map((mutant, i) => [mutant, verdicts[i]] as [Mutant, Verdict]);
 }
 
-function compare(mutant: Mutant, second: Verdict, outcome: Outcome): void {
+async function compare(mutant: Mutant, second: Verdict, outcome: Outcome): Promise<void> {
   const found = (what: string) => outcome.findings.push(`${what}: ${JSON.stringify({ ...mutant, second })}`);
   let first: Verdict;
   try {
-    first = judge(mutant);
+    first = await judge(mutant);
   } catch (error) {
     found(`the library threw ${String(error)}`);
     return;
@@ -172,12 +234,21 @@ function compare(mutant: Mutant, second: Verdict, outcome: Outcome): void {
   }
 }
 
-/** Whether what was verified in a forger's own file is what stands there for the user, and holds a usable key. */
-function isSound({ index, record }: Verified, { question, input }: Mutant): boolean {
+/** Whether what was verified in a forger's own document is what stands there for the user, and holds a usable key. */
+function isSound({ index, record }: Verified, { kind, question, input }: Mutant): boolean {
   const publicKey = Buffer.from(record.pubKey, "base64");
-  const { values } = JSON.parse(Buffer.from(toBytes(input)).toString()) as { values: string[] };
+  const document = JSON.parse(Buffer.from(toBytes(input)).toString()) as {
+    values: string[];
+    value: string;
+    proof: { value: string };
+  };
+  const text = {
+    "merkle-file": () => document.values[index ?? 0],
+    proof: () => document.value,
+    bundle: () => document.proof.value,
+  }[kind]();
   return (
-    isDeepStrictEqual(JSON.parse(values[index] ?? ""), record) &&
+    isDeepStrictEqual(JSON.parse(text ?? ""), record) &&
     isDeepStrictEqual(record, recordOf(question.userID, publicKey)) &&
     isOnCurve(decode(publicKey))
   );
@@ -186,7 +257,7 @@ function isSound({ index, record }: Verified, { question, input }: Mutant): bool
 if (import.meta.main) {
   const [count = 2000, seed = 1] = process.argv.slice(2).map(Number);
   const start = performance.now();
-  const { findings, ...outcome } = judgeMutants(count, seed);
+  const { findings, ...outcome } = await judgeMutants(count, seed);
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   process.stdout.write(`${JSON.stringify({ count, seed, ...outcome, findings: findings.length, seconds }, null, 2)}\n`);
   for (const finding of findings) process.stdout.write(`${finding}\n`);

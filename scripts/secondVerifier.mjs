@@ -1,8 +1,9 @@
 // A second opinion. This verifier does what docs/formats.md and test/vectors/README.md say, shares no code with the
-// library and needs nothing but Node: where the two differ, at least one of them is wrong.
+// library and needs nothing but Node, and ethers for Keccak-256 and RLP: where the two differ, at least one is wrong.
 //
 //   node scripts/secondVerifier.mjs test/vectors/*.json    tells which vectors it agrees with; exit 1 unless with all
 //   node scripts/secondVerifier.mjs --json - < set.json    prints its verdicts on them as an array
+import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
@@ -16,6 +17,16 @@ class Refusal extends Error {
 
 function refuse(step, code) {
   throw new Refusal(step, code);
+}
+
+/** What is refused inside, is refused at this step. */
+function inStep(step, check) {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Refusal) refuse(step, error.verdict.code);
+    throw error;
+  }
 }
 
 const sha256 = (data) => createHash("sha256").update(data).digest();
@@ -112,6 +123,14 @@ function readJson(text, maxDepth) {
   }
 }
 
+function readDocument(bytes, maxDepth, maxBytes = Infinity) {
+  if (bytes.length > maxBytes) refuse("file", "FILE_TOO_LARGE");
+  const text = bytes.toString("utf8");
+  // What is no UTF-8 was read as U+FFFD, which is written as other bytes.
+  if (!Buffer.from(text, "utf8").equals(bytes)) refuse("file", "FILE_NOT_UTF8");
+  return readJson(text, maxDepth);
+}
+
 // ---- Records ----
 
 const USER_ID = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
@@ -160,10 +179,7 @@ const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text)
 const isUpperCaseHash = (text) => typeof text === "string" && !isHash(text) && isHash(text.toLowerCase());
 
 function judgeFile({ userID, root, expectedPublicKey }, bytes) {
-  const text = bytes.toString("utf8");
-  // What is no UTF-8 was read as U+FFFD, which is written as other bytes.
-  if (!Buffer.from(text, "utf8").equals(bytes)) refuse("file", "FILE_NOT_UTF8");
-  const file = readJson(text, 3);
+  const file = readDocument(bytes, 3);
   const { merkle, values, lookup } = readParts(file);
   const records = values.map(readRecord);
   checkUsers(values, records);
@@ -175,11 +191,16 @@ function judgeFile({ userID, root, expectedPublicKey }, bytes) {
 
   const index = records.findIndex((record) => record.userID === userID);
   if (index === -1) refuse("record", "USER_NOT_IN_FILE");
-  const { publicKey, keyID } = records[index];
-  checkKey(records[index]);
+  return { index, record: checkRecord(records[index], expectedPublicKey) };
+}
+
+/** The record as its text says, when its key is good and the one that was handed out. */
+function checkRecord(record, expectedPublicKey) {
+  checkKey(record);
+  const { userID, publicKey, keyID } = record;
   if (expectedPublicKey !== undefined && !Buffer.from(expectedPublicKey, "base64").equals(publicKey))
     refuse("key", "KEY_MISMATCH");
-  return { index, record: { userID, pubKey: publicKey.toString("base64"), keyID: keyID.toString("base64") } };
+  return { userID, pubKey: publicKey.toString("base64"), keyID: keyID.toString("base64") };
 }
 
 const PARTS = ["merkle", "values", "lookup"];
@@ -249,6 +270,190 @@ function checkSame(actual, expected) {
   if (actual !== (typeof expected === "number" ? BigInt(expected) : expected)) refuse("tree", "TREE_MISMATCH");
 }
 
+// ---- Proofs ----
+
+const isText = (value, form) => typeof value === "string" && form.test(value);
+const isList = (value, most) => Array.isArray(value) && value.length <= most;
+const HASH = /^[0-9a-f]{64}$/;
+
+function readProof(proof) {
+  const shape = (fits) => fits || refuse("file", "PROOF_SHAPE");
+  shape(proof instanceof Map && hasExactly(proof, ["format", "value", "siblings", "root"]));
+  const [value, siblings, root] = ["value", "siblings", "root"].map((key) => proof.get(key));
+  shape(proof.get("format") === "keyroot-proof-v1" && typeof value === "string" && isText(root, HASH));
+  shape(isList(siblings, 20));
+  for (const sibling of siblings) {
+    shape(sibling instanceof Map && hasExactly(sibling, ["side", "hash"]));
+    shape(["left", "right"].includes(sibling.get("side")) && isText(sibling.get("hash"), HASH));
+  }
+  return { value, siblings, root, record: inStep("record", () => readRecord(value)) };
+}
+
+function checkUser({ record }, userID) {
+  if (record.userID !== userID) refuse("record", "USER_MISMATCH");
+}
+
+function checkProof(proof, { userID, root, expectedPublicKey }) {
+  checkUser(proof, userID);
+  let node = sha256(proof.value).toString("hex");
+  for (const sibling of proof.siblings) {
+    const [side, hash] = [sibling.get("side"), sibling.get("hash")];
+    node = sha256(side === "left" ? hash + node : node + hash).toString("hex");
+  }
+  if (proof.root !== root || node !== root) refuse("tree", "ROOT_MISMATCH");
+  return { record: checkRecord(proof.record, expectedPublicKey) };
+}
+
+function judgeProof(question, bytes) {
+  return checkProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
+}
+
+// ---- Bundles ----
+
+const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
+const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
+/** A header's fields in their order; the length in bytes, n for a number, * for any length. */
+const HEADER = [
+  "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
+  "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
+  "withdrawalsRoot 32, blobGasUsed n, excessBlobGas n, parentBeaconBlockRoot 32, requestsHash 32",
+  "blockAccessListHash 32, slotNumber n",
+].flatMap((line) => line.split(", ").map((field) => field.split(" ")));
+const EMPTY_TRIE = keccak256("0x80");
+const EMPTY_CODE = keccak256("0x");
+
+function readBundle(bundle) {
+  const shape = (fits) => fits || refuse("file", "BUNDLE_SHAPE");
+  shape(bundle instanceof Map && hasExactly(bundle, BUNDLE));
+  shape(bundle.get("format") === "keyroot-bundle-v1");
+  const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof")) };
+  for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);
+  shape(isText(parts.contract, /^0x[0-9a-f]{40}$/) && isText(parts.codeHash, /^0x[0-9a-f]{64}$/));
+  shape(parts.header instanceof Map && [...parts.header.values()].every((hex) => isText(hex, /^0x[0-9a-f]*$/)));
+  for (const nodes of [parts.accountProof, parts.storageProof]) {
+    shape(isList(nodes, 65) && nodes.every((node) => isText(node, NODE)));
+  }
+  return parts;
+}
+
+function hashHeader(header) {
+  const fields = HEADER.slice(0, header.size);
+  const isWhole = header.size >= 15 && fields.length === header.size && fields.every(([name]) => header.has(name));
+  if (!isWhole) refuse("anchor", "HEADER_INVALID");
+  const items = fields.map(([name, size]) => encodeField(header.get(name), size));
+  const [number, timestamp] = ["number", "timestamp"].map((name) => Number(header.get(name)));
+  if (![number, timestamp].every(Number.isSafeInteger)) refuse("anchor", "HEADER_INVALID");
+  return { hash: keccak256(encodeRlp(items)), stateRoot: header.get("stateRoot"), block: { number, timestamp } };
+}
+
+function encodeField(hex, size) {
+  const bytes = (hex.length - 2) / 2;
+  if (bytes > 1024) refuse("anchor", "HEADER_INVALID");
+  if (size === "n") {
+    const digits = hex.slice(2).replace(/^0+/, "");
+    if (bytes === 0 || digits.length > 64) refuse("anchor", "HEADER_INVALID");
+    return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
+  }
+  if (!Number.isInteger(bytes) || (size !== "*" && bytes !== Number(size))) refuse("anchor", "HEADER_INVALID");
+  return hex;
+}
+
+function judgeBundle({ userID, blockHash, expectedPublicKey, ...trusted }, bytes) {
+  const bundle = readBundle(readDocument(bytes, 4, 2 ** 16));
+  const { contract, codeHash, proof } = bundle;
+  checkUser(proof, userID);
+  const { hash, stateRoot, block } = hashHeader(bundle.header);
+  if (blockHash === undefined) refuse("anchor", "UNANCHORED");
+  if (hash !== blockHash) refuse("anchor", "HEADER_MISMATCH");
+  if (Number(bundle.chainId) !== trusted.chainId) refuse("root", "CHAIN_ID_MISMATCH");
+  if (contract !== trusted.contract.toLowerCase()) refuse("root", "CONTRACT_MISMATCH");
+  if (Number(bundle.usersSlot) !== (trusted.usersSlot ?? 2)) refuse("root", "CONTRACT_MISMATCH");
+  if (codeHash !== (trusted.codeHash ?? codeHash)) refuse("root", "CODE_HASH_MISMATCH");
+
+  const account = lookUp(stateRoot, contract, bundle.accountProof);
+  const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
+  if (code === EMPTY_CODE) refuse("root", "NO_CONTRACT");
+  const slot = slotOf(userID, bundle.usersSlot);
+  const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slot, bundle.storageProof);
+  const root = stored === undefined ? undefined : readWord(stored);
+  if (code !== codeHash) refuse("root", "CODE_HASH_MISMATCH");
+  if (root === undefined) refuse("root", "NOT_PUBLISHED");
+  return { ...checkProof(proof, { userID, root, expectedPublicKey }), root, block };
+}
+
+function slotOf(userID, usersSlot) {
+  const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
+  const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  const id = BigInt(`0b${bits}`).toString(16).padStart(40, "0");
+  return keccak256(`0x${id.padEnd(64, "0")}${usersSlot.toString(16).padStart(64, "0")}`);
+}
+
+// ---- Tries ----
+
+function invalidProof() {
+  refuse("root", "PROOF_INVALID");
+}
+
+/** What RLP stands for: lists, and texts in hex. There is one way to write it: another one is refused. */
+function readRlp(rlp) {
+  let value;
+  try {
+    value = decodeRlp(rlp);
+  } catch {
+    return invalidProof();
+  }
+  return encodeRlp(value) === rlp ? value : invalidProof();
+}
+
+/** What a trie has under the hash of a key; undefined where it is shown to have nothing. */
+function lookUp(root, key, proof) {
+  const nodes = new Map(proof.map((node) => [keccak256(node), node]));
+  const [top] = nodes.keys();
+  if (top !== root) invalidProof();
+  const follow = (child) => (Array.isArray(child) ? child : readRlp(nodes.get(child) ?? invalidProof()));
+
+  let path = keccak256(key).slice(2);
+  for (let node = follow(root); ;) {
+    if (!Array.isArray(node) || ![2, 17].includes(node.length)) return invalidProof();
+    if (node.length === 17) {
+      if (path === "") return invalidProof();
+      const child = node[Number.parseInt(path[0], 16)];
+      if (child === "0x") return undefined;
+      path = path.slice(1);
+      node = follow(child);
+    } else {
+      const [prefix, child] = node;
+      const { isLeaf, nibbles } = readPrefix(prefix);
+      if (isLeaf) return nibbles === path ? child : undefined;
+      if (!path.startsWith(nibbles)) return undefined;
+      path = path.slice(nibbles.length);
+      node = follow(child);
+    }
+  }
+}
+
+/** Flag and nibbles of a leaf's or an extension's path (Yellow Paper, appendix C). */
+function readPrefix(hex) {
+  const [, even, odd, nibbles] = (typeof hex === "string" && /^0x(?:([02])0|([13]))([0-9a-f]*)$/.exec(hex)) || [];
+  if (nibbles === undefined) return invalidProof();
+  return { isLeaf: even === "2" || odd === "3", nibbles };
+}
+
+/** Storage root and code hash of an account. */
+function readAccount(rlp) {
+  const fields = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
+  if (!Array.isArray(fields) || fields.length !== 4) invalidProof();
+  const hashes = fields.slice(2);
+  return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
+}
+
+/** A slot's number as a root; it is never zero, and has no zeros in front. */
+function readWord(rlp) {
+  const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
+  if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
+  return hex.slice(2).padStart(64, "0");
+}
+
 // ---- Vectors ----
 
 /** The exact bytes that a vector is about. */
@@ -262,11 +467,11 @@ function bytesOf({ text, base64, values, sha256: hash }) {
   return bytes;
 }
 
-const JUDGES = { "merkle-file": ({ question, input }) => judgeFile(question, bytesOf(input)) };
+const JUDGES = { "merkle-file": judgeFile, proof: judgeProof, bundle: judgeBundle };
 
 function judge(kind, vector) {
   try {
-    return { verified: JUDGES[kind](vector) };
+    return { verified: JUDGES[kind](vector.question, bytesOf(vector.input)) };
   } catch (error) {
     if (error instanceof Refusal) return error.verdict;
     throw error;

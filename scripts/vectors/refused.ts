@@ -3,20 +3,20 @@ import { plainFile } from "../../test/merkle/plainFile.ts";
 import { plainText, type Question, toInput, type Vector } from "./vector.ts";
 
 /** A file that is to be refused, and what it is asked. */
-export interface Forged {
+export interface Forged<Asked = Question> {
   content: string | Uint8Array;
-  question: Question;
+  question: Asked;
 }
 
 /** Name, what it is in one line, and the file; its text alone goes with the common question. */
-type Case = readonly [name: string, about: string, forged: Forged | Forged["content"]];
+type Case<Asked> = readonly [name: string, about: string, forged: Forged<Asked> | Forged["content"]];
 
 /** Vectors that are all refused in the same way. */
-export function refused(
+export function refused<Asked = Question>(
   refusal: `${VerificationStep}: ${ErrorCode}`,
-  question: Question,
-  cases: readonly Case[],
-): Vector[] {
+  question: Asked,
+  cases: readonly Case<Asked>[],
+): Vector<Asked>[] {
   const [step, code] = refusal.split(": ") as [VerificationStep, ErrorCode];
   return cases.map(([name, about, forged]) => {
     const whole = typeof forged === "string" || forged instanceof Uint8Array ? { content: forged, question } : forged;

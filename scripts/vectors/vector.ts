@@ -2,22 +2,37 @@ import type { ErrorCode, VerificationStep } from "../../src/errors.ts";
 import { VerificationError } from "../../src/errors.ts";
 import { base64ToBytes } from "../../src/identity/base64.ts";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
+import { checkProof } from "../../src/merkle/proof.ts";
+import { judgeBundle } from "../../src/verifier/bundle.ts";
 import { judgeFile } from "../../src/verifier/judgement.ts";
 import { plainFile } from "../../test/merkle/plainFile.ts";
 import { sha256 } from "../../test/samples.ts";
 
 /** A question to a verifier and the one right answer; test/vectors/README.md explains every field. */
-export interface Vector {
+export interface Vector<Asked = Question> {
   name: string;
   about: string;
-  question: Question;
+  question: Asked;
   input: Input;
   verdict: Verdict;
 }
 
+/** What a file or a proof is asked. */
 export interface Question {
   userID: string;
   root: string;
+  /** In base64. */
+  expectedPublicKey?: string;
+}
+
+/** What a bundle is asked. */
+export interface BundleQuestion {
+  userID: string;
+  chainId: number;
+  contract: string;
+  blockHash?: string;
+  codeHash?: string;
+  usersSlot?: number;
   /** In base64. */
   expectedPublicKey?: string;
 }
@@ -27,18 +42,28 @@ export type Input = { text: string } | { base64: string } | { values: string[]; 
 
 export type Verdict = { verified: Verified } | { step: VerificationStep; code: ErrorCode };
 
-/** Where the user's record stands in `values`, and what it says. */
+/** What was verified: by a file, where the record stands in `values`; by a bundle, under which root, as of which block. */
 export interface Verified {
-  index: number;
+  index?: number;
   record: KeyRecord;
+  root?: string;
+  block?: { number: number; timestamp: number };
 }
 
 /** What one file of test/vectors holds. */
-export interface VectorSet {
-  format: "keyroot-vectors-v1";
-  kind: "merkle-file";
-  about: string;
-  vectors: Vector[];
+export type VectorSet = { format: "keyroot-vectors-v1"; about: string } & (
+  { kind: "merkle-file" | "proof"; vectors: Vector[] } | { kind: "bundle"; vectors: Vector<BundleQuestion>[] }
+);
+
+/** A vector without its verdict, and what it is of. */
+export type Case = Pick<Vector, "input"> &
+  ({ kind: "merkle-file" | "proof"; question: Question } | { kind: "bundle"; question: BundleQuestion });
+
+/** The cases of a set, with what is said of them. */
+export function casesOf(set: VectorSet): (Case & Pick<Vector, "name" | "verdict">)[] {
+  return set.kind === "bundle"
+    ? set.vectors.map((vector) => ({ ...vector, kind: set.kind }))
+    : set.vectors.map((vector) => ({ ...vector, kind: set.kind }));
 }
 
 export function toInput(bytes: Uint8Array): Input {
@@ -77,15 +102,33 @@ export function serializeVectorSet(set: VectorSet): string {
 }
 
 /** The library's verdict. Whatever it throws beside a `VerificationError` is a defect, and thrown on. */
-export function judge({ question, input }: Pick<Vector, "question" | "input">): Verdict {
-  const { userID, root, expectedPublicKey: key } = question;
-  const expectedPublicKey = key === undefined ? undefined : base64ToBytes(key);
+export async function judge(vector: Case): Promise<Verdict> {
   try {
-    const asked = { userID, chainId: 1, contract: `0x${"00".repeat(20)}`, expectedPublicKey };
-    const { index, record } = judgeFile(asked, root, toBytes(input));
-    return { verified: { index, record } };
+    return { verified: await verify(vector) };
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     return { step: error.step, code: error.code };
+  }
+}
+
+async function verify({ kind, question, input }: Case): Promise<Verified> {
+  const bytes = toBytes(input);
+  const key = question.expectedPublicKey;
+  const expectedPublicKey = key === undefined ? undefined : base64ToBytes(key);
+  switch (kind) {
+    case "merkle-file": {
+      const asked = { userID: question.userID, chainId: 1, contract: `0x${"00".repeat(20)}`, expectedPublicKey };
+      const { index, record } = judgeFile(asked, question.root, bytes);
+      return { index, record };
+    }
+    case "proof": {
+      return { record: checkProof(bytes, { ...question, expectedPublicKey }).record };
+    }
+    case "bundle": {
+      const { blockHash, ...asked } = question;
+      const { record, root, evidence } = await judgeBundle(bytes, { ...asked, expectedPublicKey }, { blockHash });
+      const { number = NaN, timestamp = NaN } = evidence.block ?? {};
+      return { record, root, block: { number, timestamp } };
+    }
   }
 }
