@@ -19,6 +19,7 @@ const WARM_UP = 100;
 
 const [, , role, file = "", userID = ""] = process.argv;
 if (role === "ours") process.stdout.write(String(await verifyCold(file, userID)));
+else if (role === "parse-only") process.stdout.write(String(parseCold(file)));
 else if (role === "first-clients") process.stdout.write(String(await verifyAsFirstClients(file, userID)));
 else await compare();
 
@@ -33,10 +34,11 @@ async function compare(): Promise<void> {
   const user = records[0]?.userID ?? "";
   writeFileSync(path, [...serializeMerkleFile(merkleFile)].join(""));
 
-  const cold = { ours: [] as number[], firstClients: [] as number[] };
+  const cold = { ours: [] as number[], firstClients: [] as number[], parseOnly: [] as number[] };
   for (let i = 0; i < COLD_RUNS; i++) {
     cold.ours.push(inProcessOfItsOwn("ours", path, user));
     cold.firstClients.push(inProcessOfItsOwn("first-clients", path, user));
+    cold.parseOnly.push(inProcessOfItsOwn("parse-only", path));
   }
 
   const bytes = readFileSync(path);
@@ -63,6 +65,8 @@ async function compare(): Promise<void> {
       ours: median(cold.ours),
       firstClients: median(cold.firstClients),
       timesAsFast: ratio(cold.firstClients, cold.ours),
+      parseOnly: median(cold.parseOnly),
+      parseOnlyTimesAsFast: ratio(cold.firstClients, cold.parseOnly),
     },
     warm: {
       what: "median ms; JSON.parse takes the file's bytes, as verifying does",
@@ -81,6 +85,13 @@ async function verifyCold(path: string, user: string): Promise<number> {
   const library = "../dist/verifier/judgement.js";
   const { judgeFile } = (await import(library)) as typeof import("../src/verifier/judgement.ts");
   judgeFile({ userID: user, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
+  return performance.now() - start;
+}
+
+/** Milliseconds to read the file and do no more than parse it: no verifier can be faster. */
+function parseCold(path: string): number {
+  const start = performance.now();
+  JSON.parse(readFileSync(path, "utf8"));
   return performance.now() - start;
 }
 
