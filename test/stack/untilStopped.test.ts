@@ -23,6 +23,7 @@ describe("untilStopped", () => {
   const nextLine = async () => String((await once(child.stdout, "data"))[0]).trim();
 
   before(function () {
+    // Windows ends a process that is sent a signal, whatever it listens to.
     if (process.platform === "win32") this.skip();
   });
   afterEach(() => {

@@ -92,6 +92,7 @@ describe("the command line", function () {
     });
 
     it("may be full: the command says so once, and ends with 3", async function () {
+      // Only Linux has /dev/full, the disk without room.
       if (process.platform !== "linux") this.skip();
       const [node, ...cli] = COMMAND;
       await using full = await open("/dev/full", "w");

@@ -20,6 +20,7 @@ describe("Progress", function () {
   const quote = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
 
   before(function () {
+    // The terminal is made by util-linux' script; elsewhere it takes other options or is missing.
     if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
   });
 
