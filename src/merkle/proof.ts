@@ -1,7 +1,7 @@
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError, VerificationError, verifying } from "../errors.ts";
-import { bytesToBase64 } from "../identity/base64.ts";
-import { checkKeyRecord, type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+import { judgeKey } from "../identity/judgeKey.ts";
+import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseDocument, Shape } from "../shape.ts";
 import type { MerkleFile } from "./file.ts";
@@ -115,12 +115,7 @@ export function checkProof(source: unknown, { userID, root, expectedPublicKey }:
     const message = `The proof has the root ${actual}, expected was ${root}.`;
     throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual });
   }
-  const publicKey = verifying("record", "value", () => checkKeyRecord(record));
-  const handedOut = expectedPublicKey && bytesToBase64(expectedPublicKey);
-  if (handedOut !== undefined && handedOut !== record.pubKey) {
-    const message = `The key handed out for the user ${userID} is ${handedOut}, the published one is ${record.pubKey}.`;
-    throw new VerificationError("key", "KEY_MISMATCH", message, { expected: record.pubKey, actual: handedOut });
-  }
+  const publicKey = judgeKey("value", record, expectedPublicKey);
   return { record, publicKey, root, uniqueness: "unchecked" };
 }
 

@@ -27,8 +27,6 @@ export interface AnchoredAnswers {
   evidence: Evidence;
   /** What the contract answers to a call, by the word of the endpoint, or of the endpoints of the quorum. */
   callContract: (data: string) => Promise<unknown>;
-  /** The block parameter of further calls (EIP-1898). */
-  at: { blockHash: string };
 }
 
 /**
@@ -234,7 +232,6 @@ function toAnswers(
     answers,
     evidence: { ...evidence, block: { hash, number, timestamp } },
     callContract,
-    at: { blockHash: hash },
   };
 }
 

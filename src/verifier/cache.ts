@@ -1,8 +1,9 @@
 import { isObject } from "../json.ts";
+import { judgeKey } from "../identity/judgeKey.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import type { Demand } from "./askAnchored.ts";
 import type { Evidence } from "./evidence.ts";
-import { judgeRecord, type Question } from "./judgement.ts";
+import type { Question } from "./judgement.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
 /**
@@ -65,11 +66,12 @@ export function suffices({ evidence, final }: SeenKey, { anchor, storageProof }:
   return "quorum" in anchor && evidence.anchor === "quorum" && (evidence.agreeing ?? 0) >= anchor.quorum;
 }
 
-/** A key out of the cache, held against everything that can be checked without asking again. @throws as `judgeRecord` */
+/** A key out of the cache, held against everything that can be checked without asking again. @throws as `judgeKey` */
 export function judgeSeen(question: Question, { record, index, ...seen }: SeenKey): VerifiedKey {
   const { contract, chainId } = question;
   const { root, blockNumber, evidence } = seen;
-  return { ...judgeRecord(question, record, index), root, blockNumber, contract, chainId, evidence };
+  const publicKey = judgeKey("The remembered record", record, question.expectedPublicKey);
+  return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
 }
 
 /** What a key was verified for: another contract, other code, or another slot is another question. */

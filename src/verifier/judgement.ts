@@ -1,6 +1,6 @@
-import { VerificationError, verifying } from "../errors.ts";
-import { bytesToBase64 } from "../identity/base64.ts";
-import { checkKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
+import { VerificationError } from "../errors.ts";
+import { judgeKey } from "../identity/judgeKey.ts";
+import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
 import { decodeChainId, decodeMerkleTreeRoot } from "../registry/calls.ts";
@@ -91,19 +91,5 @@ export function judgeInFile(question: Question, root: string, { lookup, records 
     const message = `The file ${root}.json has no record of the user ${userID}, though the contract names its root.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
-  return judgeRecord(question, record, index);
-}
-
-/**
- * Whether a user's record holds a key, and the one that was handed out.
- * @throws VerificationError as `checkKeyRecord`; KEY_MISMATCH
- */
-export function judgeRecord({ userID, expectedPublicKey }: Question, record: KeyRecord, index: number): JudgedRecord {
-  const publicKey = verifying("record", `values[${index}]`, () => checkKeyRecord(record));
-  const handedOut = expectedPublicKey && bytesToBase64(expectedPublicKey);
-  if (handedOut !== undefined && handedOut !== record.pubKey) {
-    const message = `The key handed out for the user ${userID} is ${handedOut}, the published one is ${record.pubKey}.`;
-    throw new VerificationError("key", "KEY_MISMATCH", message, { expected: record.pubKey, actual: handedOut });
-  }
-  return { record, index, publicKey };
+  return { record, index, publicKey: judgeKey(`values[${index}]`, record, question.expectedPublicKey) };
 }
