@@ -53,18 +53,18 @@ export async function faultyProxy(upstream: string): Promise<FaultyProxy> {
     }
   };
 
-  const { url, close } = await serve((request, response) => {
+  const listening = await serve((request, response) => {
     handle(request, response).catch(() => request.socket.destroy());
   });
   return {
-    url,
+    url: listening.url,
     seen,
     to: (path) => seen.filter((request) => request.path.endsWith(path)),
     fail: (path, ...faults) => planned.push(...faults.map((fault) => ({ path, fault }))),
     disturb: (decide) => {
       disturb = decide;
     },
-    close,
+    close: () => listening.close(),
   };
 }
 

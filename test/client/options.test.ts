@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { inspect } from "node:util";
 import { checkOptions, checkRefreshToken, type ClientOptions } from "../../src/client/options.ts";
 import { refusalOf } from "../refusalOf.ts";
 
@@ -80,7 +81,7 @@ describe("the clients' options", () => {
       ]) {
         expect(() => checkRefreshToken("serverToken", token, "krs_"))
           .to.throw()
-          .that.satisfies((error: object) => !JSON.stringify({ ...error, text: String(error) }).includes(secret));
+          .that.satisfies((error: object) => !JSON.stringify({ ...error, text: inspect(error) }).includes(secret));
       }
     });
   });

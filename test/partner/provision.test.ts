@@ -72,7 +72,7 @@ describe("provision", () => {
     // The caller gives up.
     const giveUp = new AbortController();
     const onProgress = (done: number) => {
-      if (done === 60) giveUp.abort();
+      if (done === 40) giveUp.abort();
     };
     expect(await failure(run(users, { runId, onProgress, signal: giveUp.signal }, first))).to.include({
       code: "ABORTED",
@@ -80,7 +80,7 @@ describe("provision", () => {
 
     // The network goes, in the middle of what is under way; some answers to what the service did are lost.
     let requests = 0;
-    proxy.disturb(() => (++requests > 200 ? "reset after" : requests % 25 === 0 ? "reset before" : undefined));
+    proxy.disturb(() => (++requests > 150 ? "reset after" : requests % 25 === 0 ? "reset before" : undefined));
     expect(await failure(run(users, { runId }, first))).to.include({ code: "UNREACHABLE" });
     proxy.disturb(() => undefined);
 
@@ -88,9 +88,9 @@ describe("provision", () => {
     for await (const outcome of client.provision(users, { runId })) {
       if (!("token" in outcome)) throw outcome.error;
       first.set(outcome.user.userID, outcome.token);
-      if (first.size >= 150) break;
+      if (first.size >= 100) break;
     }
-    expect(first.size).to.be.within(100, 290);
+    expect(first.size).to.be.within(90, 200);
 
     const last = await run(users, { runId });
     expect(last.size).to.equal(300);
@@ -99,7 +99,8 @@ describe("provision", () => {
     const ids = new Set<string>();
     for await (const { user_id } of client.listUsers({ pageSize: 1000 })) ids.add(user_id);
     expect(ids).to.deep.equal(new Set(users.map(({ userID }) => userID)));
-    const tokens = await Promise.all(users.map(({ userID }) => client.listRefreshTokens(userID)));
+    // Whoever was under way when a run was interrupted stands in the first half.
+    const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => client.listRefreshTokens(userID)));
     for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
   });
 
@@ -164,7 +165,8 @@ describe("provision", () => {
       under--;
       return undefined;
     });
-    for await (const _outcome of client.provision(endless(), { runId: randomUUID(), concurrency: 5 })) {
+    for await (const outcome of client.provision(endless(), { runId: randomUUID(), concurrency: 5 })) {
+      expect(outcome).to.have.property("token");
       expect(read - ++taken).to.be.at.most(5);
       if (taken === 50) break;
     }
@@ -172,7 +174,9 @@ describe("provision", () => {
   });
 
   it("sends nothing more after its end", async () => {
-    for await (const _outcome of client.provision(list(50), { runId: randomUUID() })) break;
+    const outcomes = client.provision(list(50), { runId: randomUUID() });
+    await outcomes.next();
+    await outcomes.return();
     await new Promise((resolve) => setTimeout(resolve, 50));
     const requests = proxy.seen.length;
     await new Promise((resolve) => setTimeout(resolve, 150));

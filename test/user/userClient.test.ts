@@ -127,10 +127,17 @@ describe("UserClient", () => {
   });
 
   describe("an answer", () => {
+    const place = { bucket: "b", region: "us-west-2", stage: "s" };
     const record = () => ({
-      ...{ user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32), created: 1 },
-      ...{ state: "published", root: "0".repeat(64), transaction: `0x${"0".repeat(64)}` },
-      ...{ pubKey: makeKeyRecord(userID, key).pubKey, keyID: makeKeyRecord(userID, key).keyID },
+      ...place,
+      user_id: userID,
+      salt: "0".repeat(32),
+      created: 1,
+      state: "published",
+      root: "0".repeat(64),
+      transaction: `0x${"0".repeat(64)}`,
+      pubKey: makeKeyRecord(userID, key).pubKey,
+      keyID: makeKeyRecord(userID, key).keyID,
     });
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
