@@ -69,6 +69,37 @@ export const ERROR_CODES = [
   "NOT_OWNER",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
+  // the partner service
+  "CONTENT_TYPE",
+  "FIELD_MISSING",
+  "FIELD_UNKNOWN",
+  "FIELD_INVALID",
+  "REGION_UNKNOWN",
+  "TEXT_TOO_LONG",
+  "IDEMPOTENCY_KEY_INVALID",
+  "IDEMPOTENCY_KEY_REUSED",
+  "BODY_TOO_LARGE",
+  "REFRESH_TOKEN_REFUSED",
+  "ACCESS_TOKEN_MISSING",
+  "ACCESS_TOKEN_INVALID",
+  "ACCESS_TOKEN_EXPIRED",
+  "ACCESS_TOKEN_REVOKED",
+  "ACCESS_TOKEN_KIND",
+  "ADMIN_TOKEN_REFUSED",
+  "USER_ID_TAKEN",
+  "USER_UNKNOWN",
+  "TOKEN_UNKNOWN",
+  "PARTNER_UNKNOWN",
+  "PUBLIC_KEY_UNKNOWN",
+  "PUBLIC_KEY_REGISTERED",
+  "RATE_LIMITED",
+  "OPERATION_UNKNOWN",
+  "METHOD_NOT_ALLOWED",
+  "DEFECT",
+  "UNAVAILABLE",
+  "CONFIGURATION_INVALID",
+  "SCHEMA_OUTDATED",
+  "DATABASE_LOCKED",
   // the story
   "STORY_BROKEN",
   // the outer world
@@ -147,6 +178,36 @@ export class VerificationError extends KeyrootError {
 /** The outer world did not answer, or not in a form that can be judged. Nothing is known; trying again may help. */
 export class TransportError extends KeyrootError {
   override readonly name = "TransportError";
+}
+
+/** A field of a request that is not as it should be. */
+export interface FieldError {
+  /** Its path, as in `user_id_hex`. */
+  field: string;
+  detail: string;
+}
+
+/** The partner service refuses a request, as RFC 9457 describes a problem. */
+export class ServiceError extends KeyrootError {
+  override readonly name = "ServiceError";
+  /** The HTTP status, 400 to 599. */
+  readonly status: number;
+  /** Each field that is not as it should be. */
+  readonly errors: readonly FieldError[] | undefined;
+  /** How long to wait before the next try, in seconds. */
+  readonly retryAfter: number | undefined;
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    { errors, retryAfter, ...details }: ErrorDetails & { errors?: readonly FieldError[]; retryAfter?: number } = {},
+  ) {
+    super(code, message, details);
+    this.status = status;
+    this.errors = errors;
+    this.retryAfter = retryAfter;
+  }
 }
 
 /**

@@ -1,0 +1,32 @@
+import { DrizzleQueryError } from "drizzle-orm";
+import { type Logger, pino, stdSerializers } from "pino";
+
+/** The service's log: one JSON object a line, on standard error, with request ids and without secrets. */
+export function makeLogger(level: string): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: {
+        // Neither headers nor bodies, which hold tokens, nor a path's query.
+        req: ({ method, url, ip }: { method: string; url: string; ip: string }) => ({
+          method,
+          path: url.split("?", 1)[0]?.slice(0, 200),
+          ip,
+        }),
+        res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
+        err: (error: Error) => stdSerializers.err(withoutParameters(error)),
+      },
+    },
+    pino.destination({ dest: 2, sync: false }),
+  );
+}
+
+/** A failed query's error shows the values of its parameters: what matters is its cause. */
+function withoutParameters(error: Error): Error {
+  const { cause } = error;
+  if (error instanceof DrizzleQueryError) return new Error(`A query failed: ${error.query}`, { cause: error.cause });
+  if (!(cause instanceof Error)) return error;
+  return Object.assign(new Error(error.message, { cause: withoutParameters(cause) }), { stack: error.stack });
+}
