@@ -42,7 +42,7 @@ await using cleanup = new AsyncDisposableStack();
 const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: "512MB", max_wal_size: "4GB" } });
 cleanup.defer(() => postgres.stop());
 const databaseUrl = await postgres.createDatabase();
-const load = cleanup.use(startChild<Plan, Measured>("./service/load.ts"));
+const load = cleanup.use(startChild<Plan, Measured>("load.ts"));
 
 const keyroot = await startKeyroot();
 const oidc = await startOidcProvider();
@@ -77,7 +77,7 @@ if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stri
 
 /** The service, with a partner, and users who each have a refresh token. */
 async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {
-  const child = cleanup.use(startChild<KeyrootOrder | { cpu: true }, unknown>("./service/keyroot.ts"));
+  const child = cleanup.use(startChild<KeyrootOrder | { cpu: true }, unknown>("keyroot.ts"));
   const adminToken = randomBytes(32).toString("base64url");
   const order = { databaseUrl, connections: CONNECTIONS, adminToken, signingKey: await makeSigningKey() };
   const { origin } = (await child.ask(order)) as KeyrootReady;
@@ -116,7 +116,7 @@ async function startKeyroot(): Promise<{ exchange: Contender; creation: Contende
 
 /** oidc-provider, with as many refresh tokens of each form. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
-  const child = cleanup.use(startChild<OidcOrder | { cpu: true }, unknown>("./service/oidcProvider.ts"));
+  const child = cleanup.use(startChild<OidcOrder | { cpu: true }, unknown>("oidcProvider.ts"));
   const ready = await child.ask({ databaseUrl, connections: CONNECTIONS, tokens: TOKENS });
   const { origin, forms } = ready as OidcReady;
   const headers = { "content-type": "application/x-www-form-urlencoded" };

@@ -8,7 +8,7 @@ export interface Child<Order, Answer> extends AsyncDisposable {
 }
 
 /** Starts a script beside this one. It ends when it is disposed of, and with this process. */
-export function startChild<Order extends object, Answer>(script: `./${string}`): Child<Order, Answer> {
+export function startChild<Order extends object, Answer>(script: string): Child<Order, Answer> {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
     env: { ...process.env, NODE_ENV: "production" },
   });
