@@ -68,8 +68,8 @@ const figures = {
   creation: withRatios(creation, "keyroot", ["pgbench", "pgbenchOneCommit"]),
   openLoop: {
     what: `a fixed rate of ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
-    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot?.perSecond),
-    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot?.perSecond),
+    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot?.["perSecond"]),
+    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot?.["perSecond"]),
   },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
