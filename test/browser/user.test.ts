@@ -4,7 +4,7 @@ import { makeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../src/identity/userID.ts";
 import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, sharedTestService, type TestService } from "../client/service.ts";
+import { type Partner, startTestService, type TestService } from "../client/service.ts";
 import { samplePublicKeys } from "../samples.ts";
 import { bundle } from "./bundle.ts";
 import { type OpenPage, openPage } from "./openPage.ts";
@@ -51,7 +51,7 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
   before(async function () {
     this.timeout(60_000);
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
-    service = await sharedTestService();
+    service = open(await startTestService());
     proxy = open(await faultyProxy(service.url));
     partner = await service.makePartner();
     page = open(await openPage(await bundle(APP), [proxy.url]));
