@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { serve } from "../servers.ts";
 
 /** A request that came by. */
-export interface SeenRequest {
+interface SeenRequest {
   path: string;
   headers: IncomingMessage["headers"];
   body: string;
@@ -13,7 +13,7 @@ export interface SeenRequest {
  * What befalls a request: an answer in the service's place; a connection that breaks before the service has it, or after
  * the service did what it asks; or no answer at all.
  */
-export type Fault =
+type Fault =
   { status: number; headers?: Record<string, string>; body?: string } | "reset before" | "reset after" | "silence";
 
 /** Stands between client and service, as the network does. What browsers ask beforehand (CORS) passes, and is not noted. */

@@ -21,6 +21,7 @@ export interface TestService {
   close(): Promise<void>;
 }
 
+/** Starts it; as many may run as there are test files. */
 export async function startTestService(): Promise<TestService> {
   await using starting = new AsyncDisposableStack();
   const url = await (await sharedPostgres()).createDatabase();
