@@ -66,6 +66,14 @@ export class TestService extends Caller {
   }
 }
 
+/** The API without a database behind it, for what it tells of itself. */
+export async function unconnectedApp(): Promise<App> {
+  const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
+  const signingKeys = await toSigningKeys([SIGNING_JWK]);
+  const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX };
+  return makeApp(makeService({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }));
+}
+
 /** Opens an empty database of the run's PostgreSQL, with all tables; regions may have one of their own. */
 export async function freshDatabases(options: Partial<DatabaseOptions> = {}): Promise<Databases> {
   const url = await freshDatabaseUrl();
