@@ -1,9 +1,12 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ArgumentError } from "../../errors.ts";
-import { REGIONS, type Region } from "../regions.ts";
+import { REGIONS, type Region } from "../../identity/region.ts";
 import { lockFolder } from "./lockFolder.ts";
 
 /** A database of either kind: the same dialect, the same tables, the same queries. */
@@ -35,7 +38,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 
 interface Opened {
   database: Database;
-  migrate(): Promise<void>;
+  migrate: () => Promise<void>;
 }
 
 /**
@@ -62,7 +65,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
     home: home.database,
     regions,
     async migrate() {
-      for (const { migrate } of opened.values()) await migrate();
+      for (const each of opened.values()) await each.migrate();
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -87,7 +90,7 @@ export async function checkMigrations({ home, regions }: Databases): Promise<voi
 
 async function appliedMigrations(database: Database): Promise<string[]> {
   const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
-  if (table?.["name"] == null) return [];
+  if (table === undefined || table["name"] === null) return [];
   const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
   return rows.map(({ hash }) => String(hash));
 }
@@ -124,11 +127,19 @@ async function openInProcess(folder: string | undefined, closing: AsyncDisposabl
   const { PGlite } = await import("@electric-sql/pglite");
   const { drizzle } = await import("drizzle-orm/pglite");
   const { migrate } = await import("drizzle-orm/pglite/migrator");
+  let dataDir: string | undefined;
   if (folder !== undefined) {
-    const unlock = await lockFolder(folder);
-    closing.defer(unlock);
+    closing.defer(await lockFolder(folder));
+    dataDir = join(folder, "data");
+    // Made beside its place: an end in the middle of its making would leave half a database, on which a start may hang.
+    if (!existsSync(dataDir)) {
+      const draft = join(folder, "draft");
+      await rm(draft, { recursive: true, force: true });
+      await (await PGlite.create({ dataDir: draft })).close();
+      await rename(draft, dataDir);
+    }
   }
-  const client = await PGlite.create(folder === undefined ? {} : { dataDir: `${folder}/data` });
+  const client = await PGlite.create(dataDir === undefined ? {} : { dataDir });
   closing.defer(() => client.close());
   const database = drizzle(client);
   return { database, migrate: () => migrate(database, MIGRATIONS) };

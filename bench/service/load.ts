@@ -1,0 +1,122 @@
+/**
+ * The load of `npm run bench:service`, in a process of its own: it takes plans as messages and answers each with what it
+ * measured.
+ */
+import { randomBytes } from "node:crypto";
+import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
+import { Pool } from "undici";
+
+/** In a body: 40 random hex digits, other ones for each request. */
+export const RANDOM_USER_ID = "$RANDOM_USER_ID";
+
+/** A kind of request, all of them POST. */
+export interface Requests {
+  path: string;
+  headers: Record<string, string>;
+  /** One of them is drawn for each request. */
+  bodies: string[];
+  /** The status of success. */
+  status: number;
+}
+
+/** What to send, the kinds in turn. */
+export interface Plan {
+  origin: string;
+  requests: Requests[];
+  /** How many requests may be under way at once, each over a connection of its own. */
+  connections: number;
+  seconds: number;
+  /** Requests a second that are due whether or not the ones before are answered; without, each connection sends on. */
+  rate?: number;
+}
+
+/** What came of a plan; times in milliseconds, from when a request was due until its answer was read. */
+export interface Measured {
+  perSecond: number;
+  errors: Record<string, number>;
+  p50: number;
+  p99: number;
+  p999: number;
+  max: number;
+  /** How much of a core this process took: near 1, the load is what is slow. */
+  loadCores: number;
+}
+
+process.on("message", (plan: Plan) => {
+  void run(plan).then((measured) => process.send?.(measured));
+});
+
+async function run(plan: Plan): Promise<Measured> {
+  const pool = new Pool(plan.origin, { connections: plan.connections, pipelining: 1 });
+  const errors: Record<string, number> = {};
+  const times = createHistogram();
+  const send = sender(pool, plan.requests, errors, times);
+  const cpu = process.cpuUsage();
+  const started = performance.now();
+  await (plan.rate === undefined ? closedLoop(plan, send) : openLoop(plan, plan.rate, send));
+  const elapsed = performance.now() - started;
+  const { user, system } = process.cpuUsage(cpu);
+  await pool.close();
+  const ms = (percentile: number) => round(times.percentile(percentile) / 1e6);
+  return {
+    perSecond: Math.round((times.count / elapsed) * 1000),
+    errors,
+    p50: ms(50),
+    p99: ms(99),
+    p999: ms(99.9),
+    max: round(times.max / 1e6),
+    loadCores: round((user + system) / 1000 / elapsed),
+  };
+}
+
+/** Sends one request that was due at a time, in ms, and notes what comes of it. */
+type Send = (due: number) => Promise<void>;
+
+function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, times: RecordableHistogram): Send {
+  let sent = 0;
+  const failed = (what: string) => (errors[what] = (errors[what] ?? 0) + 1);
+  return async (due) => {
+    const kind = kinds[sent++ % kinds.length];
+    if (kind === undefined) throw new Error("A plan has a kind of request.");
+    const { path, headers, bodies, status } = kind;
+    const body = bodies[Math.floor(Math.random() * bodies.length)] ?? "";
+    try {
+      const answer = await pool.request({
+        method: "POST",
+        path,
+        headers,
+        body: body.replace(RANDOM_USER_ID, () => randomBytes(20).toString("hex")),
+      });
+      await answer.body.text();
+      if (answer.statusCode === status) times.record(Math.max(1, Math.round((performance.now() - due) * 1e6)));
+      else failed(String(answer.statusCode));
+    } catch (error) {
+      failed((error as NodeJS.ErrnoException).code ?? String(error));
+    }
+  };
+}
+
+/** Every connection sends its next request when it has the answer to the last one. */
+async function closedLoop({ connections, seconds }: Plan, send: Send): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  const connection = async () => {
+    for (let now = performance.now(); now < end; now = performance.now()) await send(now);
+  };
+  await Promise.all(Array.from({ length: connections }, connection));
+}
+
+/** Requests arrive at a fixed rate. One that has to wait for a connection waits on its own time. */
+async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<void> {
+  const started = performance.now();
+  const all: Promise<void>[] = [];
+  for (const total = rate * seconds; all.length < total; await setTimeout(1)) {
+    const arrived = Math.min(total, ((performance.now() - started) / 1000) * rate);
+    while (all.length < arrived) all.push(send(started + (all.length / rate) * 1000));
+  }
+  await Promise.all(all);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

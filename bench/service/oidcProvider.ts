@@ -1,0 +1,114 @@
+/**
+ * The reference of `npm run bench:service`: oidc-provider as an authorization server for one confidential client, in a
+ * process of its own. It makes its refresh tokens, listens, and tells its parent where, and the forms to send.
+ */
+import { exportJWK, generateKeyPair } from "jose";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from "oidc-provider";
+import { Pool } from "pg";
+import pMap from "p-map";
+import { firstOrder } from "./child.ts";
+import { createTable, PostgresAdapter } from "./oidcAdapter.ts";
+
+const FOUR_HOURS = 4 * 60 * 60;
+const YEAR = 365 * 24 * 60 * 60;
+const SCOPE = "api";
+
+/** The two forms of access tokens. A JWT is signed, and not stored; an opaque one is a row in the database. */
+const RESOURCES = {
+  jwt: "https://keyroot.example/jwt",
+  opaque: "https://keyroot.example/opaque",
+} as const;
+
+/** What the parent sends first. */
+export interface OidcOrder {
+  databaseUrl: string;
+  connections: number;
+  /** How many refresh tokens of each form. */
+  tokens: number;
+}
+
+/** What it is told then. */
+export interface OidcReady {
+  origin: string;
+  /** Bodies of refresh grants. */
+  forms: Record<keyof typeof RESOURCES, string[]>;
+}
+
+const order = await firstOrder<OidcOrder>();
+const pool = new Pool({ connectionString: order.databaseUrl, max: order.connections });
+await createTable(pool);
+
+const client = {
+  client_id: "partner",
+  client_secret: randomBytes(32).toString("base64url"),
+  grant_types: ["authorization_code", "refresh_token"],
+  redirect_uris: ["https://keyroot.example/callback"],
+  // A confidential client: its refresh tokens are not rotated, by oidc-provider's default.
+  token_endpoint_auth_method: "client_secret_post",
+} satisfies ClientMetadata;
+
+const server = createServer();
+server.listen(0, "127.0.0.1");
+await once(server, "listening");
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
+const configuration: Configuration = {
+  adapter: (model) => new PostgresAdapter(model, pool),
+  clients: [client],
+  clientDefaults: { id_token_signed_response_alg: "EdDSA" },
+  jwks: { keys: [{ ...(await exportJWK(privateKey)), alg: "EdDSA", use: "sig", kid: "key" }] },
+  cookies: { keys: [randomBytes(32).toString("hex")] },
+  findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+  features: {
+    devInteractions: { enabled: false },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: (_ctx, resource): ResourceServer => ({
+        scope: SCOPE,
+        accessTokenTTL: FOUR_HOURS,
+        ...(resource === RESOURCES.jwt
+          ? { accessTokenFormat: "jwt", jwt: { sign: { alg: "EdDSA" } } }
+          : { accessTokenFormat: "opaque" }),
+      }),
+    },
+  },
+  ttl: { AccessToken: FOUR_HOURS, Grant: YEAR, RefreshToken: YEAR },
+};
+const provider = new Provider(origin, configuration);
+const handle = provider.callback();
+server.on("request", (request, response) => void handle(request, response));
+
+const registered = await provider.Client.find(client.client_id);
+if (registered === undefined) throw new Error("The client is not registered.");
+const ready: OidcReady = { origin, forms: { jwt: await makeForms("jwt"), opaque: await makeForms("opaque") } };
+process.send?.(ready);
+
+/** Makes refresh tokens, as after a user's consent, and the bodies that exchange them. */
+function makeForms(form: keyof typeof RESOURCES): Promise<string[]> {
+  const one = async () => {
+    const accountId = randomBytes(20).toString("hex");
+    const grant = new provider.Grant({ accountId, clientId: client.client_id });
+    grant.addResourceScope(RESOURCES[form], SCOPE);
+    const grantId = await grant.save();
+    const refreshToken = new provider.RefreshToken({
+      accountId,
+      client: registered,
+      grantId,
+      gty: "authorization_code",
+      resource: RESOURCES[form],
+      scope: SCOPE,
+    } as never);
+    return new URLSearchParams({
+      grant_type: "refresh_token",
+      client_id: client.client_id,
+      client_secret: client.client_secret,
+      refresh_token: await refreshToken.save(),
+    }).toString();
+  };
+  return pMap(Array.from({ length: order.tokens }), one, { concurrency: order.connections });
+}
