@@ -66,9 +66,14 @@ export const ERROR_CODES = [
   "RECORDS_INVALID",
   "NO_RECORDS",
   "FILE_CONFLICT",
+  "PLAN_INVALID",
+  "PLAN_MISMATCH",
+  "PUBLISHER_RUNNING",
   "NOT_OWNER",
+  "FEE_TOO_HIGH",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
+  "NOT_FINAL",
   // the story
   "STORY_BROKEN",
   // the outer world

@@ -5,7 +5,7 @@ import { bytesToBase64 } from "../identity/base64.ts";
 import { InvariantError } from "../errors.ts";
 import { FolderStore } from "../publisher/folderStore.ts";
 import { publish, type PublishedRoot } from "../publisher/publish.ts";
-import { RegistryWriter } from "../publisher/registryWriter.ts";
+import { Registry } from "../publisher/registry.ts";
 import type { Stack } from "../stack/stack.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
@@ -92,7 +92,7 @@ export async function tellStory(stack: Stack, listener: Listener, signal: AbortS
 
 async function publishBatches(stack: Stack, batches: readonly KeyRecord[][]): Promise<PublishedRoot[]> {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  const registry = await RegistryWriter.connect(rpcCaller(stack.rpcUrl, { maxBytes, timeoutMs }), stack.contract);
+  const registry = await Registry.connect(rpcCaller(stack.rpcUrl, { maxBytes, timeoutMs }), stack.contract);
   const store = new FolderStore(stack.merkleDir);
   const roots: PublishedRoot[] = [];
   for (const batch of batches) roots.push(...(await publish(batch, { registry, store })).published);

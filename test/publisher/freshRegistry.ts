@@ -1,6 +1,6 @@
 import type { Interface } from "ethers";
 import hre from "hardhat";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 
@@ -15,7 +15,7 @@ export interface FreshRegistry extends Pick<Stack, "rpcUrl" | "merkleUrl" | "mer
   /** Deploys a further registry. */
   deploy(owner: string): Promise<string>;
   /** Writes to the registry, through `via` where that is given. */
-  connect(via?: RpcCall): Promise<RegistryWriter>;
+  connect(via?: RpcCall): Promise<Registry>;
   /** Sends a transaction that calls a function of the registry. */
   send(from: string, name: string, ...args: unknown[]): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function freshRegistry(): FreshRegistry {
     const deploy = async (by: unknown) => (await ethers.deployContract("PublicKeyRegistry", [by])).getAddress();
     const contract = await deploy(owner);
     const registry: Interface = (await ethers.getContractFactory("PublicKeyRegistry")).interface;
-    const connect = (via = fresh.call) => RegistryWriter.connect(via, contract);
+    const connect = (via = fresh.call) => Registry.connect(via, contract);
     const send = async (from: string, name: string, ...args: unknown[]) => {
       const data = registry.encodeFunctionData(name, args);
       await fresh.call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);

@@ -10,7 +10,7 @@ import { bytesToBase64 } from "../../src/identity/base64.ts";
 import { makeMerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { publish } from "../../src/publisher/publish.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { encodeGetMerkleTreeRoot } from "../../src/registry/calls.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
 import type { StackNote } from "../../src/stack/stackFile.ts";
@@ -110,7 +110,7 @@ describe("the story", function () {
     before(async () => {
       stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
       const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
-      const registry = await RegistryWriter.connect(
+      const registry = await Registry.connect(
         rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }),
         contract,
       );

@@ -10,7 +10,7 @@ import { ArgumentError, KeyrootError, VerificationError } from "../../src/errors
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { USERS_SLOT } from "../../src/registry/calls.ts";
 import { hashHeader, type HeaderJson, pickHeader } from "../../src/registry/header.ts";
 import { slotOfUser } from "../../src/registry/storageProof.ts";
@@ -96,7 +96,7 @@ function holdsOn(startChain: () => Promise<Anvil>): void {
     files = await startFileHost({ dir, port: 0 });
     running.defer(() => files.close());
     const store = new FolderStore(dir);
-    const registry = await RegistryWriter.connect(call, contract);
+    const registry = await Registry.connect(call, contract);
     await store.put(forged);
     const publish = async (file: MerkleFile) => {
       await store.put(file);
