@@ -57,7 +57,7 @@ export default command(async (args: Args, hre) => {
     fetchFile: fromHost(merkleUrl),
     ...options,
     onProgress: (stage, done, users) => {
-      bar.show(stage, done, users);
+      if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
     },
     onEvent: (event) => {
       bar.take(event);
@@ -132,6 +132,7 @@ class Bar {
   #included = 0;
   #gas = 0;
   #price: bigint | undefined;
+  #stage: string | undefined;
 
   constructor(progress: Progress) {
     this.#progress = progress;
@@ -150,10 +151,14 @@ class Bar {
     }
   }
 
-  show(stage: string, done: number, users: number): void {
+  /** Tells whether this is the first word of a stage. */
+  show(stage: string, done: number, users: number): boolean {
     const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
     const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;
     this.#progress.update(stage, done, users, "users", stage === "adding roots" ? note : "");
+    const begins = stage !== this.#stage;
+    this.#stage = stage;
+    return begins;
   }
 }
 

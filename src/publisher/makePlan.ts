@@ -43,8 +43,11 @@ export async function makePlan(records: RecordTable, registry: Registry, options
   let done = 0;
   for (const file of cutIntoFiles(pending, fitting)) {
     const fileBytes = await (onFile?.(file) ?? sizeOfFile(file));
-    batches.push({ root: file.tree.root, fileBytes, userIDs: file.records.map(({ userID }) => userID) });
-    onProgress?.("making files", (done += file.records.length), pending.length);
+    const start = done;
+    done += file.records.length;
+    // Not the file's own texts: as pieces of its values, they would keep these in memory.
+    batches.push({ root: file.tree.root, fileBytes, userIDs: pending.userIDs(start, done) });
+    onProgress?.("making files", done, pending.length);
   }
   return { ...target, usersPerTransaction: fitting, batches };
 }

@@ -53,6 +53,8 @@ export type TransactionEvent =
 /** A batch under its nonce: both stay together until the nonce is used up. */
 interface Sent {
   batch: Batch;
+  /** Made when it is needed, and kept until it is in a block. */
+  addition?: Addition | undefined;
   attempt: Attempt;
   hashes: string[];
   /** Whether a node said that it has it. */
@@ -189,6 +191,7 @@ export class Transactions {
       }
     }
     sent.included = true;
+    sent.addition = undefined;
     this.#tell({ event: "included", root, nonce, added });
   }
 
@@ -214,10 +217,11 @@ export class Transactions {
     for (; free > 0; free--) {
       const batch = this.#queue[0];
       if (batch === undefined) break;
-      const gas = (await this.#registry.estimateGas(this.#additionOf(batch))) + GAS_MARGIN;
+      const addition = this.#additionOf(batch);
+      const gas = (await this.#registry.estimateGas(addition)) + GAS_MARGIN;
       this.#queue.shift();
       const attempt = { nonce: this.#takeNonce(), root: batch.root, gas, fees };
-      const sent: Sent = { batch, attempt, hashes: [], taken: false, at: 0, atBlock: 0, included: false };
+      const sent: Sent = { batch, addition, attempt, hashes: [], taken: false, at: 0, atBlock: 0, included: false };
       this.#sent.set(attempt.nonce, sent);
       await this.#attempt(sent, attempt, block, "sent");
     }
@@ -251,7 +255,8 @@ export class Transactions {
     await this.#keeper.note(attempt);
     const { nonce, root, gas, fees } = attempt;
     const quantities = { nonce: toHex(nonce), gas: toHex(gas), ...feesInHex(fees) };
-    const { taken, hash } = await this.#sendOnce({ ...this.#additionOf(sent.batch), ...quantities });
+    sent.addition ??= this.#additionOf(sent.batch);
+    const { taken, hash } = await this.#sendOnce({ ...sent.addition, ...quantities });
     if (hash !== undefined) sent.hashes.push(hash);
     Object.assign(sent, { attempt, taken, at: performance.now(), atBlock });
     this.#reason = undefined;
