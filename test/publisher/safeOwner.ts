@@ -12,12 +12,13 @@ import {
   ZeroAddress,
 } from "ethers";
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import type { SafeBatchFile } from "../../src/publisher/safe.ts";
 
-const PACKAGE = createRequire(import.meta.url).resolve("@safe-global/safe-smart-account/package.json");
-const ARTIFACTS = join(dirname(PACKAGE), "build", "artifacts", "contracts");
+/** Its contracts, compiled by those who wrote them. */
+const ARTIFACTS = new URL(
+  "build/artifacts/contracts/",
+  import.meta.resolve("@safe-global/safe-smart-account/package.json"),
+);
 
 /** Of the accounts of Hardhat's and Anvil's chains. */
 const PHRASE = "test test test test test test test test test test test junk";
@@ -123,7 +124,7 @@ export class SafeOwner {
 }
 
 async function artifact(path: string): Promise<{ abi: InterfaceAbi; bytecode: string }> {
-  return JSON.parse(await readFile(join(ARTIFACTS, path), "utf8")) as { abi: []; bytecode: string };
+  return JSON.parse(await readFile(new URL(path, ARTIFACTS), "utf8")) as { abi: []; bytecode: string };
 }
 
 async function call(contract: Contract, name: string, ...values: unknown[]): Promise<ContractTransactionReceipt> {
