@@ -67,7 +67,7 @@ describe("evidence", () => {
 
 type Block = HeaderJson & { hash: string; number: string; timestamp: string };
 
-function holdsOn(startChain: () => Promise<Anvil>): void {
+function holdsOn(startChain: () => Promise<Omit<Anvil, "stop">>): void {
   const running = new AsyncDisposableStack();
   let call: RpcCall;
   let endpoints: Endpoint[];
