@@ -2,8 +2,8 @@ import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError } from "../src/errors.ts";
 import { checkUsersPerFile } from "../src/publisher/cutIntoFiles.ts";
 import { fromHost } from "../src/publisher/files.ts";
-import { FolderStore } from "../src/publisher/folderStore.ts";
 import { makePlan } from "../src/publisher/makePlan.ts";
+import { openStore } from "../src/publisher/openStore.ts";
 import { countUsers, serializePlan } from "../src/publisher/plan.ts";
 import { PlanFolder } from "../src/publisher/planFolder.ts";
 import { type Publication, publish, type PublishEvent } from "../src/publisher/publish.ts";
@@ -40,7 +40,7 @@ export default command(async (args: Args, hre) => {
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
   const { merkleUrl } = target;
-  const store = new FolderStore(args.out ?? target.merkleDir);
+  const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
   using keeper = await PlanFolder.open(args.plan ?? (await planFolderOf(registry, hre.config.paths.root)));

@@ -226,7 +226,11 @@ class Publisher {
     this.publication.shadowed.push(...shadowed);
     const { root, fileBytes } = batch;
     const added = this.#added.get(root) ?? (await registry.findAddition(root));
-    if (added === undefined) return;
+    if (added === undefined) {
+      if (userIDs.length === 0) return;
+      const message = `The endpoint tells of no transaction that added the root ${root}, which users have.`;
+      throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
+    }
     const published = { root, userIDs, fileBytes, ...added };
     this.publication.published.push(published);
     this.#tell({ event: "published", shadowed, ...published });

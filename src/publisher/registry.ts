@@ -76,11 +76,12 @@ export class Registry {
     return this.chain.ask("eth_estimateGas", [addition], toNumber);
   }
 
-  /** How a root came to its first users; undefined where it has none. */
+  /** How a root came to its first users; undefined where it has none, as far as the node knows. */
   async findAddition(root: string): Promise<AddedRoot | undefined> {
     const { chain, contract } = this;
     const first = await chain.patiently(() => readRegistry(chain.call, contract, "getBlockNumber", `0x${root}`));
-    if (first === 0n) return undefined;
+    // For a moment, a node may know what a new block did before it knows of the block.
+    if (first === 0n || (first as bigint) > (await chain.block("latest")).number) return undefined;
     const block = toHex(first as bigint);
     const filter = { address: contract, topics: [ROOT_ADDED, `0x${root}`], fromBlock: block, toBlock: block };
     const [hash] = await chain.ask("eth_getLogs", [filter], (answer) =>

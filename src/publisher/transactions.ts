@@ -64,13 +64,16 @@ interface Sent {
   atBlock: number;
   /** Set once its nonce is used up. */
   included: boolean;
+  /** How often its receipt was not there, though its nonce was used up. */
+  misses: number;
 }
 
 /** Nodes' words for a transaction that they have already, or one as good under the same nonce. */
 const TAKEN = /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
-/** Nodes' words for a nonce or a fee that will not do: what holds the nonce shows when the chain is looked at. */
-const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap/i;
+/** Nodes' words for a nonce or a fee that will not do, or for no room: where things stand shows on the chain. */
+const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 const CAP_FACTOR = 10n;
+const MAX_MISSES = 3;
 
 /**
  * Brings batches onto the chain: each in a transaction, several on their way at once. Returns when every nonce is used up
@@ -147,6 +150,7 @@ export class Transactions {
         at: -Infinity,
         atBlock: -1,
         included: false,
+        misses: 0,
       });
     }
     const underWay = new Set(Array.from(this.#sent.values(), ({ batch }) => batch));
@@ -170,7 +174,7 @@ export class Transactions {
       if (nonce < this.#used && !sent.included) await this.#settle(nonce, sent);
       else if (nonce >= this.#used && sent.included) {
         // The block is gone that it was in.
-        Object.assign(sent, { included: false, at: -Infinity });
+        Object.assign(sent, { included: false, misses: 0, at: -Infinity });
         this.#tell({ event: "reorganised", root: sent.batch.root, nonce });
       }
     }
@@ -180,8 +184,10 @@ export class Transactions {
   /** What used a nonce up: the batch's transaction, or another. */
   async #settle(nonce: number, sent: Sent): Promise<void> {
     const { root, userIDs } = sent.batch;
-    const added = await this.#findAdded(sent);
+    const added = (await this.#addedBySent(sent)) ?? (await this.#registry.findAddition(root));
     if (added === undefined) {
+      // A node may count a transaction before it has the receipt.
+      if (++sent.misses < MAX_MISSES) return;
       const roots = await this.#registry.getMerkleTreeRoots(userIDs);
       if (roots.includes(undefined)) {
         this.#sent.delete(nonce);
@@ -195,13 +201,12 @@ export class Transactions {
     this.#tell({ event: "included", root, nonce, added });
   }
 
-  async #findAdded({ batch: { root }, hashes }: Sent): Promise<AddedRoot | undefined> {
+  async #addedBySent({ batch: { root }, hashes }: Sent): Promise<AddedRoot | undefined> {
     for (const hash of hashes.toReversed()) {
       const receipt = await this.#registry.chain.receipt(hash);
       if (receipt !== undefined) return this.#registry.addedBy(receipt, root);
     }
-    // Its hash is not known: a former run sent it, or the answer was lost.
-    return this.#registry.findAddition(root);
+    return undefined;
   }
 
   /** Sends what waits, up to as many as may be on their way. Tells whether there was anything to send. */
@@ -221,7 +226,17 @@ export class Transactions {
       const gas = (await this.#registry.estimateGas(addition)) + GAS_MARGIN;
       this.#queue.shift();
       const attempt = { nonce: this.#takeNonce(), root: batch.root, gas, fees };
-      const sent: Sent = { batch, addition, attempt, hashes: [], taken: false, at: 0, atBlock: 0, included: false };
+      const sent: Sent = {
+        batch,
+        addition,
+        attempt,
+        hashes: [],
+        taken: false,
+        at: 0,
+        atBlock: 0,
+        included: false,
+        misses: 0,
+      };
       this.#sent.set(attempt.nonce, sent);
       await this.#attempt(sent, attempt, block, "sent");
     }

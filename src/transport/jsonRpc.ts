@@ -108,7 +108,9 @@ function resultOf(url: string, method: string, status: number, id: number, answe
   const { host } = new URL(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
-    throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`, { actual: status });
+    throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`, {
+      actual: status,
+    });
   }
   if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !Object.hasOwn(answer, "result")) {
     throw new TransportError("RPC_ANSWER_INVALID", `${host} answers ${method} with something other than JSON-RPC 2.0.`);

@@ -27,7 +27,12 @@ describe("RecordTable", () => {
     it("orders users who differ in their last character only", () => {
       const [one = never()] = sampleRecords(1);
       const records = Array.from("9y1bh", (digit) => ({ ...one, userID: one.userID.slice(0, -1) + digit }));
-      expect(RecordTable.of(records).userIDs(0, 5).map((userID) => userID.at(-1)).join("")).to.equal("19bhy");
+      expect(
+        RecordTable.of(records)
+          .userIDs(0, 5)
+          .map((userID) => userID.at(-1))
+          .join(""),
+      ).to.equal("19bhy");
     });
 
     it("refuses a user with two records, and a record that is none", () => {
