@@ -127,8 +127,9 @@ export class Transactions {
       const now = performance.now();
       if (changed) this.#changedAt = now;
       else if (now - this.#changedAt > this.#options.timeoutMs) throw this.#givenUp(waiting[0]);
+      if (changed) continue;
       await this.#unstick(waiting, now);
-      if (!changed) await sleep(this.#options.pollMs);
+      await sleep(this.#options.pollMs);
     }
   }
 

@@ -1,21 +1,22 @@
 import { expect } from "chai";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentError, TransportError, VerificationError } from "../../src/errors.ts";
 import { userIDToHex } from "../../src/identity/userID.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { endpointSender } from "../../src/publisher/endpointSender.ts";
+import { usersPerTransaction } from "../../src/publisher/limits.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import type { RpcCall } from "../../src/transport/jsonRpc.ts";
+import { PublicKeyRegistry__factory } from "../../typechain-types/index.ts";
 import { sampleUserID } from "../samples.ts";
 import { failure } from "../stack/support.ts";
-import { freshRegistry } from "./freshRegistry.ts";
+import { describeOnBoth, freshRegistry, IMPATIENT } from "./freshRegistry.ts";
 
 const ROOT = "0123456789abcdef".repeat(4);
 const OTHER = "f".repeat(64);
 const users = (count: number, seed = 1) => Array.from({ length: count }, (_, i) => sampleUserID(i, seed));
 const packed = (userIDs: readonly string[]) => `0x${userIDs.map(userIDToHex).join("")}`;
 
-describe("RegistryWriter", function () {
-  this.timeout(60_000);
-  const fresh = freshRegistry();
+describeOnBoth("Registry", (startChain) => {
+  const fresh = freshRegistry(startChain);
   /** The endpoint, but for the answers to one method. */
   const answering =
     (method: string, answer: (honest: () => Promise<unknown>) => unknown): RpcCall =>
@@ -23,19 +24,8 @@ describe("RegistryWriter", function () {
       called === method ? await answer(() => fresh.call(called, params)) : fresh.call(called, params);
 
   describe("connect", () => {
-    it("refuses an endpoint that does not sign for the owner", async () => {
-      for (const accounts of [[], [fresh.stranger], "none", null]) {
-        const error = await failure(fresh.connect(answering("eth_accounts", () => accounts)));
-        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "NOT_OWNER");
-      }
-    });
-
-    it("takes an endpoint that spells the owner in lower case", async () => {
-      await fresh.connect(answering("eth_accounts", () => [fresh.stranger, fresh.owner.toLowerCase()]));
-    });
-
     it("refuses an address without a contract", async () => {
-      const error = await failure(RegistryWriter.connect(fresh.call, fresh.stranger));
+      const error = await failure(Registry.connect(fresh.call, fresh.stranger, IMPATIENT));
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "NO_CONTRACT");
     });
 
@@ -45,133 +35,150 @@ describe("RegistryWriter", function () {
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ANSWER_INVALID");
       }
     });
+
+    it("asks again where the first answers are none", async () => {
+      let asked = 0;
+      const registry = await fresh.connect(
+        answering("eth_call", (honest) => {
+          if (++asked < 3) throw new TransportError("TIMEOUT", "too late");
+          return honest();
+        }),
+      );
+      expect([registry.owner.toLowerCase(), asked]).to.deep.equal([fresh.owner.toLowerCase(), 3]);
+    });
+  });
+
+  describe("endpointSender", () => {
+    it("refuses an endpoint that does not sign for the owner", async () => {
+      for (const accounts of [[], [fresh.stranger], "none", null]) {
+        const registry = await fresh.connect(answering("eth_accounts", () => accounts));
+        const error = await failure(endpointSender(registry));
+        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "NOT_OWNER");
+      }
+    });
+
+    it("takes an endpoint that spells the owner in lower case", async () => {
+      const via = answering("eth_accounts", () => [fresh.stranger, fresh.owner.toLowerCase()]);
+      await endpointSender(await fresh.connect(via));
+    });
   });
 
   describe("getMerkleTreeRoots", () => {
-    it("returns each user's root, or none, in their order, and tells how many are known", async () => {
+    it("returns each user's root, or none, in their order", async () => {
       const userIDs = users(70);
       await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(userIDs.slice(10, 40)));
-      const told: number[] = [];
-      const registry = await fresh.connect();
-      const roots = await registry.getMerkleTreeRoots(userIDs, (count) => told.push(count));
+      const roots = await (await fresh.connect()).getMerkleTreeRoots(userIDs);
       expect(roots).to.deep.equal(userIDs.map((_, i) => (i >= 10 && i < 40 ? ROOT : undefined)));
-      expect(told).to.deep.equal([32, 64, 70]);
+    });
+
+    it("tells what they were at an earlier block", async () => {
+      const registry = await fresh.connect();
+      const { number } = await registry.chain.block("latest");
+      await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(1)));
+      expect(await registry.getMerkleTreeRoots(users(1), number)).to.deep.equal([undefined]);
+      expect(await registry.getMerkleTreeRoots(users(1))).to.deep.equal([ROOT]);
+    });
+  });
+
+  describe("addition", () => {
+    it("is the call that the contract's own interface makes, whatever the number of users", async () => {
+      const registry = await fresh.connect();
+      const contract = PublicKeyRegistry__factory.createInterface();
+      for (const count of [0, 1, 2, 7, 8, 700]) {
+        const { from, to, data } = registry.addition({ root: ROOT, userIDs: users(count) }, false);
+        expect([from, to]).to.deep.equal([registry.owner, registry.contract]);
+        const expected = contract.encodeFunctionData("addMerkleTreeRoot", [`0x${ROOT}`, packed(users(count))]);
+        expect(data).to.equal(expected);
+      }
+    });
+
+    it("is cheaper with the slots of many users listed, and dearer with that of one", async () => {
+      const registry = await fresh.connect();
+      const gasOf = async (count: number, withList: boolean) =>
+        registry.estimateGas(registry.addition({ root: ROOT, userIDs: users(count) }, withList));
+      expect(await gasOf(100, true)).to.be.lessThan((await gasOf(100, false)) - 70 * 100);
+      expect(await gasOf(1, true)).to.be.greaterThan(await gasOf(1, false));
+    });
+  });
+
+  describe("findAddition", () => {
+    it("finds the transaction, its block, its gas and price, and how many users gained the root", async () => {
+      const registry = await fresh.connect();
+      await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${OTHER}`, packed(users(2)));
+      await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(3)));
+      const added = await registry.findAddition(ROOT);
+      const receipt = (await fresh.call("eth_getTransactionReceipt", [added?.transactionHash])) as Record<
+        string,
+        string
+      >;
+      expect(added).to.deep.equal({
+        transactionHash: receipt["transactionHash"],
+        blockNumber: Number(receipt["blockNumber"]),
+        gasUsed: Number(receipt["gasUsed"]),
+        gasPrice: BigInt(receipt["effectiveGasPrice"] ?? 0),
+        addedCount: 1,
+      });
+    });
+
+    it("finds none for a root that nobody has", async () => {
+      expect(await (await fresh.connect()).findAddition(ROOT)).to.equal(undefined);
     });
   });
 
   describe("usersPerTransaction", () => {
-    it("takes as many as asked for where they fit, and no more than there are", async () => {
+    it("takes as many as asked for where they fit", async () => {
       const registry = await fresh.connect();
-      expect(await registry.usersPerTransaction(users(800), 700)).to.equal(700);
-      expect(await registry.usersPerTransaction(users(5), 700)).to.equal(5);
+      expect(await usersPerTransaction(registry, 700)).to.equal(700);
+      expect(await usersPerTransaction(registry, 5)).to.equal(5);
     });
 
-    it("halves until the node takes the transaction", async () => {
-      const registry = await fresh.connect();
-      expect(await registry.usersPerTransaction(users(1500), 2000)).to.equal(375);
+    it("finds the most that a block holds, with room for what may change until the block comes", async () => {
+      const via = answering("eth_getBlockByNumber", async (honest) => ({
+        ...((await honest()) as object),
+        gasLimit: "0x2dc6c0",
+      }));
+      const registry = await fresh.connect(via);
+      const most = await usersPerTransaction(registry, 700);
+      const gasOf = (count: number) =>
+        registry.estimateGas(registry.addition({ root: ROOT, userIDs: users(count, 2) }, false));
+      expect((await gasOf(most)) + 25_000).to.be.at.most(3_000_000);
+      expect(await gasOf(most + 4)).to.be.greaterThan(3_000_000);
     });
 
-    it("halves until the block holds the transaction", async () => {
-      const registry = await fresh.connect(answering("eth_getBlockByNumber", () => ({ gasLimit: "0x2dc6c0" })));
-      expect(await registry.usersPerTransaction(users(700), 700)).to.equal(87);
+    it("holds for any users: none is dearer than those that were estimated", async () => {
+      const registry = await fresh.connect();
+      const dear = Array.from({ length: 50 }, (_, i) => sampleUserID(i, 3));
+      const gas = await registry.estimateGas(registry.addition({ root: OTHER, userIDs: dear }, false));
+      const via = answering("eth_getBlockByNumber", async (honest) => {
+        return { ...((await honest()) as object), gasLimit: `0x${(gas + 2 * 22_500).toString(16)}` };
+      });
+      expect(await usersPerTransaction(await fresh.connect(via), 100)).to.be.within(49, 50);
     });
 
     it("passes on why the node refuses even one user", async () => {
-      let asked = 0;
       const refusing = answering("eth_estimateGas", () => {
-        asked++;
         throw new TransportError("RPC_ERROR", "paused");
       });
-      const error = await failure((await fresh.connect(refusing)).usersPerTransaction(users(700), 700));
+      const error = await failure(usersPerTransaction(await fresh.connect(refusing), 700));
       expect(error).to.have.property("message", "paused");
-      expect(asked).to.equal(10);
     });
 
-    it("does not take silence, or nonsense, for a refusal", async () => {
-      let asked = 0;
-      const silent = answering("eth_estimateGas", () => {
-        asked++;
-        throw new TransportError("TIMEOUT", "too late");
-      });
-      const estimating = (await fresh.connect(silent)).usersPerTransaction(users(4), 4);
-      expect(await failure(estimating)).to.have.property("code", "TIMEOUT");
-      expect(asked).to.equal(1);
+    it("does not take silence, a busy node or nonsense for a refusal", async () => {
+      const busy = new TransportError("RPC_ERROR", "429", { actual: 429 });
+      for (const trouble of [new TransportError("TIMEOUT", "too late"), busy]) {
+        let asked = 0;
+        const silent = answering("eth_estimateGas", (honest) => {
+          if (++asked <= IMPATIENT.retries) throw trouble;
+          return honest();
+        });
+        expect(await usersPerTransaction(await fresh.connect(silent), 40)).to.equal(40);
+      }
       for (const method of ["eth_estimateGas", "eth_getBlockByNumber"]) {
         for (const answer of [null, "many", "0x", 21_000, `0x${"f".repeat(20)}`]) {
           const registry = await fresh.connect(answering(method, () => answer));
-          const error = await failure(registry.usersPerTransaction(users(4), 4));
+          const error = await failure(usersPerTransaction(registry, 4));
           expect(error).to.have.property("code", "RPC_ANSWER_INVALID");
         }
-      }
-    });
-  });
-
-  describe("addMerkleTreeRoot", () => {
-    it("adds the root and says in which transaction and block, at what cost, for how many users", async () => {
-      const registry = await fresh.connect();
-      const added = await registry.addMerkleTreeRoot(ROOT, users(3));
-      expect(added.addedCount).to.equal(3);
-      const receipt = await fresh.call("eth_getTransactionReceipt", [added.transactionHash]);
-      const { blockNumber, gasUsed } = receipt as { blockNumber: string; gasUsed: string };
-      expect([added.blockNumber, added.gasUsed]).to.deep.equal([Number(blockNumber), Number(gasUsed)]);
-      expect(await registry.getMerkleTreeRoots(users(4))).to.deep.equal([ROOT, ROOT, ROOT, undefined]);
-    });
-
-    it("counts only the users who had none", async () => {
-      const registry = await fresh.connect();
-      await registry.addMerkleTreeRoot(OTHER, users(2));
-      expect(await registry.addMerkleTreeRoot(ROOT, users(3))).to.include({ addedCount: 1 });
-      expect(await registry.addMerkleTreeRoot(ROOT, users(3))).to.include({ addedCount: 0 });
-      expect(await registry.getMerkleTreeRoots(users(3))).to.deep.equal([OTHER, OTHER, ROOT]);
-    });
-
-    it("waits until the transaction is in a block", async () => {
-      const registry = await fresh.connect();
-      await fresh.call("evm_setAutomine", [false]);
-      try {
-        let mined = false;
-        const adding = registry.addMerkleTreeRoot(ROOT, users(1)).finally(() => expect(mined).to.be.true);
-        await sleep(600);
-        mined = true;
-        await fresh.call("evm_mine", []);
-        expect(await adding).to.include({ addedCount: 1 });
-      } finally {
-        await fresh.call("evm_setAutomine", [true]);
-      }
-    });
-
-    it("says when the transaction was reverted, as where the owner changed in the meantime", async () => {
-      const handOver = answering("eth_sendTransaction", async (send) => {
-        await fresh.send(fresh.owner, "transferOwnership", fresh.stranger);
-        await fresh.send(fresh.stranger, "acceptOwnership");
-        await fresh.call("evm_setAutomine", [false]);
-        const hash = await send();
-        await fresh.call("evm_mine", []);
-        return hash;
-      });
-      const registry = await fresh.connect(handOver);
-      try {
-        const error = await failure(registry.addMerkleTreeRoot(ROOT, users(1)));
-        expect(error).to.be.an.instanceof(VerificationError).with.property("code", "TRANSACTION_REVERTED");
-      } finally {
-        await fresh.call("evm_setAutomine", [true]);
-      }
-      expect(await registry.getMerkleTreeRoots(users(1))).to.deep.equal([undefined]);
-    });
-
-    it("refuses answers that are no transaction, and no receipt of one", async () => {
-      const receipt = { status: "0x1", blockNumber: "0x1", gasUsed: "0x1", logs: [] };
-      for (const [method, answer] of [
-        ["eth_sendTransaction", null],
-        ["eth_sendTransaction", "\u001b[31m"],
-        ["eth_getTransactionReceipt", { ...receipt, blockNumber: undefined }],
-        ["eth_getTransactionReceipt", { ...receipt, gasUsed: "much" }],
-        ["eth_getTransactionReceipt", { ...receipt, logs: null }],
-        ["eth_getTransactionReceipt", { ...receipt, logs: [{}] }],
-      ] as const) {
-        const registry = await fresh.connect(answering(method, () => answer));
-        const error = await failure(registry.addMerkleTreeRoot(ROOT, users(1)));
-        expect(error, JSON.stringify(answer)).to.have.property("code", "RPC_ANSWER_INVALID");
       }
     });
   });
