@@ -34,7 +34,7 @@ export interface PublishedRoot extends AddedRoot {
 export interface Publication {
   /** The roots by which users are published, each of them proven. */
   published: PublishedRoot[];
-  /** How many users had a root before; it stands, whatever the records say. */
+  /** How many users of the records had a root before; it stands, whatever the records say. */
   kept: number;
   /** Users of the plan who got another root in the meantime, from somebody who publishes in the owner's name, too. */
   shadowed: Settled["shadowed"];
@@ -128,9 +128,12 @@ class Publisher {
 
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store, fetchFile, onProgress } = this.#options;
+    const resumed = new Set(this.publication.published.map(({ root }) => root));
     const plan = await makePlan(records, registry, {
       usersPerFile,
-      onKept: (users) => {
+      onKept: (some) => {
+        const users = some.filter(({ root }) => !resumed.has(root));
+        if (users.length === 0) return;
         this.publication.kept += users.length;
         this.#tell({ event: "kept", users });
       },

@@ -1,4 +1,4 @@
-import { HDNodeWallet } from "ethers";
+import { getAddress, HDNodeWallet } from "ethers";
 import hre from "hardhat";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -77,7 +77,7 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
     running.defer(() => host.close());
     const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const chainId = Number(await call("eth_chainId", []));
-    const [owner, stranger] = (await call("eth_accounts", [])) as [string, string];
+    const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
     Object.assign(fresh, { rpcUrl: chain.url, merkleUrl: host.url, merkleDir, chainId, call, owner, stranger });
   });
   after(() => running.disposeAsync());
@@ -89,7 +89,7 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
       const hash = await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
       for (;;) {
         const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
-        if (receipt) return receipt.contractAddress;
+        if (receipt) return getAddress(receipt.contractAddress);
         await sleep(5);
       }
     };
