@@ -1,9 +1,7 @@
 import { join } from "node:path";
-import { planTargetOf } from "../src/publisher/makePlan.ts";
-import type { Registry } from "../src/publisher/registry.ts";
+import type { PlanTarget } from "../src/publisher/plan.ts";
 
 /** Where the project keeps a registry's unfinished plan. The first block tells throw-away chains apart. */
-export async function planFolderOf(registry: Registry, projectRoot: string): Promise<string> {
-  const { chainId, genesisHash, contract } = await planTargetOf(registry);
+export function planFolderOf({ chainId, genesisHash, contract }: PlanTarget, projectRoot: string): string {
   return join(projectRoot, ".keyroot", "plans", `${chainId}-${genesisHash.slice(2, 10)}-${contract}`);
 }

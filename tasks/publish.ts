@@ -2,12 +2,14 @@ import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError } from "../src/errors.ts";
 import { checkUsersPerFile } from "../src/publisher/cutIntoFiles.ts";
 import { fromHost } from "../src/publisher/files.ts";
-import { makePlan } from "../src/publisher/makePlan.ts";
+import { makePlan, planTargetOf } from "../src/publisher/makePlan.ts";
 import { openStore } from "../src/publisher/openStore.ts";
 import { countUsers, serializePlan } from "../src/publisher/plan.ts";
+import { openSigner } from "../src/publisher/openSigner.ts";
 import { PlanFolder } from "../src/publisher/planFolder.ts";
 import { type Publication, publish, type PublishEvent } from "../src/publisher/publish.ts";
 import { Registry } from "../src/publisher/registry.ts";
+import { signingSender } from "../src/publisher/signer.ts";
 import { command, type Outcome, print } from "./command.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
 import { describeGwei, describeEther } from "./money.ts";
@@ -43,7 +45,9 @@ export default command(async (args: Args, hre) => {
   const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
-  using keeper = await PlanFolder.open(args.plan ?? (await planFolderOf(registry, hre.config.paths.root)));
+  const signer = await openSigner(process.env);
+  const planTarget = await planTargetOf(registry);
+  using keeper = await PlanFolder.open(args.plan ?? planFolderOf(planTarget, hre.config.paths.root));
   using progress = new Progress(() => {
     sayHowToGoOn(json);
   });
@@ -52,6 +56,7 @@ export default command(async (args: Args, hre) => {
   const publication = await publish(records, {
     registry,
     store,
+    send: signer && signingSender(signer, planTarget, target.call),
     keeper,
     usersPerFile,
     fetchFile: fromHost(merkleUrl),

@@ -1,4 +1,10 @@
-import { GetObjectCommand, PutObjectCommand, S3Client, S3ServiceException } from "@aws-sdk/client-s3";
+import {
+  GetObjectCommand,
+  type GetObjectCommandOutput,
+  PutObjectCommand,
+  S3Client,
+  S3ServiceException,
+} from "@aws-sdk/client-s3";
 import { createHash } from "node:crypto";
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
@@ -81,7 +87,7 @@ export class BucketStore implements MerkleFileStore {
   async put(file: MerkleFile): Promise<string> {
     const name = `${file.tree.root}.json`;
     const where = this.#addressOf(name);
-    const bytes = Buffer.concat([...serializeMerkleFile(file)].map((piece) => Buffer.from(piece)));
+    const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
     let standing = await this.#compare(name, bytes);
     const written = standing === "missing" && (await this.#write(name, bytes));
     if (standing === "missing") standing = await this.#compare(name, bytes);
@@ -95,46 +101,41 @@ export class BucketStore implements MerkleFileStore {
 
   async get(root: string): Promise<Uint8Array> {
     const name = `${root}.json`;
-    const chunks: Uint8Array[] = [];
-    let length = 0;
-    const found = await this.#read(name, (chunk) => {
-      chunks.push(chunk);
-      return (length += chunk.length) <= MAX_BYTES;
-    });
-    if (!found) throw new TransportError("FILE_UNREADABLE", `${this.#addressOf(name)} is not there.`);
-    if (length <= MAX_BYTES) return Buffer.concat(chunks);
+    const bytes = await this.#read(name, MAX_BYTES);
+    if (bytes === undefined) throw new TransportError("FILE_UNREADABLE", `${this.#addressOf(name)} is not there.`);
+    if (bytes.length <= MAX_BYTES) return bytes;
     const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, which is no Merkle-tree file.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: MAX_BYTES });
   }
 
-  /** Reads as far as the bytes are the same. */
   async #compare(name: string, bytes: Buffer): Promise<Standing> {
-    let read = 0;
-    let equal = 0;
-    const found = await this.#read(name, (chunk) => {
-      if (bytes.subarray(read, read + chunk.length).equals(chunk)) equal += chunk.length;
-      read += chunk.length;
-      return equal === read;
-    });
-    if (!found) return "missing";
-    return equal === read && read === bytes.length ? "same" : "other";
+    const standing = await this.#read(name, bytes.length);
+    if (standing === undefined) return "missing";
+    return bytes.equals(standing) ? "same" : "other";
   }
 
   /**
-   * Hands out an object's bytes as they come, until `take` wants no more of them.
-   * @returns whether there is such an object
+   * Reads an object.
+   * @returns its bytes; more than `most`, but not all, where it has more; undefined where there is no such object
    */
-  async #read(name: string, take: (chunk: Uint8Array) => boolean): Promise<boolean> {
-    const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
+  #read(name: string, most: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
+      let bytes: Buffer | undefined;
+      const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
+      // Read inside of the SDK's attempts, an answer that breaks off is asked for again.
+      command.middlewareStack.add(
+        (next) => async (args) => {
+          const answer = await next(args);
+          bytes = await readBeyond(answer.output?.Body, most);
+          return answer;
+        },
+        { step: "deserialize", priority: "high" },
+      );
       try {
-        const { Body } = await this.#client.send(command, { abortSignal });
-        for await (const chunk of (Body?.transformToWebStream() ?? []) as AsyncIterable<Uint8Array>) {
-          if (!take(chunk)) break;
-        }
-        return true;
+        await this.#client.send(command, { abortSignal });
+        return bytes;
       } catch (error) {
-        if (hasStatus(error, 404) && (error as Error).name === "NoSuchKey") return false;
+        if (hasStatus(error, 404) && (error as Error).name === "NoSuchKey") return undefined;
         throw error;
       }
     });
@@ -191,6 +192,18 @@ export class BucketStore implements MerkleFileStore {
   #addressOf(name: string): string {
     return `s3://${this.#bucket}/${this.#prefix}${name}`;
   }
+}
+
+/** Reads a body to its end, or until it has more than `most` bytes. */
+async function readBeyond(body: GetObjectCommandOutput["Body"], most: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (body?.transformToWebStream() ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > most) break;
+  }
+  return Buffer.concat(chunks);
 }
 
 function hasStatus(error: unknown, status: number): boolean {

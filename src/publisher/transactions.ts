@@ -7,9 +7,7 @@ import { mayPass } from "./patiently.ts";
 import type { Batch } from "./plan.ts";
 import type { Attempt, PlanKeeper } from "./planFolder.ts";
 import type { AddedRoot, Addition, Registry } from "./registry.ts";
-
-/** A transaction to sign and send, as `eth_sendTransaction` takes it: quantities in hex. */
-export type TransactionRequest = Addition & { nonce: string; gas: string } & Record<string, unknown>;
+import type { TransactionRequest } from "./signer.ts";
 
 /**
  * Signs a transaction in the owner's name and sends it. It may be called again with the same nonce.
