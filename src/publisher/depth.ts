@@ -6,7 +6,8 @@ import type { BlockTag, Chain } from "./chain.ts";
 export type Depth = { confirmations: number } | "finalized";
 
 /**
- * Waits until the chain's newest block of now is as deep as asked for.
+ * Waits until a block is as deep as asked for.
+ * @param target the block's number
  * @param waiting.timeoutMs how long to wait while no block comes
  * @param waiting.tell is told what is waited for, where it is not there at once
  * @returns the block to read at: what it says is as deep
@@ -14,10 +15,10 @@ export type Depth = { confirmations: number } | "finalized";
  */
 export async function untilDeep(
   chain: Chain,
+  target: number,
   depth: Depth,
   waiting: { timeoutMs: number; pollMs: number; tell: (reason: string) => void },
 ): Promise<BlockTag> {
-  const { number: target } = await chain.block("latest");
   let last = -1;
   let changedAt = performance.now();
   for (;;) {

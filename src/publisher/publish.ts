@@ -159,7 +159,11 @@ class Publisher {
         throw new TransportError("NOT_FINAL", message, { actual: open.length });
       }
       const missing = round === 1 ? lacking : await this.#lacking(open);
-      if (round > 1) this.#tell({ event: "lost", batches: missing.length, users: countUsers(missing) });
+      if (round > 1) {
+        // Another block may have them now.
+        for (const { root } of open) this.#added.delete(root);
+        this.#tell({ event: "lost", batches: missing.length, users: countUsers(missing) });
+      }
       await this.#add(missing, plan);
       open = await this.#settle(open, plan);
     }
@@ -207,7 +211,8 @@ class Publisher {
     const tell = (reason: string) => {
       this.#tell({ event: "waiting", reason });
     };
-    const block = await untilDeep(registry.chain, depth, { ...this.#sending, tell });
+    const newest = await this.#newestBlockOf(batches);
+    const block = await untilDeep(registry.chain, newest, depth, { ...this.#sending, tell });
     const open: Batch[] = [];
     let proven = countUsers(plan.batches) - countUsers(batches);
     for (const batch of batches) {
@@ -222,13 +227,25 @@ class Publisher {
     return open;
   }
 
+  /** The newest of the blocks in which these batches were added, as far as the chain tells. */
+  async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
+    let newest = 0;
+    for (const { root } of batches) {
+      const added = this.#added.get(root) ?? (await this.#options.registry.findAddition(root));
+      if (added === undefined) continue;
+      this.#added.set(root, added);
+      newest = Math.max(newest, added.blockNumber);
+    }
+    return newest;
+  }
+
   async #prove(settled: Settled, plan: Plan): Promise<void> {
-    const { registry, store, fetchFile = (root) => store.get(root) } = this.#options;
+    const { store, fetchFile = (root) => store.get(root) } = this.#options;
     await proveBatch(plan, settled, fetchFile);
     const { batch, userIDs, shadowed } = settled;
     this.publication.shadowed.push(...shadowed);
     const { root, fileBytes } = batch;
-    const added = this.#added.get(root) ?? (await registry.findAddition(root));
+    const added = this.#added.get(root);
     if (added === undefined) {
       if (userIDs.length === 0) return;
       const message = `The endpoint tells of no transaction that added the root ${root}, which users have.`;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "../../src/publisher/registry.ts";
+import { toTransaction } from "../../src/publisher/signer.ts";
 import type { SendTransaction } from "../../src/publisher/transactions.ts";
 import { buildContracts } from "../../src/stack/build.ts";
 import { startFileHost } from "../../src/stack/fileHost.ts";
@@ -84,17 +85,9 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
 
   beforeEach(async () => {
     const { call, owner } = fresh;
-    const deploy = async (by: string) => {
-      const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(by);
-      const hash = await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
-      for (;;) {
-        const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
-        if (receipt) return getAddress(receipt.contractAddress);
-        await sleep(5);
-      }
-    };
+    const deploy = (by: string) => deployOn(call, by);
     const contract = await deploy(owner);
-    const connect = (via = fresh.call) => Registry.connect(via, contract, IMPATIENT);
+    const connect = (via = fresh.call) => Registry.connect(via, fresh.contract, IMPATIENT);
     const send: FreshRegistry["send"] = async (from, name, ...args) => {
       const data = registryInterface.encodeFunctionData(name as "addMerkleTreeRoot", args as [string, string]);
       await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);
@@ -104,16 +97,23 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
   return fresh;
 }
 
+/** Deploys a registry, paid for by the chain's first account. */
+export async function deployOn(call: RpcCall, registryOwner: string): Promise<string> {
+  const [from] = (await call("eth_accounts", [])) as string[];
+  const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(registryOwner);
+  const hash = await call("eth_sendTransaction", [{ from, data, gas: "0x400000" }]);
+  for (;;) {
+    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
+    if (receipt) return getAddress(receipt.contractAddress);
+    await sleep(5);
+  }
+}
+
 /** Signs with the key of the chain's first account, and sends what it signed: so a node can forget or repeat it. */
 export function rawSender(via: RpcCall, chainId: number): SendTransaction {
   const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
-  return async ({ gas, ...transaction }) => {
-    const signed = await wallet.signTransaction({
-      ...transaction,
-      chainId,
-      gasLimit: gas,
-      nonce: Number(transaction.nonce),
-    });
+  return async (request) => {
+    const signed = await wallet.signTransaction(toTransaction(request, chainId));
     return (await via("eth_sendRawTransaction", [signed])) as string;
   };
 }

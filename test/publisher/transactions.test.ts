@@ -11,11 +11,10 @@ import {
   type TransactionEvent,
   Transactions,
 } from "../../src/publisher/transactions.ts";
-import type { RpcCall } from "../../src/transport/jsonRpc.ts";
 import { startFaultyProxy } from "../faults/proxy.ts";
 import { sampleUserID, sha256 } from "../samples.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
-import { rpcCaller } from "../../src/transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { describeOnBoth, freshRegistry, rawSender } from "./freshRegistry.ts";
 
 const USERS = 3;
