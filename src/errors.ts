@@ -66,7 +66,14 @@ export const ERROR_CODES = [
   "RECORDS_INVALID",
   "NO_RECORDS",
   "FILE_CONFLICT",
+  "PLAN_INVALID",
+  "PLAN_MISMATCH",
+  "PUBLISHER_RUNNING",
   "NOT_OWNER",
+  "KEY_FILE_INVALID",
+  "PASSPHRASE_MISSING",
+  "SIGNER_MISMATCH",
+  "FEE_TOO_HIGH",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
   // the partner service
@@ -100,6 +107,7 @@ export const ERROR_CODES = [
   "CONFIGURATION_INVALID",
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
+  "NOT_FINAL",
   // the story
   "STORY_BROKEN",
   // the outer world

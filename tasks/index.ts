@@ -79,12 +79,48 @@ export const keyrootTasks = [
     .addOption(option("out", "Folder that the file host serves (default: the local stack's)"))
     .addOption(usersPerFile)
     .addFlag(skipBad)
+    .addFlag({ name: "planOnly", description: "Show the plan; store and send nothing" })
+    .addOption(option("plan", "Folder that keeps the plan until it is done (default: below .keyroot/plans)"))
+    .addOption({
+      name: "inFlight",
+      description: "How many transactions wait for a block at once",
+      type: INT,
+      defaultValue: 8,
+    })
+    .addOption(option("maxFee", "The most gwei for a unit of gas (default: ten times the present price)"))
+    .addOption({
+      name: "accessList",
+      description:
+        "List the slots of a transaction (EIP-2930): auto, always or never; auto is where that takes less gas",
+      type: ArgumentType.STRING,
+      defaultValue: "auto",
+    })
+    .addOption({
+      name: "confirmations",
+      description: "Blocks that count, with the root's own",
+      type: INT,
+      defaultValue: 1,
+    })
+    .addFlag({ name: "finalized", description: "Wait until the roots are in a finalized block" })
+    .addOption({ name: "timeout", description: "Seconds to wait while nothing changes", type: INT, defaultValue: 600 })
     .addOption(rpc)
     .addOption(contract)
     .addOption(merkleUrl)
     .addOption(chainId)
-    .addFlag(json)
+    .addFlag({ ...json, description: "Print one JSON object a line: what happens, and last the report" })
     .setAction(() => import("./publish.ts"))
+    .build(),
+
+  task(["keyroot", "estimate"], "Tell what it would cost to publish users' keys now")
+    .addOption(records)
+    .addOption(usersPerFile)
+    .addFlag(skipBad)
+    .addOption(option("ethPrice", "What one ETH costs, in any money: the cost is shown in it, too"))
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./estimate.ts"))
     .build(),
 
   task(["keyroot", "status"], "Show what a registry says of itself")
@@ -133,6 +169,13 @@ export const keyrootTasks = [
     .build(),
 
   task(["keyroot", "serve"], "Run the partner service, as the environment configures it, until Ctrl-C")
+    .addOption({
+      name: "every",
+      description: "Seconds between two rounds of publishing; 0 for none",
+      type: INT,
+      defaultValue: 0,
+    })
+    .addOption({ name: "atLeast", description: "How many keys must wait for a round", type: INT, defaultValue: 1 })
     .addFlag(json)
     .setAction(() => import("./serve.ts"))
     .build(),

@@ -14,7 +14,7 @@ export class Progress {
   readonly #start = performance.now();
   readonly #bar = new SingleBar(
     {
-      format: "{stage} {bar} {percentage}% | {value}/{total} {unit} | {eta_formatted} left",
+      format: "{stage} {bar} {percentage}% | {value}/{total} {unit} |{note} {eta_formatted} left",
       clearOnComplete: true,
       hideCursor: true,
       stream: process.stderr,
@@ -23,23 +23,28 @@ export class Progress {
   );
   readonly #interrupt = (signal: (typeof SIGNALS)[number]) => {
     this.#bar.stop();
+    this.#onInterrupt();
     process.exit(128 + constants.signals[signal]);
   };
   #stage: string | undefined;
 
-  constructor() {
+  readonly #onInterrupt: () => void;
+
+  /** @param onInterrupt is called at Ctrl-C, once the bar is gone */
+  constructor(onInterrupt: () => void = () => undefined) {
+    this.#onInterrupt = onInterrupt;
     for (const signal of SIGNALS) process.once(signal, this.#interrupt);
   }
 
-  /** Shows how far a stage of the work has come. */
-  update(stage: string, done: number, total: number, unit = "users"): void {
+  /** Shows how far a stage of the work has come. @param note what else there is to say */
+  update(stage: string, done: number, total: number, unit = "users", note = ""): void {
     if (performance.now() - this.#start < SHOW_AFTER_MS) return;
     if (stage !== this.#stage) {
       this.#bar.stop();
-      this.#bar.start(total, done, { stage, unit });
+      this.#bar.start(total, done, { stage, unit, note: "" });
       this.#stage = stage;
     }
-    this.#bar.update(done);
+    this.#bar.update(done, { note: note && ` ${note} |` });
   }
 
   [Symbol.dispose](): void {

@@ -1,12 +1,19 @@
-import { TransportError, VerificationError } from "../src/errors.ts";
+import { describeValue } from "../src/describeValue.ts";
+import { ArgumentError } from "../src/errors.ts";
 import { checkUsersPerFile } from "../src/publisher/cutIntoFiles.ts";
-import { FolderStore } from "../src/publisher/folderStore.ts";
-import { publish } from "../src/publisher/publish.ts";
-import { RegistryWriter } from "../src/publisher/registryWriter.ts";
-import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
-import { fetchMerkleFile } from "../src/transport/fetchMerkleFile.ts";
-import { command } from "./command.ts";
+import { fromHost } from "../src/publisher/files.ts";
+import { makePlan, planTargetOf } from "../src/publisher/makePlan.ts";
+import { openStore } from "../src/publisher/openStore.ts";
+import { countUsers, serializePlan } from "../src/publisher/plan.ts";
+import { openSigner } from "../src/publisher/openSigner.ts";
+import { PlanFolder } from "../src/publisher/planFolder.ts";
+import { type Publication, publish, type PublishEvent } from "../src/publisher/publish.ts";
+import { Registry } from "../src/publisher/registry.ts";
+import { signingSender } from "../src/publisher/signer.ts";
+import { command, type Outcome, print } from "./command.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
+import { describeGwei, describeEther } from "./money.ts";
+import { planFolderOf } from "./planFolderOf.ts";
 import { Progress } from "./progress.ts";
 import { Target, type TargetArgs } from "./target.ts";
 
@@ -15,53 +22,198 @@ interface Args extends TargetArgs {
   out: string | undefined;
   usersPerFile: number;
   skipBad: boolean;
+  plan: string | undefined;
+  planOnly: boolean;
+  inFlight: number;
+  maxFee: string | undefined;
+  accessList: string;
+  confirmations: number;
+  finalized: boolean;
+  timeout: number;
   json: boolean;
 }
 
-/** `keyroot publish`: users' keys, first their files and then the files' roots. */
+/** `keyroot publish`: users' keys, first their files and then the files' roots, until every key is proven. */
 export default command(async (args: Args, hre) => {
-  const { usersPerFile } = args;
+  const { usersPerFile, planOnly, json } = args;
   checkUsersPerFile(usersPerFile);
+  const options = optionsOf(args);
   const target = await Target.resolve(args, hre);
-  const { contract, merkleUrl } = target;
-  const store = new FolderStore(args.out ?? target.merkleDir);
+  const { contract } = target;
+  if (planOnly) return showPlan(args, target);
+  const { merkleUrl } = target;
+  const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
-  const registry = await RegistryWriter.connect(target.call, contract);
-  using progress = new Progress();
+  const registry = await Registry.connect(target.call, contract);
+  const signer = await openSigner(process.env);
+  const planTarget = await planTargetOf(registry);
+  using keeper = await PlanFolder.open(args.plan ?? planFolderOf(planTarget, hre.config.paths.root));
+  using progress = new Progress(() => {
+    sayHowToGoOn(json);
+  });
   const { records, bad } = await loadRecords(args, progress);
-  const { published, kept } = await publish(records, {
+  const bar = new Bar(progress);
+  const publication = await publish(records, {
     registry,
     store,
+    send: signer && signingSender(signer, planTarget, target.call),
+    keeper,
     usersPerFile,
-    checkServed: (root, bytes) => checkServed(merkleUrl, root, bytes),
+    fetchFile: fromHost(merkleUrl),
+    ...options,
+    onProgress: (stage, done, users) => {
+      if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
+    },
+    onEvent: (event) => {
+      bar.take(event);
+      if (json) print(toJson(event));
+      else if (event.event === "waiting") process.stderr.write(`Waiting: ${event.reason}.\n`);
+    },
+  });
+  return { json: { ...summaryOf(publication), contract, skipped: bad }, text: describe(publication, bad) };
+});
+
+/** `--plan-only`: what would be published; nothing is stored or sent. */
+async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {
+  await target.checkChainId();
+  const registry = await Registry.connect(target.call, target.contract);
+  using progress = new Progress();
+  const { records, bad } = await loadRecords(args, progress);
+  let kept = 0;
+  const plan = await makePlan(records, registry, {
+    usersPerFile: args.usersPerFile,
+    onKept: (users) => (kept += users.length),
     onProgress: (stage, done, users) => {
       progress.update(stage, done, users);
     },
   });
-  const users = published.reduce((sum, { addedCount }) => sum + addedCount, 0);
-  return {
-    json: { users, contract, published, kept, skipped: bad },
-    text: [
-      ...published.map(
-        ({ root, addedCount, blockNumber, gasUsed }) =>
-          `${root}  ${addedCount} users in block ${blockNumber}, ${gasUsed} gas`,
-      ),
-      `${users} users published, ${kept.length} had a root before and keep it.`,
-      ...skippedLine(bad),
-    ].join("\n"),
-  };
-});
-
-/** Clients must find the very bytes that were stored. */
-async function checkServed(merkleUrl: string, root: string, stored: Uint8Array): Promise<void> {
-  const { timeoutMs } = DEFAULT_LIMITS;
-  try {
-    const served = await fetchMerkleFile(merkleUrl, root, { maxBytes: stored.length, timeoutMs });
-    if (Buffer.compare(served, stored) === 0) return;
-  } catch (error) {
-    // More bytes are other bytes.
-    if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
+  if (args.json) {
+    for (const line of serializePlan(plan)) process.stdout.write(line);
+    return undefined;
   }
-  const message = `${new URL(merkleUrl).host} serves other bytes as ${root}.json than were stored: its root is not added.`;
-  throw new VerificationError("file", "FILE_CONFLICT", message);
+  const lines = plan.batches.map(({ root, userIDs, fileBytes }) => {
+    return `${root}  ${userIDs.length} users, a file of ${fileBytes} bytes`;
+  });
+  const sum = `${countUsers(plan.batches)} users to publish in ${plan.batches.length} transactions, ${kept} have a root.`;
+  return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
+}
+
+function optionsOf({ inFlight, maxFee, accessList, confirmations, finalized, timeout }: Args) {
+  if (finalized && confirmations !== 1) {
+    throw new ArgumentError("ARGUMENT_INVALID", "--finalized and --confirmations both name a depth: give one of them.");
+  }
+  const lists: Record<string, boolean | undefined> = { auto: undefined, always: true, never: false };
+  if (!Object.hasOwn(lists, accessList)) {
+    const message = `--access-list must be auto, always or never, it is ${describeValue(accessList)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  return {
+    depth: finalized ? ("finalized" as const) : { confirmations: atLeast("--confirmations", confirmations, 1) },
+    accessList: lists[accessList],
+    sending: {
+      inFlight: atLeast("--in-flight", inFlight, 1),
+      timeoutMs: atLeast("--timeout", timeout, 1) * 1000,
+      ...(maxFee !== undefined && { maxFeePerGas: toWei(maxFee) }),
+    },
+  };
+}
+
+function atLeast(option: string, number: number, least: number): number {
+  if (number >= least) return number;
+  throw new ArgumentError("ARGUMENT_INVALID", `${option} must be ${least} or more, it is ${number}.`);
+}
+
+/** @param gwei a decimal number of 10^9 wei */
+function toWei(gwei: string): bigint {
+  const [, whole, fraction = ""] = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(gwei) ?? [];
+  if (whole !== undefined) return BigInt(whole + fraction.padEnd(9, "0"));
+  throw new ArgumentError("ARGUMENT_INVALID", `--max-fee must be a number of gwei: ${describeValue(gwei)}.`);
+}
+
+/** The bar, and what it says beside the users: transactions, gas and its price. */
+class Bar {
+  readonly #progress: Progress;
+  #transactions = 0;
+  #included = 0;
+  #gas = 0;
+  #price: bigint | undefined;
+  #stage: string | undefined;
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  take(event: PublishEvent): void {
+    if (event.event === "planned" || event.event === "resumed") {
+      this.#transactions = event.batches;
+      this.#included = 0;
+    } else if (event.event === "included") {
+      this.#included++;
+      this.#gas += event.added?.gasUsed ?? 0;
+      this.#price = event.added?.gasPrice ?? this.#price;
+    } else if (event.event === "reorganised") {
+      this.#included--;
+    }
+  }
+
+  /** Tells whether this is the first word of a stage. */
+  show(stage: string, done: number, users: number): boolean {
+    const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
+    const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;
+    this.#progress.update(stage, done, users, "users", stage === "adding roots" ? note : "");
+    const begins = stage !== this.#stage;
+    this.#stage = stage;
+    return begins;
+  }
+}
+
+function sayHowToGoOn(json: boolean): void {
+  const again = ["npx", "hardhat", ...process.argv.slice(2)].map(quoted).join(" ");
+  if (json) print(JSON.stringify({ event: "interrupted", goOn: again }));
+  else process.stderr.write(`Stopped; nothing is lost, and nothing is half done. To go on:\n  ${again}\n`);
+}
+
+/** A word as a POSIX shell takes it. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function summaryOf({ published, kept, shadowed }: Publication) {
+  const users = published.reduce((sum, { userIDs }) => sum + userIDs.length, 0);
+  const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
+  const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice, 0n);
+  return {
+    users,
+    transactions: published.length,
+    gasUsed,
+    gasPerUser: users === 0 ? 0 : Math.round((gasUsed / users) * 10) / 10,
+    costWei: String(cost),
+    kept,
+    shadowed,
+    published: published.map(({ userIDs, gasPrice, ...root }) => {
+      return { ...root, users: userIDs.length, gasPrice: String(gasPrice) };
+    }),
+  };
+}
+
+function describe(publication: Publication, bad: Parameters<typeof skippedLine>[0]): string {
+  const { users, transactions, gasUsed, gasPerUser, costWei, kept, shadowed } = summaryOf(publication);
+  return [
+    ...publication.published.map(({ root, userIDs, blockNumber, gasUsed }) => {
+      return `${root}  ${userIDs.length} users in block ${blockNumber}, ${gasUsed} gas`;
+    }),
+    ...shadowed.map(({ userID, root }) => `${userID}  shadowed: has the root ${root}, from another publisher`),
+    `${users} users published, ${kept} had a root before and keep it.`,
+    ...(transactions === 0
+      ? []
+      : [
+          `Each key is proven. ${transactions} transactions, ${gasUsed} gas, ${gasPerUser} a user, ` +
+            `${describeEther(BigInt(costWei))}.`,
+        ]),
+    ...skippedLine(bad),
+  ].join("\n");
+}
+
+function toJson(event: PublishEvent): string {
+  return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }

@@ -1,17 +1,24 @@
+import { ArgumentError } from "../src/errors.ts";
 import { readConfig } from "../src/service/config.ts";
 import { startService } from "../src/service/server.ts";
 import { untilStopped } from "../src/stack/untilStopped.ts";
 import { command, print } from "./command.ts";
 
 interface Args {
+  every: number;
+  atLeast: number;
   json: boolean;
 }
 
 /** `keyroot serve`: the partner service, as its environment configures it, until Ctrl-C or SIGTERM. */
-export default command(async ({ json }: Args) => {
+export default command(async ({ every, atLeast, json }: Args) => {
   const stopped = untilStopped();
   const config = readConfig(process.env);
-  const service = await startService(config);
+  if (every < 0 || atLeast < 1) {
+    const message = "--every is a number of seconds, 0 or more, and --at-least a number of keys, 1 or more.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const service = await startService(config, every === 0 ? undefined : { every, atLeast });
   try {
     const { url } = service;
     const database = config.databaseUrl === undefined ? config.databaseFolder : "PostgreSQL";

@@ -10,7 +10,7 @@ import { generateKeyPair } from "../src/identity/publicKey.ts";
 import { randomUserID } from "../src/identity/userID.ts";
 import { FolderStore } from "../src/publisher/folderStore.ts";
 import { publish } from "../src/publisher/publish.ts";
-import { RegistryWriter } from "../src/publisher/registryWriter.ts";
+import { Registry } from "../src/publisher/registry.ts";
 import { startStack, type Stack } from "../src/stack/stack.ts";
 import { rpcCaller } from "../src/transport/jsonRpc.ts";
 import { startTestService, type TestService } from "./client/service.ts";
@@ -61,7 +61,7 @@ describe("the package", () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     published = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    const registry = await RegistryWriter.connect(call, stack.contract);
+    const registry = await Registry.connect(call, stack.contract);
     await publish([published], { registry, store: new FolderStore(stack.merkleDir) });
 
     await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });

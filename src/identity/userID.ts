@@ -18,6 +18,8 @@ export const USER_ID_BYTES = 20;
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
 /** The same digits in RFC 4648, section 6. 160 bits are 32 digits of 5 bits: with no remainder only the letters differ. */
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const TO_ZBASE32 = respelling(BASE32, ZBASE32);
+const TO_BASE32 = respelling(ZBASE32, BASE32);
 
 const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
@@ -49,7 +51,7 @@ export function parseUserID(value: unknown): UserID {
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
   if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
-    return respell(base32nopad.encode(bytes), BASE32, ZBASE32);
+    return respell(base32nopad.encode(bytes), TO_ZBASE32);
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, it is ${describeValue(bytes)}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
@@ -57,7 +59,7 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
 
 /** @throws ArgumentError USER_ID_INVALID */
 export function userIDToBytes(userID: UserID): Uint8Array {
-  return base32nopad.decode(respell(parseUserID(userID), ZBASE32, BASE32));
+  return base32nopad.decode(respell(parseUserID(userID), TO_BASE32));
 }
 
 /**
@@ -103,6 +105,15 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
   return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
 }
 
-function respell(digits: string, from: string, to: string): string {
-  return Array.from(digits, (digit) => to.charAt(from.indexOf(digit))).join("");
+function respell(digits: string, table: readonly string[]): string {
+  let respelled = "";
+  for (let i = 0; i < digits.length; i++) respelled += table[digits.charCodeAt(i)] ?? "";
+  return respelled;
+}
+
+/** What stands for each character of one spelling in the other. */
+function respelling(from: string, to: string): readonly string[] {
+  const table: string[] = [];
+  for (let i = 0; i < from.length; i++) table[from.charCodeAt(i)] = to.charAt(i);
+  return table;
 }

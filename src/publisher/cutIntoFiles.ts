@@ -2,6 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import { makeMerkleFile, type MerkleFile } from "../merkle/file.ts";
 import { MAX_VALUES } from "../merkle/tree.ts";
+import type { RecordTable } from "./recordTable.ts";
 
 /**
  * How many users a file has at the most unless another number is asked for. One transaction of at most 2^24 gas
@@ -17,16 +18,17 @@ export function checkUsersPerFile(usersPerFile: number): void {
 }
 
 /**
- * Cuts users' records into files: sorted by `userID`, as many to a file as asked for, the rest in the last.
+ * Cuts users' records into files: in the order of their users, as many to a file as asked for, the rest in the last.
  * @param usersPerFile 1 to 1,000,000
- * @throws ArgumentError ARGUMENT_INVALID, DUPLICATE_USER
+ * @throws ArgumentError ARGUMENT_INVALID
  */
-export function* cutIntoFiles(records: readonly KeyRecord[], usersPerFile: number): Generator<MerkleFile> {
+export function* cutIntoFiles(records: RecordTable, usersPerFile: number): Generator<MerkleFile> {
   checkUsersPerFile(usersPerFile);
-  const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
-  const twice = sorted.find(({ userID }, i) => userID === sorted[i - 1]?.userID);
-  if (twice !== undefined) {
-    throw new ArgumentError("DUPLICATE_USER", `The user ${twice.userID} has two records.`, { actual: twice.userID });
+  let some: KeyRecord[] = [];
+  for (const record of records) {
+    if (some.push(record) < usersPerFile) continue;
+    yield makeMerkleFile(some);
+    some = [];
   }
-  for (let i = 0; i < sorted.length; i += usersPerFile) yield makeMerkleFile(sorted.slice(i, i + usersPerFile));
+  if (some.length > 0) yield makeMerkleFile(some);
 }

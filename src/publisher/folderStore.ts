@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
-import { withDraft } from "./writeWhole.ts";
+import { syncFolder, withDraft } from "./writeWhole.ts";
 
 /** Where Merkle-tree files are put so that a file host serves them. */
 export interface MerkleFileStore {
@@ -105,11 +105,4 @@ async function hashOf(path: string): Promise<string | undefined> {
     throw error;
   }
   return hash.digest("hex");
-}
-
-/** A new name is safe from a power cut once its folder is synced, too. Windows has no such call. */
-async function syncFolder(dir: string): Promise<void> {
-  if (process.platform === "win32") return;
-  await using folder = await open(dir);
-  await folder.sync();
 }

@@ -1,89 +1,279 @@
-import { ArgumentError } from "../errors.ts";
-import { checkKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
+import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
+import { type Depth, untilDeep } from "./depth.ts";
+import { endpointSender } from "./endpointSender.ts";
+import { checkFile, type FetchFile } from "./files.ts";
 import type { MerkleFileStore } from "./folderStore.ts";
-import type { AddedRoot, RegistryWriter } from "./registryWriter.ts";
+import { makePlan, planTargetOf } from "./makePlan.ts";
+import { type Batch, countUsers, type Plan, type PlanTarget } from "./plan.ts";
+import { type PlanKeeper, PlanMemory } from "./planFolder.ts";
+import { proveBatch, type Settled, settledOf } from "./prove.ts";
+import { estimateBoth } from "./quote.ts";
+import { RecordTable } from "./recordTable.ts";
+import type { AddedRoot, Registry } from "./registry.ts";
+import {
+  DEFAULT_SEND_OPTIONS,
+  type SendOptions,
+  type SendTransaction,
+  type TransactionEvent,
+  Transactions,
+} from "./transactions.ts";
 
-/** One root that was added by publishing, and the users who have it now. */
+/** One root of a plan, the users who have it now, and the transaction that did it. */
 export interface PublishedRoot extends AddedRoot {
   /** 64 hex digits in lower case. */
   root: string;
   userIDs: UserID[];
-  /** Where the store keeps the root's file. */
-  file: string;
+  /** The file's size in bytes. */
+  fileBytes: number;
 }
 
-/** What publishing did. */
+/** What publishing came to. */
 export interface Publication {
+  /** The roots by which users are published, each of them proven. */
   published: PublishedRoot[];
-  /** Users who had a root before, or got another in the meantime; it stands, whatever the records say. */
-  kept: { userID: UserID; root: string }[];
+  /** How many users of the records had a root before; it stands, whatever the records say. */
+  kept: number;
+  /** Users of the plan who got another root in the meantime, from somebody who publishes in the owner's name, too. */
+  shadowed: Settled["shadowed"];
 }
+
+export type Stage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
+
+/** What happens while publishing, besides what happens to transactions. */
+export type PublishEvent =
+  | TransactionEvent
+  | { event: "kept"; users: { userID: UserID; root: string }[] }
+  | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
+  | { event: "lost"; batches: number; users: number }
+  | ({ event: "published"; shadowed: Settled["shadowed"] } & PublishedRoot);
 
 export interface PublishOptions {
-  registry: RegistryWriter;
+  registry: Registry;
   store: MerkleFileStore;
+  /** Signs and sends; default: the registry's endpoint, which must hold the owner's key. */
+  send?: SendTransaction | undefined;
+  /** Where an unfinished plan is kept; default: in memory, where it ends with the process. */
+  keeper?: PlanKeeper | undefined;
   /** The most users of one file and transaction; fewer where the chain holds fewer. Default 700. */
   usersPerFile?: number | undefined;
-  /** Checks that a stored file is served where clients look for it, before its root is added. */
-  checkServed?: ((root: string, bytes: Uint8Array) => Promise<void>) | undefined;
+  /** Fetches files as clients do, to check them before their roots are added, and to prove all keys; default: the store. */
+  fetchFile?: FetchFile | undefined;
+  /** Default: one block. */
+  depth?: Depth | undefined;
+  /** Whether transactions list the slots that they touch (EIP-2930); default: where the first is cheaper that way. */
+  accessList?: boolean | undefined;
+  sending?: Partial<SendOptions> | undefined;
+  onEvent?: ((event: PublishEvent) => void) | undefined;
   /** Is told how many users are through with a stage. */
-  onProgress?:
-    ((stage: "reading roots" | "storing files" | "adding roots", done: number, users: number) => void) | undefined;
+  onProgress?: ((stage: Stage, done: number, users: number) => void) | undefined;
 }
+
+/** How often roots may vanish by reorganisations before something else must be wrong. */
+const MAX_ROUNDS = 20;
 
 /**
- * Publishes users' keys: leaves out who has a root already, cuts the others into files that one transaction each can
- * publish, stores all files, reads them back and checks them, and only then adds their roots one after the other.
+ * Publishes users' keys. First it finishes a plan that was left unfinished, under its own roots. Then it plans for whoever
+ * has no root, stores all files and checks them, keeps the plan, and only then adds the roots, until every user of the plan
+ * has one as deep in the chain as asked for. Last it proves every key as clients verify it.
  *
- * It may end at any time and be run again: who has a root is left out then, and a file without a root harms nobody.
+ * It may end at any time, and be run again: files are whole or not there, and where things stand is read from the chain.
  * @param records one a user
- * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, and as `checkKeyRecord`; and as store and registry
+ * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, and as `checkKeyRecord`;
+ * VerificationError and TransportError as store, chain and verifier
  */
-export async function publish(records: readonly KeyRecord[], options: PublishOptions): Promise<Publication> {
-  const { registry, store, usersPerFile = DEFAULT_USERS_PER_FILE, checkServed, onProgress } = options;
-  if (records.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
+export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<Publication> {
+  const table = records instanceof RecordTable ? records : RecordTable.of(records);
+  if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
+  const { registry, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
-  records.forEach(checkKeyRecord);
-
-  const all = records.map(userIDOf);
-  const roots = await registry.getMerkleTreeRoots(all, (done) => onProgress?.("reading roots", done, all.length));
-  const kept = usersWithRoot(all, roots);
-  const pending = records.filter((_, i) => roots[i] === undefined);
-  if (pending.length === 0) return { published: [], kept };
-
-  const fitting = await registry.usersPerTransaction(pending.map(userIDOf), usersPerFile);
-  const files: { file: MerkleFile; path: string }[] = [];
-  let stored = 0;
-  for (const file of cutIntoFiles(pending, fitting)) {
-    const path = await store.put(file);
-    const bytes = await store.get(file.tree.root);
-    parseMerkleFile(bytes, file.tree.root);
-    await checkServed?.(file.tree.root, bytes);
-    files.push({ file, path });
-    onProgress?.("storing files", (stored += file.records.length), pending.length);
-  }
-
-  const published: PublishedRoot[] = [];
-  let added = 0;
-  for (const { file, path } of files) {
-    const userIDs = file.records.map(userIDOf);
-    const { root } = file.tree;
-    const addedRoot = await registry.addMerkleTreeRoot(root, userIDs);
-    // Where somebody else publishes in the owner's name, too, whoever comes first counts.
-    const alone = addedRoot.addedCount === userIDs.length;
-    const now = alone ? userIDs.map(() => root) : await registry.getMerkleTreeRoots(userIDs);
-    kept.push(...usersWithRoot(userIDs, now).filter((user) => user.root !== root));
-    published.push({ root, userIDs: userIDs.filter((_, i) => now[i] === root), file: path, ...addedRoot });
-    onProgress?.("adding roots", (added += userIDs.length), pending.length);
-  }
-  return { published, kept };
+  const publisher = new Publisher(options, options.send ?? (await endpointSender(registry)));
+  await publisher.resume();
+  await publisher.publishNew(table, usersPerFile);
+  return publisher.publication;
 }
 
-const userIDOf = ({ userID }: KeyRecord): UserID => userID;
+class Publisher {
+  readonly publication: Publication = { published: [], kept: 0, shadowed: [] };
+  readonly #options: PublishOptions;
+  readonly #keeper: PlanKeeper;
+  readonly #send: SendTransaction;
+  readonly #sending: SendOptions;
+  /** What is known of the transactions that were seen in a block. */
+  readonly #added = new Map<string, AddedRoot>();
 
-function usersWithRoot(userIDs: readonly UserID[], roots: readonly (string | undefined)[]): Publication["kept"] {
-  return userIDs.flatMap((userID, i) => (roots[i] === undefined ? [] : [{ userID, root: roots[i] }]));
+  constructor(options: PublishOptions, send: SendTransaction) {
+    this.#options = options;
+    this.#send = send;
+    this.#keeper = options.keeper ?? new PlanMemory();
+    this.#sending = { ...DEFAULT_SEND_OPTIONS, ...options.sending };
+  }
+
+  /** Finishes the plan that an earlier run has left. */
+  async resume(): Promise<void> {
+    const { registry, store, fetchFile } = this.#options;
+    const plan = await this.#keeper.readPlan();
+    if (plan === undefined) return;
+    checkTarget(plan, await planTargetOf(registry));
+    this.#tell({ event: "resumed", ...sizeOf(plan) });
+    let checked = 0;
+    for (const batch of plan.batches) {
+      await checkFile(batch, store, fetchFile);
+      this.#progress("checking files", (checked += batch.userIDs.length), plan);
+    }
+    await this.#carryOut(plan, await this.#lacking(plan.batches));
+  }
+
+  async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
+    const { registry, store, fetchFile, onProgress } = this.#options;
+    const resumed = new Set(this.publication.published.map(({ root }) => root));
+    const plan = await makePlan(records, registry, {
+      usersPerFile,
+      onKept: (some) => {
+        const users = some.filter(({ root }) => !resumed.has(root));
+        if (users.length === 0) return;
+        this.publication.kept += users.length;
+        this.#tell({ event: "kept", users });
+      },
+      onFile: async (file) => {
+        await store.put(file);
+        const userIDs = file.records.map(({ userID }) => userID);
+        return checkFile({ root: file.tree.root, userIDs }, store, fetchFile);
+      },
+      ...(onProgress && { onProgress }),
+    });
+    if (plan.batches.length === 0) return;
+    await this.#keeper.writePlan(plan);
+    this.#tell({ event: "planned", ...sizeOf(plan) });
+    await this.#carryOut(plan, plan.batches);
+  }
+
+  /** Brings a plan whose files are all in place onto the chain, and proves it. @param lacking what is known to be missing */
+  async #carryOut(plan: Plan, lacking: readonly Batch[]): Promise<void> {
+    let open = plan.batches;
+    for (let round = 1; open.length > 0; round++) {
+      if (round > MAX_ROUNDS) {
+        const message = `After ${MAX_ROUNDS} times ${open.length} roots are still not on the chain to stay: publish again.`;
+        throw new TransportError("NOT_FINAL", message, { actual: open.length });
+      }
+      const missing = round === 1 ? lacking : await this.#lacking(open);
+      if (round > 1) {
+        // Another block may have them now.
+        for (const { root } of open) this.#added.delete(root);
+        this.#tell({ event: "lost", batches: missing.length, users: countUsers(missing) });
+      }
+      await this.#add(missing, plan);
+      open = await this.#settle(open, plan);
+    }
+    await this.#keeper.finish();
+  }
+
+  /** The batches of which a user has no root at the chain's newest block. */
+  async #lacking(batches: readonly Batch[]): Promise<Batch[]> {
+    const lacking: Batch[] = [];
+    for (const batch of batches) {
+      const roots = await this.#options.registry.getMerkleTreeRoots(batch.userIDs);
+      if (roots.includes(undefined)) lacking.push(batch);
+    }
+    return lacking;
+  }
+
+  async #add(batches: readonly Batch[], plan: Plan): Promise<void> {
+    const sizes = new Map(batches.map(({ root, userIDs }) => [root, userIDs.length]));
+    let done = countUsers(plan.batches) - countUsers(batches);
+    const { registry } = this.#options;
+    const sending = { ...this.#sending, accessList: await this.#takesAccessList(batches) };
+    const transactions = new Transactions(registry, this.#send, this.#keeper, sending, (event) => {
+      if (event.event === "included") {
+        if (event.added) this.#added.set(event.root, event.added);
+        done += sizes.get(event.root) ?? 0;
+      } else if (event.event === "reorganised") {
+        done -= sizes.get(event.root) ?? 0;
+      }
+      this.#tell(event);
+      this.#progress("adding roots", done, plan);
+    });
+    await transactions.run(batches);
+  }
+
+  async #takesAccessList([first]: readonly Batch[]): Promise<boolean> {
+    const { registry, accessList } = this.#options;
+    if (accessList !== undefined || first === undefined) return accessList ?? false;
+    const { plain, withAccessList } = await estimateBoth(registry, first);
+    return withAccessList < plain;
+  }
+
+  /** Waits for the depth, and proves what is there then. @returns the batches of which a user still has no root */
+  async #settle(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
+    const { registry, depth = { confirmations: 1 } } = this.#options;
+    const tell = (reason: string) => {
+      this.#tell({ event: "waiting", reason });
+    };
+    const newest = await this.#newestBlockOf(batches);
+    const block = await untilDeep(registry.chain, newest, depth, { ...this.#sending, tell });
+    const open: Batch[] = [];
+    let proven = countUsers(plan.batches) - countUsers(batches);
+    for (const batch of batches) {
+      const roots = await registry.getMerkleTreeRoots(batch.userIDs, block);
+      if (roots.includes(undefined)) {
+        open.push(batch);
+        continue;
+      }
+      await this.#prove(settledOf(batch, roots), plan);
+      this.#progress("proving keys", (proven += batch.userIDs.length), plan);
+    }
+    return open;
+  }
+
+  /** The newest of the blocks in which these batches were added, as far as the chain tells. */
+  async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
+    let newest = 0;
+    for (const { root } of batches) {
+      const added = this.#added.get(root) ?? (await this.#options.registry.findAddition(root));
+      if (added === undefined) continue;
+      this.#added.set(root, added);
+      newest = Math.max(newest, added.blockNumber);
+    }
+    return newest;
+  }
+
+  async #prove(settled: Settled, plan: Plan): Promise<void> {
+    const { store, fetchFile = (root) => store.get(root) } = this.#options;
+    await proveBatch(plan, settled, fetchFile);
+    const { batch, userIDs, shadowed } = settled;
+    this.publication.shadowed.push(...shadowed);
+    const { root, fileBytes } = batch;
+    const added = this.#added.get(root);
+    if (added === undefined) {
+      if (userIDs.length === 0) return;
+      const message = `The endpoint tells of no transaction that added the root ${root}, which users have.`;
+      throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
+    }
+    const published = { root, userIDs, fileBytes, ...added };
+    this.publication.published.push(published);
+    this.#tell({ event: "published", shadowed, ...published });
+  }
+
+  #tell(event: PublishEvent): void {
+    this.#options.onEvent?.(event);
+  }
+
+  #progress(stage: Stage, done: number, { batches }: Plan): void {
+    this.#options.onProgress?.(stage, done, countUsers(batches));
+  }
+}
+
+/** @throws ArgumentError PLAN_MISMATCH */
+function checkTarget(plan: Plan, target: PlanTarget): void {
+  for (const key of ["chainId", "genesisHash", "contract"] as const) {
+    if (plan[key] === target[key]) continue;
+    const message = `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}.`;
+    throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
+  }
+}
+
+function sizeOf({ batches, usersPerTransaction }: Plan) {
+  return { batches: batches.length, users: countUsers(batches), usersPerTransaction };
 }

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { describeValue, printable } from "../describeValue.ts";
 import { ArgumentError, type ErrorCode, KeyrootError } from "../errors.ts";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "../identity/keyRecord.ts";
-import type { UserID } from "../identity/userID.ts";
+import { RecordTable } from "./recordTable.ts";
 
 /** A row that is not a record to publish. */
 export interface BadRow {
@@ -14,7 +14,8 @@ export interface BadRow {
 }
 
 export interface RecordsRead {
-  records: KeyRecord[];
+  /** In the order of their users. */
+  records: RecordTable;
   bad: BadRow[];
 }
 
@@ -34,9 +35,8 @@ export async function readRecords(
   onRead: (bytesRead: number, bytes: number) => void = () => undefined,
 ): Promise<RecordsRead> {
   let parse = path.toLowerCase().endsWith(".csv") ? undefined : parseKeyRecord;
-  const records: KeyRecord[] = [];
+  const records = RecordTable.empty();
   const bad: BadRow[] = [];
-  const lineOf = new Map<UserID, number>();
   for await (const { line, text } of readLines(path, onRead)) {
     try {
       if (text.length > MAX_LINE_LENGTH) {
@@ -50,13 +50,7 @@ export async function readRecords(
       }
       const record = parse(text);
       checkKeyRecord(record);
-      const first = lineOf.get(record.userID);
-      if (first !== undefined) {
-        const message = `The user ${record.userID} stands in line ${first} already.`;
-        throw new ArgumentError("DUPLICATE_USER", message, { expected: first, actual: line });
-      }
-      lineOf.set(record.userID, line);
-      records.push(record);
+      records.add(record, line);
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       bad.push({ line, code: error.code, message: error.message });
@@ -64,7 +58,10 @@ export async function readRecords(
       if (parse === undefined) break;
     }
   }
-  return { records, bad };
+  for (const { userID, line, firstLine } of records.settle()) {
+    bad.push({ line, code: "DUPLICATE_USER", message: `The user ${userID} stands in line ${firstLine} already.` });
+  }
+  return { records, bad: bad.sort((a, b) => a.line - b.line) };
 }
 
 /** A parser of CSV lines (RFC 4180, one row a line) under this header. @throws ArgumentError RECORD_INVALID */

@@ -7,7 +7,6 @@ export const registryAbi = new Interface([
   "function owner() view returns (address)",
   "function userCount() view returns (uint256)",
   "function getBlockNumber(bytes32 merkleTreeRoot) view returns (uint256)",
-  "function addMerkleTreeRoot(bytes32 merkleTreeRoot, bytes userIDsPacked)",
   "event MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)",
 ]);
 

@@ -8,6 +8,7 @@ export const USERS_SLOT = 2;
 /** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
 const GET_BLOCK_NUMBER = "0x47378145";
+const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 
 /** The calldata of `getMerkleTreeRoot(bytes20)`: selector, the id's 20 bytes, 12 zero bytes. @throws ArgumentError */
 export function encodeGetMerkleTreeRoot(userID: UserID): string {
@@ -17,6 +18,18 @@ export function encodeGetMerkleTreeRoot(userID: UserID): string {
 /** The calldata of `getBlockNumber(bytes32)`. @param root 64 hex digits in lower case */
 export function encodeGetBlockNumber(root: string): string {
   return GET_BLOCK_NUMBER + root;
+}
+
+/**
+ * The calldata of `addMerkleTreeRoot(bytes32,bytes)`: selector, root, where the packed ids begin, their length in bytes,
+ * the ids' 20 bytes end to end, and zero bytes up to a whole word.
+ * @param root 64 hex digits in lower case
+ * @throws ArgumentError
+ */
+export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
+  const packed = userIDs.map(userIDToHex).join("");
+  const [start, length] = [64, packed.length / 2].map((number) => number.toString(16).padStart(64, "0"));
+  return `${ADD_MERKLE_TREE_ROOT}${root}${start}${length}${packed.padEnd(Math.ceil(packed.length / 64) * 64, "0")}`;
 }
 
 /**

@@ -35,6 +35,8 @@ export interface Config {
 export interface ChainConfig {
   rpcUrl: string;
   contract: string;
+  /** How many blocks deep a root must be to count as published; 1 is the newest. */
+  confirmations: number;
   /** Where each region's Merkle-tree files are stored. */
   files: Record<Region, string>;
 }
@@ -80,6 +82,7 @@ const environment = z.object({
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, "is not 0x and 40 hex digits")
     .optional(),
+  KEYROOT_CONFIRMATIONS: count(1000).pipe(z.number().min(1, "is less than 1")).default(1),
   KEYROOT_FILES: z.string().optional(),
   KEYROOT_FILES_US_WEST_2: z.string().optional(),
   KEYROOT_FILES_EU_WEST_1: z.string().optional(),
@@ -147,6 +150,7 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
         : {
             rpcUrl,
             contract,
+            confirmations: env.KEYROOT_CONFIRMATIONS,
             files: {
               "us-west-2": env.KEYROOT_FILES_US_WEST_2 ?? files,
               "eu-west-1": env.KEYROOT_FILES_EU_WEST_1 ?? files,

@@ -1,9 +1,12 @@
 import type { AddressInfo } from "node:net";
-import { TransportError } from "../errors.ts";
+import type { FastifyBaseLogger } from "fastify";
+import { ArgumentError, TransportError } from "../errors.ts";
 import { makeApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { makeLogger } from "./log.ts";
-import { publishPending } from "./publishing.ts";
+import { openSigner } from "../publisher/openSigner.ts";
+import { KeyPublisher } from "./publishing/publishRegistered.ts";
+import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { makeService } from "./service.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
@@ -19,9 +22,10 @@ export interface RunningService {
 /**
  * Starts the service: opens its databases, checks that they have the tables that it needs (one in this process is given
  * them), and listens.
+ * @param schedule when to publish what users register; undefined for on command only
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  */
-export async function startService(config: Config): Promise<RunningService> {
+export async function startService(config: Config, schedule?: Schedule): Promise<RunningService> {
   await using starting = new AsyncDisposableStack();
   const signingKeys =
     config.signingKeys === undefined
@@ -39,10 +43,18 @@ export async function startService(config: Config): Promise<RunningService> {
   else await checkMigrations(databases);
 
   const { stage, bucketPrefix, rateLimit, adminToken, chain, trustedProxies } = config;
+  const logger = makeLogger(config.logLevel);
   const issuer = config.baseUrl ?? `urn:keyroot:${stage}`;
   const service = makeService({ databases, signingKeys, issuer, stage, bucketPrefix, rateLimit, adminToken });
-  if (chain !== undefined) service.publish = () => publishPending(service.publicKeys, chain, service.now);
-  const app = await makeApp(service, { logger: makeLogger(config.logLevel), trustedProxies });
+  if (chain !== undefined) {
+    const publisher = new KeyPublisher(service, chain, await openSigner(process.env));
+    service.publish = () => publisher.publishPending();
+    if (schedule !== undefined) starting.defer(publishInBackground(publisher, schedule, logger));
+  } else if (schedule !== undefined) {
+    const message = "The service has no chain to publish on: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
+    throw new ArgumentError("CONFIGURATION_INVALID", message);
+  }
+  const app = await makeApp(service, { logger, trustedProxies });
   starting.defer(() => app.close());
 
   const { host, port } = config;
@@ -57,5 +69,31 @@ export async function startService(config: Config): Promise<RunningService> {
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`,
     close: () => running.disposeAsync(),
+  };
+}
+
+/** @returns ends it, once a round under way is through */
+function publishInBackground(
+  publisher: KeyPublisher,
+  schedule: Schedule,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = publishBySchedule(
+    schedule,
+    {
+      waiting: () => publisher.waiting(),
+      publish: async () => {
+        for (const batch of await publisher.publishPending()) logger.info(batch, "published");
+      },
+      failed: (err) => {
+        logger.error({ err }, "publishing failed");
+      },
+    },
+    stopping.signal,
+  );
+  return () => {
+    stopping.abort();
+    return ended;
   };
 }

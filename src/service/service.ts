@@ -1,5 +1,5 @@
 import { Authenticator } from "./authenticate.ts";
-import type { PublishedBatch } from "./publishing.ts";
+import type { PublishedBatch } from "./publishing/publishRegistered.ts";
 import { type RateLimit, rateLimitOf } from "./rateLimit.ts";
 import type { Databases } from "./store/database.ts";
 import { PartnerStore } from "./store/partners.ts";

@@ -108,7 +108,9 @@ function resultOf(url: string, method: string, status: number, id: number, answe
   const { host } = new URL(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
-    throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`);
+    throw new TransportError("RPC_ERROR", `${host} answers ${method} with the HTTP status ${status}.`, {
+      actual: status,
+    });
   }
   if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !Object.hasOwn(answer, "result")) {
     throw new TransportError("RPC_ANSWER_INVALID", `${host} answers ${method} with something other than JSON-RPC 2.0.`);
@@ -116,11 +118,11 @@ function resultOf(url: string, method: string, status: number, id: number, answe
   return answer["result"];
 }
 
-/** An error in its sender's own words: quoted, cut, and without addresses, which hold secrets. */
+/** An error in its sender's own words: quoted, cut, and without addresses, which hold secrets. Its code is `actual`. */
 function rpcError(who: string, method: string, error: unknown, options?: ErrorOptions): TransportError {
   const { code, message } = isObject(error) ? error : {};
   const number = typeof code === "number" ? ` ${code}` : "";
   const words = typeof message === "string" ? message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>") : "no reason";
   const sentence = `${who} answers ${method} with the error${number}: ${describeValue(words)}.`;
-  return new TransportError("RPC_ERROR", sentence, options);
+  return new TransportError("RPC_ERROR", sentence, { ...options, actual: typeof code === "number" ? code : undefined });
 }

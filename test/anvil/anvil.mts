@@ -6,7 +6,10 @@ import { createInterface } from "node:readline";
 /** A running Anvil: a second chain beside Hardhat's, by other people. */
 export interface Anvil {
   readonly url: string;
+  /** Ends it at once, as a crash would. */
   close(): Promise<void>;
+  /** Ends it as Ctrl-C does: with the option `--state` it saves its state first. */
+  stop(): Promise<void>;
 }
 
 const binary = findBinary();
@@ -25,12 +28,13 @@ export async function startAnvil(...options: string[]): Promise<Anvil> {
   const child = spawn(binary, ["--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
-  const close = async () => {
+  const end = async (signal: NodeJS.Signals) => {
     process.off("exit", kill);
-    if (child.exitCode === null && kill()) await once(child, "exit");
+    if (child.exitCode === null && child.signalCode === null && child.kill(signal)) await once(child, "exit");
   };
+  const close = () => end("SIGKILL");
   try {
-    return { url: await urlOf(child), close };
+    return { url: await urlOf(child), close, stop: () => end("SIGINT") };
   } catch (error) {
     await close();
     throw error;

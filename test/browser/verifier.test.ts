@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { publish } from "../../src/publisher/publish.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import type { Listening } from "../../src/stack/ports.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
 import { rpcCaller } from "../../src/transport/jsonRpc.ts";
@@ -59,7 +59,7 @@ describeIfNamed("the verifier in Chromium, under a strict content security polic
 
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    const registry = await RegistryWriter.connect(call, stack.contract);
+    const registry = await Registry.connect(call, stack.contract);
     await publish([mine, other], { registry, store: new FolderStore(stack.merkleDir) });
 
     const doctored = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));

@@ -1,13 +1,16 @@
 import { expect } from "chai";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { ArgumentError, TransportError } from "../../src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { sampleRecords, textOf } from "../samples.ts";
 import { failure, temporaryFolder } from "../stack/support.ts";
+
+const run = promisify(execFile);
 
 const small = makeMerkleFile(sampleRecords(5));
 /** Some 8 MB: long to write. */
@@ -93,6 +96,26 @@ describe("FolderStore", () => {
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
       }
       expect(await readdir(folder.path)).to.have.members(["file", nameOf(small)]);
+    });
+
+    it("says when the disk is full, leaves nothing half-written, and goes on when there is room", async function () {
+      const fitting = makeMerkleFile(sampleRecords(20));
+      const size = ["-o", `size=${textOf(fitting).length * 2}`];
+      try {
+        await run("mount", ["-t", "tmpfs", ...size, "keyroot-test", folder.path]);
+      } catch {
+        // A small disk of its own takes the right to mount one, which only root has, and not in every container.
+        this.skip();
+      }
+      try {
+        const error = await failure(store.put(large));
+        expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
+        expect(error).to.have.property("message").that.includes("ENOSPC");
+        expect(await readdir(folder.path)).to.be.empty;
+        expect(await readFile(await store.put(fitting), "utf8")).to.equal(textOf(fitting));
+      } finally {
+        await run("umount", [folder.path]);
+      }
     });
 
     it("leaves nothing half-written when the process exits in the middle", async () => {

@@ -1,11 +1,25 @@
-import type { Interface } from "ethers";
+import { getAddress, HDNodeWallet } from "ethers";
 import hre from "hardhat";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
-import { startStack, type Stack } from "../../src/stack/stack.ts";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Registry } from "../../src/publisher/registry.ts";
+import { toTransaction } from "../../src/publisher/signer.ts";
+import type { SendTransaction } from "../../src/publisher/transactions.ts";
+import { buildContracts } from "../../src/stack/build.ts";
+import { startFileHost } from "../../src/stack/fileHost.ts";
+import { startLocalChain } from "../../src/stack/localChain.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
+import { PublicKeyRegistry__factory } from "../../typechain-types/index.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
 
 /** A real chain with a file host, and a registry on it that nobody has used yet. */
-export interface FreshRegistry extends Pick<Stack, "rpcUrl" | "merkleUrl" | "merkleDir" | "chainId"> {
+export interface FreshRegistry {
+  rpcUrl: string;
+  merkleUrl: string;
+  merkleDir: string;
+  chainId: number;
   contract: string;
   /** Its owner: the chain's first account. */
   owner: string;
@@ -14,37 +28,92 @@ export interface FreshRegistry extends Pick<Stack, "rpcUrl" | "merkleUrl" | "mer
   call: RpcCall;
   /** Deploys a further registry. */
   deploy(owner: string): Promise<string>;
-  /** Writes to the registry, through `via` where that is given. */
-  connect(via?: RpcCall): Promise<RegistryWriter>;
+  /** The registry, through `via` where that is given; what fails is asked again at once, and only twice. */
+  connect(via?: RpcCall): Promise<Registry>;
   /** Sends a transaction that calls a function of the registry. */
-  send(from: string, name: string, ...args: unknown[]): Promise<void>;
+  send(
+    from: string,
+    name: "addMerkleTreeRoot" | "transferOwnership" | "acceptOwnership",
+    ...args: string[]
+  ): Promise<void>;
 }
 
-/** Starts one stack for all tests of the surrounding `describe`, and deploys a registry for each of them. */
-export function freshRegistry(): FreshRegistry {
+/** What tests wait between two questions: next to nothing. */
+export const IMPATIENT = { retries: 2, firstPauseMs: 5 };
+
+const registryInterface = PublicKeyRegistry__factory.createInterface();
+
+type StartChain = () => Promise<Pick<Anvil, "url" | "close">>;
+
+/** Hardhat's chain, in this process. */
+export const startHardhat: StartChain = async () => {
+  await buildContracts(hre);
+  const chain = await startLocalChain(hre, { port: 0 });
+  return { url: chain.rpcUrl, close: () => chain.close() };
+};
+
+/** Describes what holds on Hardhat's chain, and on Anvil. */
+export function describeOnBoth(what: string, body: (startChain: StartChain) => void): void {
+  describe(`${what}, on Hardhat's chain`, function () {
+    this.timeout(60_000);
+    body(startHardhat);
+  });
+  describeOnAnvil(what, function (this: Mocha.Suite) {
+    this.timeout(60_000);
+    body(startAnvil);
+  });
+}
+
+/** Starts one chain and file host for all tests of the surrounding `describe`, and deploys a registry for each of them. */
+export function freshRegistry(startChain: StartChain = startHardhat): FreshRegistry {
   const fresh = {} as FreshRegistry;
-  let stack: Stack;
+  const running = new AsyncDisposableStack();
 
   before(async () => {
-    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    const { rpcUrl, merkleUrl, merkleDir, chainId } = stack;
-    const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    Object.assign(fresh, { rpcUrl, merkleUrl, merkleDir, chainId, call });
+    const chain = await startChain();
+    running.defer(() => chain.close());
+    const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+    running.defer(() => rm(merkleDir, { recursive: true, force: true }));
+    const host = await startFileHost({ dir: merkleDir, port: 0 });
+    running.defer(() => host.close());
+    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const chainId = Number(await call("eth_chainId", []));
+    const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
+    Object.assign(fresh, { rpcUrl: chain.url, merkleUrl: host.url, merkleDir, chainId, call, owner, stranger });
   });
-  after(() => stack.close());
+  after(() => running.disposeAsync());
 
   beforeEach(async () => {
-    const { ethers } = stack.connection;
-    const [owner, stranger] = (await ethers.getSigners()).map(({ address }) => address);
-    const deploy = async (by: unknown) => (await ethers.deployContract("PublicKeyRegistry", [by])).getAddress();
+    const { call, owner } = fresh;
+    const deploy = (by: string) => deployOn(call, by);
     const contract = await deploy(owner);
-    const registry: Interface = (await ethers.getContractFactory("PublicKeyRegistry")).interface;
-    const connect = (via = fresh.call) => RegistryWriter.connect(via, contract);
-    const send = async (from: string, name: string, ...args: unknown[]) => {
-      const data = registry.encodeFunctionData(name, args);
-      await fresh.call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);
+    const connect = (via = fresh.call) => Registry.connect(via, fresh.contract, IMPATIENT);
+    const send: FreshRegistry["send"] = async (from, name, ...args) => {
+      const data = registryInterface.encodeFunctionData(name as "addMerkleTreeRoot", args as [string, string]);
+      await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);
     };
-    Object.assign(fresh, { contract, owner, stranger, deploy, connect, send });
+    Object.assign(fresh, { contract, deploy, connect, send });
   });
   return fresh;
+}
+
+/** Deploys a registry, paid for by the chain's first account. */
+export async function deployOn(call: RpcCall, registryOwner: string): Promise<string> {
+  const [from] = (await call("eth_accounts", [])) as string[];
+  const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(registryOwner);
+  const hash = await call("eth_sendTransaction", [{ from, data, gas: "0x400000" }]);
+  for (;;) {
+    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
+    if (receipt) return getAddress(receipt.contractAddress);
+    await sleep(5);
+  }
+}
+
+/** Signs with the key of the chain's first account, and sends what it signed: so a node can forget or repeat it. */
+export function rawSender(via: RpcCall, chainId: number): SendTransaction {
+  const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
+  return async (request) => {
+    const signed = await wallet.signTransaction(toTransaction(request, chainId));
+    return (await via("eth_sendRawTransaction", [signed])) as string;
+  };
 }

@@ -4,21 +4,23 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../src/errors.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../src/identity/keyRecord.ts";
-import { readRecords, type RecordsRead } from "../../src/publisher/readRecords.ts";
+import { readRecords } from "../../src/publisher/readRecords.ts";
 import { sampleRecords } from "../samples.ts";
 import { failure, temporaryFolder } from "../stack/support.ts";
 
 const HEADER = "userID,pubKey,keyID";
 const [one, two, three] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
 const jsonl = (records: readonly KeyRecord[]) => records.map(serializeKeyRecord).join("\n");
+const byUser = (records: readonly KeyRecord[]) => records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
 const csvRow = ({ userID, pubKey, keyID }: KeyRecord) => [userID, pubKey, keyID].join(",");
 
 describe("readRecords", () => {
   const folder = temporaryFolder();
-  const read = async (name: string, content: string | Uint8Array): Promise<RecordsRead> => {
+  const read = async (name: string, content: string | Uint8Array) => {
     const path = join(folder.path, name);
     await writeFile(path, content);
-    return readRecords(path);
+    const { records, bad } = await readRecords(path);
+    return { records: [...records], bad };
   };
   /** The bad rows, as "line: CODE". */
   const badOf = async (name: string, content: string | Uint8Array) =>
@@ -35,7 +37,7 @@ describe("readRecords", () => {
       await fc.assert(
         fc.asyncProperty(anyFile, async ({ records, mark, newline, last }) => {
           const content = mark + records.map(serializeKeyRecord).join(newline) + (last ? newline : "");
-          expect(await read("users.jsonl", content)).to.deep.equal({ records, bad: [] });
+          expect(await read("users.jsonl", content)).to.deep.equal({ records: byUser(records), bad: [] });
         }),
         { numRuns: 50 },
       );
@@ -56,7 +58,7 @@ describe("readRecords", () => {
       // Streams are read 64 KiB at a time.
       for (const shift of [-2, -1, 0, 1, 2]) {
         const content = blank(1022 + shift) + blank(1022).repeat(63) + records.map(serializeKeyRecord).join("\r\n");
-        expect(await read("users.jsonl", content)).to.deep.equal({ records, bad: [] });
+        expect(await read("users.jsonl", content)).to.deep.equal({ records: byUser(records), bad: [] });
       }
     });
 
@@ -84,13 +86,13 @@ describe("readRecords", () => {
         "9: RECORD_INVALID",
         "10: JSON_DUPLICATE_KEY",
       ]);
-      expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal([one, three]);
+      expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
     });
 
     it("takes a user's first record and no further one, the same or another", async () => {
       const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
       const { records, bad } = await read("users.jsonl", jsonl(again));
-      expect(records).to.deep.equal([one, two]);
+      expect(records).to.deep.equal(byUser([one, two]));
       expect(bad.map(({ line, code }) => [line, code])).to.deep.equal([
         [3, "DUPLICATE_USER"],
         [4, "DUPLICATE_USER"],
@@ -144,7 +146,7 @@ describe("readRecords", () => {
           const rows = [order, ...records.map((record) => order.map((field) => record[field]))];
           const content = rows.map((cells) => cells.map(form).join(",")).join(newline);
           expect(await read("users.CSV", (mark ? "\ufeff" : "") + content + newline)).to.deep.equal({
-            records,
+            records: byUser(records),
             bad: [],
           });
         }),
@@ -174,7 +176,7 @@ describe("readRecords", () => {
     it("names each bad row by its line and keeps the others", async () => {
       const rows = [HEADER, csvRow(one), `${csvRow(two)},`, `"${two.userID}`, '"a"\u001b,,', ",,", csvRow(three)];
       const { records, bad } = await read("users.csv", rows.join("\n"));
-      expect(records).to.deep.equal([one, three]);
+      expect(records).to.deep.equal(byUser([one, three]));
       expect(bad.map(({ line, code }) => `${line}: ${code}`)).to.deep.equal([
         "3: RECORD_INVALID",
         "4: RECORD_INVALID",

@@ -11,7 +11,7 @@ import { makeMerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { PartnerClient } from "../../src/partner.ts";
 import { publish } from "../../src/publisher/publish.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { encodeGetMerkleTreeRoot } from "../../src/registry/calls.ts";
 import { stackPorts } from "../../src/stack/ports.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
@@ -112,7 +112,7 @@ describe("the story", function () {
     before(async () => {
       stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
-      const registry = await RegistryWriter.connect(
+      const registry = await Registry.connect(
         rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }),
         contract,
       );

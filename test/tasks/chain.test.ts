@@ -6,13 +6,14 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type KeyRecord, serializeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { parsePlan } from "../../src/publisher/plan.ts";
 import { publish as publishRecords } from "../../src/publisher/publish.ts";
 import { readRegistry } from "../../src/publisher/registryAbi.ts";
 import { freshRegistry } from "../publisher/freshRegistry.ts";
 import { sampleRecords } from "../samples.ts";
 import { serve } from "../servers.ts";
 import { closedAfterEach, temporaryFolder } from "../stack/support.ts";
-import { keyroot, keyrootJson, startKeyroot } from "./keyroot.ts";
+import { keyroot, keyrootJson, keyrootJsonLines, startKeyroot } from "./keyroot.ts";
 
 const DEPLOYMENTS = join(import.meta.dirname, "../../ignition/deployments");
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
@@ -30,6 +31,9 @@ describe("commands with a chain", function () {
   const chain = (changes: Record<string, string> = {}) =>
     options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
   const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
+  let plans = 0;
+  /** A folder of its own for the plan of each run. */
+  const planFolder = () => join(folder.path, `plan-${++plans}`);
   const write = async (records: readonly KeyRecord[]) => {
     const path = join(folder.path, "users.jsonl");
     await writeFile(path, records.map(serializeKeyRecord).join("\n"));
@@ -40,8 +44,10 @@ describe("commands with a chain", function () {
     ...place({ records: await write(records), out: fresh.merkleDir, ...changes }),
   ];
   const publish = async (...args: Parameters<typeof publishing>) => {
-    const { code, json } = await keyrootJson(await publishing(...args));
-    return { code, json, error: json.error?.["code"] };
+    const { code, json, events } = await keyrootJsonLines(
+      await publishing(args[0], { plan: planFolder(), ...args[1] }),
+    );
+    return { code, json, events, error: json.error?.["code"] };
   };
   const verify = async (userID: string, changes: Record<string, string> = {}) => {
     const { code, json } = await keyrootJson(["verify", userID, ...place(changes)]);
@@ -57,18 +63,19 @@ describe("commands with a chain", function () {
     it("publishes, so that verify says yes and status counts", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
-      expect(json).to.include({ users: 3, contract: fresh.contract });
-      expect(json).to.deep.include({ kept: [], skipped: [] });
+      expect(json).to.include({ users: 3, transactions: 2, kept: 0, contract: fresh.contract });
+      expect(json).to.deep.include({ shadowed: [], skipped: [] });
       const published = json["published"] as Record<string, unknown>[];
       expect(published).to.have.lengthOf(2);
       for (const root of published)
         expect(root).to.include.keys(
           "root",
-          "userIDs",
-          "file",
+          "users",
+          "fileBytes",
           "addedCount",
           "blockNumber",
           "gasUsed",
+          "gasPrice",
           "transactionHash",
         );
       expect(await verify(one.userID)).to.deep.equal([0, true]);
@@ -80,14 +87,58 @@ describe("commands with a chain", function () {
       const { code, stdout } = await keyroot(await publishing([one, two]));
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\n$/,
+        /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\nEach key is proven\. 1 transactions, \d+ gas, \d+ a user, \S+ ETH\.\n$/,
       );
-      const { json } = await publish([one, two]);
-      expect(json["users"]).to.equal(0);
-      expect((json["kept"] as { userID: string }[]).map(({ userID }) => userID)).to.deep.equal([
-        one.userID,
-        two.userID,
+      const { json, events } = await publish([one, two]);
+      expect(json).to.include({ users: 0, kept: 2 });
+      const kept = events.flatMap(({ event, users }) => (event === "kept" ? (users as { userID: string }[]) : []));
+      expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
+    });
+
+    it("tells what happens, one JSON object a line", async () => {
+      const { events } = await publish([one, two, three], { "users-per-file": "2" });
+      const names = events.map(({ event, stage }) => (event === "stage" ? stage : event));
+      expect(names.filter((name) => name !== "included" && name !== "sent")).to.deep.equal([
+        "reading roots",
+        "making files",
+        "planned",
+        "adding roots",
+        "published",
+        "proving keys",
+        "published",
       ]);
+      expect(names.filter((name) => name === "included" || name === "sent")).to.have.lengthOf(4);
+      const users = events.flatMap(({ event, userIDs }) => (event === "published" ? (userIDs as string[]) : []));
+      expect(users).to.have.members([one.userID, two.userID, three.userID]);
+    });
+
+    it("shows its plan, the same byte for byte each time, and stores and sends nothing", async () => {
+      const plan = async (...more: string[]) => {
+        const args = ["publish", "--plan-only", ...chain({ records: await write([one, two, three]) })];
+        return keyroot([...args, "--users-per-file", "2", ...more]);
+      };
+      const [first, again, people] = await Promise.all([plan("--json"), plan("--json"), plan()]);
+      expect([first.code, people.code]).to.deep.equal([0, 0]);
+      const { batches } = parsePlan(Buffer.from(first.stdout));
+      expect(batches.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 1]);
+      expect(again.stdout).to.equal(first.stdout);
+      expect(people.stdout)
+        .to.include(batches[0]?.root)
+        .and.include("3 users to publish in 2 transactions, 0 have a root.");
+      expect([await readdir(fresh.merkleDir), await read("userCount")]).to.deep.equal([[], "0"]);
+
+      const { json } = await publish([one, two, three], { "users-per-file": "2" });
+      const roots = (json["published"] as { root: string; fileBytes: number }[]).map(({ root, fileBytes }) => [
+        root,
+        fileBytes,
+      ]);
+      expect(roots).to.have.deep.members(batches.map(({ root, fileBytes }) => [root, fileBytes]));
+    });
+
+    it("says when the roots are not as deep as asked for, and the chain stands still", async () => {
+      const { code, error } = await publish([one], { confirmations: "3", timeout: "1" });
+      expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
+      expect(await read("userCount")).to.equal("1");
     });
 
     it("adds no root where the file host has other bytes, more bytes, no file, or is gone", async () => {
@@ -115,6 +166,11 @@ describe("commands with a chain", function () {
         [{ contract: "0x123" }, "ARGUMENT_INVALID"],
         [{ contract: "0x00000000000000000000000000000000DEADbeeF" }, "ARGUMENT_INVALID"],
         [{ "users-per-file": "0" }, "ARGUMENT_INVALID"],
+        [{ "in-flight": "0" }, "ARGUMENT_INVALID"],
+        [{ "max-fee": "-1" }, "ARGUMENT_INVALID"],
+        [{ "access-list": "perhaps" }, "ARGUMENT_INVALID"],
+        [{ confirmations: "0" }, "ARGUMENT_INVALID"],
+        [{ out: "ftp://files.example" }, "ARGUMENT_INVALID"],
         [{ records: join(folder.path, "none") }, "FILE_UNREADABLE"],
       ];
       const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
@@ -150,23 +206,66 @@ describe("commands with a chain", function () {
           });
         }),
       );
+      const plan = planFolder();
       for (const [signal, ending] of [
         ["SIGKILL", [null, "SIGKILL"]],
         ["SIGINT", [130, null]],
       ] as const) {
-        const child = startKeyroot(await publishing([one, two, three], { rpc: holding.url }));
+        const child = startKeyroot([...(await publishing([one, two, three], { rpc: holding.url })), "--plan", plan]);
         const ended = once(child, "exit");
+        const said = text(child.stderr);
         await once(asked, "sending");
         child.kill(signal);
         expect(await ended).to.deep.equal(ending);
+        if (signal === "SIGINT") {
+          expect(await said).to.match(/^Stopped; nothing is lost.*\n {2}npx hardhat keyroot publish .*--plan \S+\n$/);
+        }
       }
       const files = await readdir(fresh.merkleDir);
       expect([files.length, await read("userCount")]).to.deep.equal([1, "0"]);
 
-      const { code, json } = await publish([one, two, three]);
-      expect([code, json["users"]]).to.deep.equal([0, 3]);
+      const { code, json } = await publish([one, two, three], { plan });
+      expect([code, json["users"], json["kept"]]).to.deep.equal([0, 3, 0]);
       expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
       expect(await verify(three.userID)).to.deep.equal([0, true]);
+    });
+  });
+
+  describe("estimate", () => {
+    const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
+      keyrootJson(["estimate", ...chain({ records: await write(records), ...changes })]);
+
+    it("tells users, transactions, gas, price and cost, and what publishing then uses", async () => {
+      const records = sampleRecords(60);
+      const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
+      expect(code).to.equal(0);
+      expect(json).to.include({ users: 60, transactions: 2, estimated: 2, kept: 0, accessList: true });
+      const first = json["first"] as { plain: number; withAccessList: number };
+      expect(first.withAccessList).to.be.lessThan(first.plain);
+      expect(json["costWei"]).to.equal(
+        String(
+          BigInt(json["gas"] as number) * (BigInt(json["baseFeePerGas"] as string) + BigInt(json["tip"] as string)),
+        ),
+      );
+      expect(Math.abs((json["money"] as number) - (Number(json["costWei"]) / 1e18) * 2000) < 0.006).to.be.true;
+
+      const published = (await publish(records, { "users-per-file": "50" })).json;
+      // Only the first call takes the count of users from zero.
+      expect(Number(json["gas"]) - Number(published["gasUsed"])).to.be.within(0, 2 * 17_200);
+      expect((await estimate(records)).json).to.include({ users: 0, kept: 60 });
+    });
+
+    it("needs no key, and shows people what it means", async () => {
+      const { code, stdout } = await keyroot(["estimate", ...chain({ records: await write([one]) })]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(
+        /^1 users in 1 transactions, 0 have a root\.\n {2}gas +\d+, [\d.]+ a user: each estimated by the node\n/,
+      );
+    });
+
+    it("refuses a price that is none", async () => {
+      const { code, json } = await estimate([one], { "eth-price": "much" });
+      expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
   });
 

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../src/merkle/file.ts";
 import { cutIntoFiles } from "../../src/publisher/cutIntoFiles.ts";
+import { RecordTable } from "../../src/publisher/recordTable.ts";
 import { sampleRecords, textOf } from "../samples.ts";
 import { temporaryFolder } from "../stack/support.ts";
 import { COMMAND, environment, keyroot, keyrootJson, outcomeOf, startKeyroot } from "./keyroot.ts";
@@ -55,7 +56,7 @@ describe("commands without a chain", function () {
       ];
       const csv = `\ufeff${rows.map((cells) => cells.map((cell) => `"${cell}"`).join(",")).join("\r\n")}`;
       const paths = [await write("users.jsonl", jsonl(records)), await write("users.csv", csv)];
-      const expected = [...cutIntoFiles(records, 10)];
+      const expected = [...cutIntoFiles(RecordTable.of(records), 10)];
       for (const path of paths) {
         const { code, json } = await build(path, "--users-per-file", "10");
         expect(code).to.equal(0);

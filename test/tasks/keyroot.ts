@@ -66,6 +66,17 @@ export async function keyrootJson(args: readonly string[], options?: RunOptions)
   return { code, json: JSON.parse(lines[0] ?? "") as Record<string, unknown> & { error?: Record<string, unknown> } };
 }
 
+/** Runs a command that prints one JSON object a line: what happens, and last the report. */
+export async function keyrootJsonLines(args: readonly string[], options?: RunOptions) {
+  const { code, stdout } = await keyroot([...args, "--json"], options);
+  if (!stdout.endsWith("\n")) throw new Error(`no whole line: ${stdout}`);
+  const lines = stdout.slice(0, -1).split("\n");
+  const objects = lines.map(
+    (line) => JSON.parse(line) as Record<string, unknown> & { error?: Record<string, unknown> },
+  );
+  return { code, events: objects.slice(0, -1), json: objects.at(-1) ?? {} };
+}
+
 /** Waits until no process of the command's group is left. */
 export async function untilGroupIsGone(child: Running): Promise<void> {
   while (signalGroup(child, 0)) await sleep(20);

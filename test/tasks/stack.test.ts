@@ -10,7 +10,15 @@ import { PartnerClient } from "../../src/partner.ts";
 import { UserClient } from "../../src/user.ts";
 import { sampleRecords } from "../samples.ts";
 import { temporaryFolder } from "../stack/support.ts";
-import { keyrootJson, type Running, signalGroup, stackFoldersIn, startKeyroot, untilGroupIsGone } from "./keyroot.ts";
+import {
+  keyrootJson,
+  keyrootJsonLines,
+  type Running,
+  signalGroup,
+  stackFoldersIn,
+  startKeyroot,
+  untilGroupIsGone,
+} from "./keyroot.ts";
 
 describe("keyroot stack", function () {
   this.timeout(60_000);
@@ -35,7 +43,7 @@ describe("keyroot stack", function () {
     const records = join(folder.path, "users.jsonl");
     const [record = never()] = sampleRecords(1);
     await writeFile(records, serializeKeyRecord(record));
-    const published = await keyrootJson(["publish", "--records", records], { env });
+    const published = await keyrootJsonLines(["publish", "--records", records], { env });
     expect([published.code, published.json["contract"]]).to.deep.equal([0, place.contract]);
     expect(await readdir(place.merkleDir)).to.have.lengthOf(1);
     const answers = await Promise.all([

@@ -4,7 +4,7 @@ import { devNull } from "node:os";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { publish } from "../../src/publisher/publish.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { USERS_SLOT } from "../../src/registry/calls.ts";
 import { hashHeader, type HeaderJson, pickHeader } from "../../src/registry/header.ts";
 import { slotOfUser } from "../../src/registry/storageProof.ts";
@@ -35,7 +35,7 @@ describe("verify's demands on evidence", function () {
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    const registry = await RegistryWriter.connect(call, stack.contract);
+    const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.merkleDir);
     const { published } = await publish([mine, other], { registry, store });
     root = published[0]?.root ?? "";

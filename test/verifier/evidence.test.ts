@@ -10,7 +10,8 @@ import { ArgumentError, KeyrootError, VerificationError } from "../../src/errors
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { type PublishedRoot, publish as publishRecords } from "../../src/publisher/publish.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { USERS_SLOT } from "../../src/registry/calls.ts";
 import { hashHeader, type HeaderJson, pickHeader } from "../../src/registry/header.ts";
 import { slotOfUser } from "../../src/registry/storageProof.ts";
@@ -67,7 +68,7 @@ describe("evidence", () => {
 
 type Block = HeaderJson & { hash: string; number: string; timestamp: string };
 
-function holdsOn(startChain: () => Promise<Anvil>): void {
+function holdsOn(startChain: () => Promise<Omit<Anvil, "stop">>): void {
   const running = new AsyncDisposableStack();
   let call: RpcCall;
   let endpoints: Endpoint[];
@@ -96,13 +97,10 @@ function holdsOn(startChain: () => Promise<Anvil>): void {
     files = await startFileHost({ dir, port: 0 });
     running.defer(() => files.close());
     const store = new FolderStore(dir);
-    const registry = await RegistryWriter.connect(call, contract);
+    const registry = await Registry.connect(call, contract);
     await store.put(forged);
-    const publish = async (file: MerkleFile) => {
-      await store.put(file);
-      return registry.addMerkleTreeRoot(file.tree.root, Array.from(file.lookup.keys()));
-    };
-    ({ blockNumber } = await publish(published));
+    const publish = async ({ records }: MerkleFile) => (await publishRecords(records, { registry, store })).published;
+    [{ blockNumber }] = (await publish(published)) as [PublishedRoot];
     // So that the first file is final on Anvil, too, before there is the second.
     await call("hardhat_mine", ["0x80"]);
     earlier = await blockAt("latest");

@@ -4,7 +4,7 @@ import { VerificationError } from "../../src/errors.ts";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { publish, type PublishedRoot } from "../../src/publisher/publish.ts";
-import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
+import { Registry } from "../../src/publisher/registry.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
 import { rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { type ContactOutcome, verifyMany, type VerifyManyOptions } from "../../src/verifier/verifyMany.ts";
@@ -25,7 +25,7 @@ describe("verifyMany", () => {
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    const registry = await RegistryWriter.connect(call, stack.contract);
+    const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.merkleDir);
     published = (await publish(records, { registry, store, usersPerFile: 5 })).published;
   });

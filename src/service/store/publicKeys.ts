@@ -1,8 +1,8 @@
-import { and, eq, inArray, isNull, sql } from "drizzle-orm";
+import { and, count, eq, gte, inArray, isNull, sql } from "drizzle-orm";
 import type { KeyRecord } from "../../identity/keyRecord.ts";
 import type { UserID } from "../../identity/userID.ts";
 import type { Region } from "../../identity/region.ts";
-import type { Databases } from "./database.ts";
+import type { Database, Databases } from "./database.ts";
 import { batches, publicKeys } from "./tables.ts";
 import { everyRegion } from "./users.ts";
 
@@ -18,6 +18,15 @@ export interface RegisteredKey extends KeyRecord {
   transaction?: string;
 }
 
+/** A root on the chain, and users who have it. */
+interface Addition {
+  root: string;
+  userIDs: readonly UserID[];
+  transactionHash: string;
+  blockNumber: number;
+}
+
+const USERS_A_STATEMENT = 1000;
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
 /** Users' public keys and the batches that they are published in, each in the user's region. */
@@ -73,58 +82,72 @@ export class PublicKeyStore {
     return { userID, pubKey, keyID, state, root, ...(transaction !== undefined && { transaction }) };
   }
 
-  /** The keys of a region that are in no batch yet. */
-  async pending(region: Region): Promise<KeyRecord[]> {
+  /** The keys of a region that are not known to be on the chain. */
+  async unpublished(region: Region): Promise<KeyRecord[]> {
     return this.#databases.regions[region]
       .select(RECORD)
       .from(publicKeys)
-      .where(and(eq(publicKeys.region, region), isNull(publicKeys.root)));
-  }
-
-  /** The batches of a region that are not known to be on the chain. */
-  async submitted(region: Region): Promise<KeyRecord[][]> {
-    const rows = await this.#databases.regions[region]
-      .select({ ...RECORD, root: batches.root })
-      .from(publicKeys)
-      .innerJoin(batches, eq(batches.root, publicKeys.root))
+      .leftJoin(batches, eq(batches.root, publicKeys.root))
       .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
-    const byRoot = Map.groupBy(rows, ({ root }) => root);
-    return [...byRoot.values()].map((batch) => batch.map(({ userID, pubKey, keyID }) => ({ userID, pubKey, keyID })));
   }
 
-  /** Notes that users' keys are the batch of this root. */
-  async submit(region: Region, root: string, users: readonly UserID[], created: number): Promise<void> {
+  /** How many those are. */
+  async waiting(region: Region): Promise<number> {
+    const [row] = await this.#databases.regions[region]
+      .select({ waiting: count() })
+      .from(publicKeys)
+      .leftJoin(batches, eq(batches.root, publicKeys.root))
+      .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
+    return row?.waiting ?? 0;
+  }
+
+  /** Notes that users' keys are about to go out as the batch of this root. */
+  async submitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
-      await transaction.insert(batches).values({ root, created }).onConflictDoNothing();
-      await transaction
-        .update(publicKeys)
-        .set({ root })
-        .where(and(inArray(publicKeys.userID, [...users]), isNull(publicKeys.root)));
+      await transaction.insert(batches).values({ root, created: now }).onConflictDoNothing();
+      await this.#giveRoot(transaction, root, userIDs);
     });
   }
 
-  /** Notes in which transaction and block a batch was published. */
-  async published(region: Region, root: string, transactionHash: string, blockNumber: number): Promise<void> {
-    await this.#databases.regions[region]
-      .update(batches)
-      .set({ transactionHash, blockNumber })
-      .where(eq(batches.root, root));
-  }
-
-  /** Notes that users have a root that was not published from here: whatever was to become of their keys, it stands. */
-  async foundOnChain(
+  /** Notes in which transaction and block a root was published, and that these users have it. */
+  async published(
     region: Region,
-    root: string,
-    users: readonly UserID[],
-    blockNumber: number,
+    { root, userIDs, transactionHash, blockNumber }: Addition,
     now: number,
   ): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
-      await transaction.insert(batches).values({ root, created: now, blockNumber }).onConflictDoNothing();
       await transaction
+        .insert(batches)
+        .values({ root, created: now, transactionHash, blockNumber })
+        .onConflictDoUpdate({ target: batches.root, set: { transactionHash, blockNumber } });
+      await this.#giveRoot(transaction, root, userIDs);
+    });
+  }
+
+  /** One user of each root that was published in a block or after it. */
+  async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
+    return this.#databases.regions[region]
+      .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
+      .from(batches)
+      .innerJoin(publicKeys, eq(publicKeys.root, batches.root))
+      .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
+  }
+
+  /** Notes that a root is on the chain no more: its keys are submitted, and go out again. */
+  async vanished(region: Region, root: string): Promise<void> {
+    await this.#databases.regions[region]
+      .update(batches)
+      .set({ transactionHash: null, blockNumber: null })
+      .where(eq(batches.root, root));
+  }
+
+  /** In pieces: a statement takes at most 65,535 parameters. */
+  async #giveRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
+    for (let i = 0; i < userIDs.length; i += USERS_A_STATEMENT) {
+      await database
         .update(publicKeys)
         .set({ root })
-        .where(inArray(publicKeys.userID, [...users]));
-    });
+        .where(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_A_STATEMENT)));
+    }
   }
 }

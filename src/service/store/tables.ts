@@ -1,4 +1,4 @@
-import { bigint, index, integer, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, integer, pgTable, serial, text, timestamp, uuid } from "drizzle-orm/pg-core";
 import type { Region } from "../../identity/region.ts";
 
 /** Moments are milliseconds since 1970, as the API tells them. */
@@ -94,6 +94,30 @@ export const batches = pgTable("batches", {
   created: moment("created").notNull(),
   transactionHash: text("transaction_hash"),
   blockNumber: integer("block_number"),
+});
+
+/**
+ * In the home database, in one row: who publishes, until when by the database's clock, and how often that has changed
+ * hands. A publisher whose number is not the newest writes no more.
+ */
+export const publisherLeases = pgTable("publisher_leases", {
+  name: text("name").primaryKey(),
+  holder: uuid("holder").notNull(),
+  fence: integer("fence").notNull(),
+  until: timestamp("until", { withTimezone: true }).notNull(),
+});
+
+/** In the home database: the plan of each region that is not finished. */
+export const plans = pgTable("plans", {
+  region: text("region").$type<Region>().primaryKey(),
+  plan: text("plan").notNull(),
+});
+
+/** In the home database: the transactions that were about to be sent for a region's plan. */
+export const attempts = pgTable("attempts", {
+  id: serial("id").primaryKey(),
+  region: text("region").$type<Region>().notNull(),
+  attempt: text("attempt").notNull(),
 });
 
 /** In the home database: how much each caller has asked for, shared by all replicas. */

@@ -1,3 +1,9 @@
+CREATE TABLE "attempts" (
+	"id" serial PRIMARY KEY NOT NULL,
+	"region" text NOT NULL,
+	"attempt" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "batches" (
 	"root" text PRIMARY KEY NOT NULL,
 	"created" bigint NOT NULL,
@@ -11,6 +17,11 @@ CREATE TABLE "partners" (
 	"created" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "plans" (
+	"region" text PRIMARY KEY NOT NULL,
+	"plan" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "public_keys" (
 	"user_id" text PRIMARY KEY NOT NULL,
 	"region" text NOT NULL,
@@ -18,6 +29,13 @@ CREATE TABLE "public_keys" (
 	"key_id" text NOT NULL,
 	"registered" bigint NOT NULL,
 	"root" text
+);
+--> statement-breakpoint
+CREATE TABLE "publisher_leases" (
+	"name" text PRIMARY KEY NOT NULL,
+	"holder" uuid NOT NULL,
+	"fence" integer NOT NULL,
+	"until" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE UNLOGGED TABLE "rate_limits" (

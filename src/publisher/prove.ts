@@ -1,0 +1,46 @@
+import type { UserID } from "../identity/userID.ts";
+import { parseMerkleFile } from "../merkle/file.ts";
+import { judgeInFile, judgeRoot } from "../verifier/judgement.ts";
+import type { FetchFile } from "./files.ts";
+import type { Batch, PlanTarget } from "./plan.ts";
+
+/** What the chain says of a batch's users. */
+export interface Settled {
+  batch: Batch;
+  /** Who has the batch's root. */
+  userIDs: UserID[];
+  /** Who had another root first: it stands, and their record in the batch's file is in its shadow. */
+  shadowed: { userID: UserID; root: string }[];
+}
+
+/** @param roots the users' roots, in their order; each has one */
+export function settledOf(batch: Batch, roots: readonly (string | undefined)[]): Settled {
+  const userIDs: UserID[] = [];
+  const shadowed: Settled["shadowed"] = [];
+  for (const [i, userID] of batch.userIDs.entries()) {
+    const root = roots[i];
+    if (root === batch.root) userIDs.push(userID);
+    else if (root !== undefined) shadowed.push({ userID, root });
+  }
+  return { batch, userIDs, shadowed };
+}
+
+/**
+ * Judges the key of every user of a batch as every client's verifier does: the root that the contract keeps for the user,
+ * the file that clients are served, its whole tree, the user's one record and the key in it.
+ * @throws VerificationError as `verifyPublicKey`; TransportError where there is no file
+ */
+export async function proveBatch(
+  { chainId, contract }: PlanTarget,
+  { batch: { root, fileBytes }, userIDs }: Settled,
+  fetchFile: FetchFile,
+): Promise<void> {
+  if (userIDs.length === 0) return;
+  const file = parseMerkleFile(await fetchFile(root, fileBytes), root);
+  const answers = { chainId: `0x${chainId.toString(16)}`, codeHash: undefined, root: `0x${root}` };
+  for (const userID of userIDs) {
+    const question = { userID, chainId, contract };
+    judgeRoot(question, answers, { anchor: "endpoint", storageProof: false });
+    judgeInFile(question, root, file);
+  }
+}
