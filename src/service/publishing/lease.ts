@@ -49,7 +49,7 @@ export async function withLease<T>(
       // A database that is away for a moment is asked again; after that the lease is another's to take.
       renew().catch(() => undefined);
     },
-    Math.min(RENEW_MS, (leaseSeconds * 1000) / 3),
+    Math.max(100, Math.min(RENEW_MS, (leaseSeconds * 1000) / 3)),
   );
   const fenced: Fenced = (write) =>
     home.transaction(async (transaction) => {
