@@ -57,10 +57,11 @@ describe("the README", () => {
       const { stdout } = await run("bash", ["-euo", "pipefail", "-c", inFolder(command)], { cwd: root, env });
       outputs.push(stdout);
     }
-    const [sampled, built, checked, published, status, verified, bundled] = outputs;
+    const [sampled, built, checked, estimated, published, status, verified, bundled] = outputs;
     expect(sampled).to.equal("");
     expect(built).to.include("100 users in 1 file.");
     expect(checked).to.include("100 users");
+    expect(estimated).to.include("100 users in 1 transactions, 0 have a root.");
     expect(published).to.include("100 users published, 0 had a root before");
     expect(status).to.match(/published users +125\n/);
     expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);

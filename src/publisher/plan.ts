@@ -38,7 +38,7 @@ export interface Plan extends PlanTarget {
 }
 
 /** The format of a plan's text: JSON Lines, the head and then a line for each batch. */
-export const PLAN_FORMAT = "keyroot-plan/1";
+const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [
   "format",

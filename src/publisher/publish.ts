@@ -40,7 +40,7 @@ export interface Publication {
   shadowed: Settled["shadowed"];
 }
 
-export type Stage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
+type Stage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
 
 /** What happens while publishing, besides what happens to transactions. */
 export type PublishEvent =
@@ -240,7 +240,7 @@ class Publisher {
   }
 
   async #prove(settled: Settled, plan: Plan): Promise<void> {
-    const { store, fetchFile = (root) => store.get(root) } = this.#options;
+    const { store, fetchFile = (root: string) => store.get(root) } = this.#options;
     await proveBatch(plan, settled, fetchFile);
     const { batch, userIDs, shadowed } = settled;
     this.publication.shadowed.push(...shadowed);

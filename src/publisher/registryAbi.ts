@@ -30,7 +30,7 @@ export async function readRegistry(
 }
 
 /** Decodes an endpoint's answer. @throws TransportError RPC_ANSWER_INVALID */
-export function decodeAbi<T>(answer: unknown, decode: () => T): T {
+function decodeAbi<T>(answer: unknown, decode: () => T): T {
   try {
     return decode();
   } catch (cause) {

@@ -41,7 +41,7 @@ describe("fees", () => {
           const fees = offer(before, ENOUGH);
           const raised = fees && raise(fees, now, ENOUGH);
           expect(Object.keys(raised ?? {})).to.deep.equal(Object.keys(fees ?? {}));
-          for (const [name, wei] of Object.entries(fees ?? {}) as [string, bigint][]) {
+          for (const [name, wei] of Object.entries<bigint>(fees ?? {})) {
             expect(8n * ((raised as Record<string, bigint>)[name] ?? 0n) > 9n * wei, name).to.be.true;
           }
           expect(raised !== undefined && topOf(raised) >= priceOf(now)).to.be.true;

@@ -11,7 +11,7 @@ import { buildContracts } from "../../src/stack/build.ts";
 import { startFileHost } from "../../src/stack/fileHost.ts";
 import { startLocalChain } from "../../src/stack/localChain.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
-import { PublicKeyRegistry__factory } from "../../typechain-types/index.ts";
+import { PublicKeyRegistry__factory } from "../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
 
 /** A real chain with a file host, and a registry on it that nobody has used yet. */
@@ -46,7 +46,7 @@ const registryInterface = PublicKeyRegistry__factory.createInterface();
 type StartChain = () => Promise<Pick<Anvil, "url" | "close">>;
 
 /** Hardhat's chain, in this process. */
-export const startHardhat: StartChain = async () => {
+const startHardhat: StartChain = async () => {
   await buildContracts(hre);
   const chain = await startLocalChain(hre, { port: 0 });
   return { url: chain.rpcUrl, close: () => chain.close() };

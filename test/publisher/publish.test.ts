@@ -130,7 +130,9 @@ describeOnBoth("publish", (startChain) => {
       const records = sampleRecords(10);
       const first = await publishAll(records.slice(0, 4));
       const told: unknown[] = [];
-      const onEvent: PublishOptions["onEvent"] = (event) => void (event.event === "kept" && told.push(...event.users));
+      const onEvent: PublishOptions["onEvent"] = (event) => {
+        if (event.event === "kept") told.push(...event.users);
+      };
       const { published, kept } = await publishAll(records, { onEvent });
       const root = first.published[0]?.root;
       expect(kept).to.equal(4);

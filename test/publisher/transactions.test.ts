@@ -50,7 +50,8 @@ describeOnBoth("Transactions", (startChain) => {
     const tell = (event: TransactionEvent) => void events.push(event);
     await new Transactions(registry, send ?? (await endpointSender(registry)), keeper, sending, tell).run(some);
   };
-  const hashOfSent = () => events.flatMap((event) => (event.event === "sent" && event.hash) || [])[0];
+  const hashOfSent = () =>
+    events.flatMap((event) => (event.event === "sent" && event.hash !== undefined ? [event.hash] : []))[0];
   const told = (name: string) => events.filter(({ event }) => event === name).length;
   const count = async (tag = "latest") => Number(await fresh.call("eth_getTransactionCount", [fresh.owner, tag]));
   const nonceOf = (params: readonly unknown[]) => Number((params[0] as { nonce: string }).nonce);

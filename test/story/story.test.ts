@@ -112,10 +112,7 @@ describe("the story", function () {
     before(async () => {
       stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
-      const registry = await Registry.connect(
-        rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }),
-        contract,
-      );
+      const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
       const { published } = await publish([victim, ...others], { registry, store: new FolderStore(merkleDir) });
       root = published[0]?.root ?? never();
       attacker = startProcess(new URL("../../src/story/attacker.ts", import.meta.url), forever);
