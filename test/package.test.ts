@@ -13,7 +13,8 @@ import { publish } from "../src/publisher/publish.ts";
 import { Registry } from "../src/publisher/registry.ts";
 import { startStack, type Stack } from "../src/stack/stack.ts";
 import { rpcCaller } from "../src/transport/jsonRpc.ts";
-import { startTestService, type TestService } from "./client/service.ts";
+import { newPartner } from "./client/newPartner.ts";
+import { serviceOnPostgres, type TestService } from "./service/support.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
@@ -38,7 +39,7 @@ async function clientsProgram(service: TestService): Promise<string> {
   const [ofPartner, ofUser, ofList] = [...docs.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) =>
     lines.replace("http://127.0.0.1:8547", service.url),
   );
-  const { bizId, serverToken } = await service.makePartner();
+  const { bizId, serverToken } = await newPartner(service);
   return `import { generateKeyPair } from "keyroot";
 const [bizId, serverToken, userIDHex] = ["${bizId}", "${serverToken}", "ab".repeat(20)];
 const { publicKey } = generateKeyPair();
@@ -51,6 +52,7 @@ ${ofList}`;
 }
 
 describe("the package", () => {
+  const service = serviceOnPostgres();
   let folder: string;
   let stack: Stack;
   let published: KeyRecord;
@@ -95,14 +97,9 @@ describe("the package", () => {
   });
 
   it("talks to the service with the lines of docs/http-api.md", async () => {
-    const service = await startTestService();
-    try {
-      await writeFile(join(folder, "app", "clients.js"), await clientsProgram(service));
-      const { stdout } = await run(process.execPath, ["clients.js"], { cwd: join(folder, "app") });
-      expect(stdout).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
-    } finally {
-      await service.close();
-    }
+    await writeFile(join(folder, "app", "clients.js"), await clientsProgram(service));
+    const { stdout } = await run(process.execPath, ["clients.js"], { cwd: join(folder, "app") });
+    expect(stdout).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
   });
 
   it("has types that a strict TypeScript program can use", async () => {

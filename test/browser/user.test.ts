@@ -4,8 +4,9 @@ import { makeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../src/identity/userID.ts";
 import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, startTestService, type TestService } from "../client/service.ts";
+import { newPartner, type Partner } from "../client/newPartner.ts";
 import { samplePublicKeys } from "../samples.ts";
+import { serviceOnPostgres } from "../service/support.ts";
 import { bundle } from "./bundle.ts";
 import { type OpenPage, openPage } from "./openPage.ts";
 
@@ -41,7 +42,7 @@ const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Header
 describeIfNamed("keyroot/user in Chromium, under a strict content security policy", () => {
   const [key, otherKey] = samplePublicKeys as [Uint8Array, Uint8Array];
   const opened = new AsyncDisposableStack();
-  let service: TestService;
+  const service = serviceOnPostgres();
   let partner: Partner;
   let proxy: FaultyProxy;
   let page: OpenPage;
@@ -51,9 +52,8 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
   before(async function () {
     this.timeout(60_000);
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
-    service = open(await startTestService());
     proxy = open(await faultyProxy(service.url));
-    partner = await service.makePartner();
+    partner = await newPartner(service);
     page = open(await openPage(await bundle(APP), [proxy.url]));
   });
 
@@ -92,7 +92,7 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
       const answers = await ask("Promise.all(Array.from({ length: 50 }, () => client.record()))");
       expect(answers).to.have.lengthOf(50);
       expect(exchanges()).to.equal(expected);
-      service.advance(5 * HOUR);
+      service.ahead += 5 * HOUR;
     }
   });
 

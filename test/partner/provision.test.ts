@@ -5,25 +5,19 @@ import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "../../src/partner/provision.ts";
 import { randomUserID } from "../../src/identity/userID.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, startTestService, type TestService } from "../client/service.ts";
+import { newPartner, type Partner } from "../client/newPartner.ts";
+import { serviceOnPostgres } from "../service/support.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
 
 describe("provision", () => {
   const closing = closedAfterEach();
-  let service: TestService;
+  const service = serviceOnPostgres();
   let partner: Partner;
   let proxy: FaultyProxy;
   let client: PartnerClient;
 
-  before("the service runs", async function () {
-    this.timeout(30_000);
-    service = await startTestService();
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    partner = await service.makePartner();
+    partner = await newPartner(service);
     proxy = closing(await faultyProxy(service.url));
     client = new PartnerClient({ baseUrl: proxy.url, ...partner, retries: 2 });
   });
@@ -111,15 +105,34 @@ describe("provision", () => {
     const first = await run(users, { runId });
     const second = await run(users, { runId: randomUUID() });
     for (const { userID } of users) expect(second.get(userID)).not.to.equal(first.get(userID));
-    service.advance(25 * 3_600_000);
+    service.ahead += 25 * 3_600_000;
     const errors: KeyrootError[] = [];
     expect((await run(users, { runId }, new Map(), errors)).size).to.equal(0);
     expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
   });
 
+  it("asks for each token under a key of its own, which is the same in the same run: of user and context", async () => {
+    const [user, other] = list(2) as [UserToProvision, UserToProvision];
+    const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
+    const keysOf = async (runId: string) => {
+      const before = proxy.seen.length;
+      const tokens: string[] = [];
+      for await (const outcome of client.provision(users, { runId, concurrency: 1 })) {
+        if ("token" in outcome) tokens.push(outcome.token);
+      }
+      expect(new Set(tokens).size).to.equal(3);
+      return proxy.seen.slice(before).flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+    };
+    const runId = randomUUID();
+    const keys = await keysOf(runId);
+    for (const key of keys) expect(key).to.match(/^[0-9a-f]{64}$/);
+    expect(await keysOf(runId)).to.deep.equal(keys);
+    expect(new Set([...keys, ...(await keysOf(randomUUID()))]).size).to.equal(6);
+  });
+
   it("goes on when a user is refused, and says why", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
-    const other = new PartnerClient({ baseUrl: service.url, ...(await service.makePartner()) });
+    const other = new PartnerClient({ baseUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");
     const bad = [
       { userID: "nobody", region: "us-west-2", context: "c" },
@@ -147,8 +160,10 @@ describe("provision", () => {
       if (path.endsWith("/users/create") && ++created === 20) await client.revokeServerToken(token?.token_id ?? "");
       return undefined;
     });
-    const error = await failure(run(list(200), { runId: randomUUID() }));
+    const refused: KeyrootError[] = [];
+    const error = await failure(run(list(200), { runId: randomUUID() }, new Map(), refused));
     expect(error).to.include({ name: "ServiceError", status: 401 });
+    expect(refused).to.be.empty;
     expect(created).to.be.below(60);
   });
 

@@ -6,10 +6,11 @@ import { randomUserID, type UserID } from "../../src/identity/userID.ts";
 import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import { UserClient, type UserClientOptions } from "../../src/user/userClient.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, startTestService, type TestService } from "../client/service.ts";
+import { newPartner, type Partner } from "../client/newPartner.ts";
 import { encode, pointsOfSmallOrder } from "../identity/curve41417.ts";
 import { samplePublicKeys } from "../samples.ts";
 import { serve } from "../servers.ts";
+import { serviceOnPostgres } from "../service/support.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
 
 const HOUR = 3_600_000;
@@ -17,21 +18,14 @@ const HOUR = 3_600_000;
 describe("UserClient", () => {
   const closing = closedAfterEach();
   const [key, otherKey] = samplePublicKeys as [Uint8Array, Uint8Array];
-  let service: TestService;
+  const service = serviceOnPostgres();
   let partner: Partner;
   let proxy: FaultyProxy;
   let userID: UserID;
   let refreshToken: string;
 
-  before("the service runs", async function () {
-    this.timeout(30_000);
-    service = await startTestService();
-  });
-
-  after(() => service.close());
-
   beforeEach(async () => {
-    partner = await service.makePartner();
+    partner = await newPartner(service);
     proxy = closing(await faultyProxy(service.url));
     [userID, refreshToken] = await newUser();
   });
@@ -108,7 +102,7 @@ describe("UserClient", () => {
       for (const exchanges of [1, 2]) {
         await Promise.all(Array.from({ length: 50 }, () => user.record()));
         expect(proxy.to("/auth/jwt")).to.have.lengthOf(exchanges);
-        service.advance(5 * HOUR);
+        service.ahead += 5 * HOUR;
       }
     });
 
@@ -123,7 +117,7 @@ describe("UserClient", () => {
     });
 
     it("opens nothing of another partner's", async () => {
-      const other = await service.makePartner();
+      const other = await newPartner(service);
       expect(await failure(client({ bizId: other.bizId }).record())).to.include({ code: "REFRESH_TOKEN_REFUSED" });
     });
   });
@@ -175,8 +169,8 @@ describe("UserClient", () => {
       ];
       for (const answer of bad) {
         const user = await answered(answer);
-        for (const call of [user.record(), user.publicKeyOf(userID), user.register(key)]) {
-          const error = await failure(call);
+        for (const call of [() => user.record(), () => user.publicKeyOf(userID), () => user.register(key)]) {
+          const error = await failure(call());
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
         }
       }
