@@ -9,10 +9,9 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import pMap from "p-map";
-import { makeSigningKey } from "../src/service/tokens/signingKeys.ts";
 import { startPostgres } from "../test/postgres/postgres.ts";
-import { startChild } from "./service/child.ts";
-import type { KeyrootOrder, KeyrootReady } from "./service/keyroot.ts";
+import { startChild } from "../test/service/child.ts";
+import { keyrootOptions, makePartner, post, startKeyroot } from "../test/service/keyroot.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
 import type { OidcOrder, OidcReady } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
@@ -42,9 +41,9 @@ await using cleanup = new AsyncDisposableStack();
 const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: "512MB", max_wal_size: "4GB" } });
 cleanup.defer(() => postgres.stop());
 const databaseUrl = await postgres.createDatabase();
-const load = cleanup.use(startChild<Plan, Measured>("load.ts"));
+const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
 
-const keyroot = await startKeyroot();
+const keyroot = await startOurs();
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
 for (const contender of Object.values(contenders)) await measure(contender, CLAIM, 2);
@@ -68,37 +67,30 @@ const figures = {
   creation: withRatios(creation, "keyroot", ["pgbench", "pgbenchOneCommit"]),
   openLoop: {
     what: `a fixed rate of ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
-    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot?.perSecond),
-    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot?.perSecond),
+    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot["perSecond"]),
+    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot["perSecond"]),
   },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
 
 /** The service, with a partner, and users who each have a refresh token. */
-async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {
-  const child = cleanup.use(startChild<KeyrootOrder | { cpu: true }, unknown>("keyroot.ts"));
-  const adminToken = randomBytes(32).toString("base64url");
-  const order = { databaseUrl, connections: CONNECTIONS, adminToken, signingKey: await makeSigningKey() };
-  const { origin } = (await child.ask(order)) as KeyrootReady;
-  const post = async (path: string, body: object, bearer?: string) => {
-    const headers = { "Content-Type": "application/json", ...(bearer && { Authorization: `Bearer ${bearer}` }) };
-    const answer = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, string>;
-  };
-  const { biz_id } = await post("/v1/admin/partners/create", { name: "Bench" }, adminToken);
-  const { token } = await post("/v1/admin/serverTokens/create", { biz_id }, adminToken);
-  const { jwt } = await post("/v1/public/auth/jwt", { biz_id, token });
+async function startOurs(): Promise<{ exchange: Contender; creation: Contender }> {
+  const options = await keyrootOptions(databaseUrl, CONNECTIONS);
+  const service = cleanup.use(await startKeyroot(options));
+  const { origin } = service;
+  const cpu = () => service.cpu();
+  const { bizID: biz_id, jwt: bearer } = await makePartner(origin, options.adminToken);
   const exchangeOfOne = async () => {
     const user_id_hex = randomBytes(20).toString("hex");
-    await post("/v1/authdBizSrv/users/create", { user_id_hex, region: REGION }, jwt);
-    const made = await post("/v1/authdBizSrv/users/createRefreshToken", { user_id_hex, context: "phone" }, jwt);
-    return JSON.stringify({ biz_id, token: made["token"] });
+    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { bearer });
+    const user = { user_id_hex, context: "phone" };
+    const made = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { bearer });
+    return JSON.stringify({ biz_id, token: made.body["token"] });
   };
   const bodies = await pMap(Array.from({ length: TOKENS }), exchangeOfOne, { concurrency: CLAIM });
   const headers = { "content-type": "application/json" };
-  const cpu = async () => (await child.ask({ cpu: true })) as number;
+  const creation = JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION });
   return {
     exchange: { origin, cpu, requests: { path: "/v1/public/auth/jwt", headers, bodies, status: 200 } },
     creation: {
@@ -106,8 +98,8 @@ async function startKeyroot(): Promise<{ exchange: Contender; creation: Contende
       cpu,
       requests: {
         path: "/v1/authdBizSrv/users/create",
-        headers: { ...headers, authorization: `Bearer ${jwt}` },
-        bodies: [JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION })],
+        headers: { ...headers, authorization: `Bearer ${bearer}` },
+        bodies: [creation],
         status: 201,
       },
     },
@@ -116,7 +108,9 @@ async function startKeyroot(): Promise<{ exchange: Contender; creation: Contende
 
 /** oidc-provider, with as many refresh tokens of each form. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
-  const child = cleanup.use(startChild<OidcOrder | { cpu: true }, unknown>("oidcProvider.ts"));
+  const child = cleanup.use(
+    startChild<OidcOrder | { cpu: true }, unknown>(new URL("service/oidcProvider.ts", import.meta.url)),
+  );
   const ready = await child.ask({ databaseUrl, connections: CONNECTIONS, tokens: TOKENS });
   const { origin, forms } = ready as OidcReady;
   const headers = { "content-type": "application/x-www-form-urlencoded" };

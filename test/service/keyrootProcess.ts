@@ -1,7 +1,4 @@
-/**
- * Keyroot's own service for `npm run bench:service` and `npm run kill:service`, in a process of its own: it listens, and
- * tells its parent where. No limit of rate, and no log of requests that went well.
- */
+/** The service as a process that test/service/keyroot.ts starts: without a limit of rate, and without a log. */
 import type { AddressInfo } from "node:net";
 import { makeApp } from "../../src/service/app.ts";
 import { makeService } from "../../src/service/service.ts";
