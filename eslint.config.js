@@ -3,7 +3,7 @@ import globals from "globals";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-const pureCore = ["src/*.ts", "src/{identity,merkle,registry,transport,verifier}/**"];
+const pureCore = ["src/*.ts", "src/{client,identity,merkle,registry,transport,user,verifier}/**"];
 
 export default defineConfig(
   { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
@@ -35,6 +35,7 @@ export default defineConfig(
             "ethers",
             "@nomicfoundation/*",
             "**/publisher/*",
+            "**/service/**",
             "**/stack/*",
             "**/story/*",
           ],

@@ -104,12 +104,15 @@ export const ERROR_CODES = [
   "STORY_BROKEN",
   // the outer world
   "ARGUMENT_INVALID",
+  "BROWSER_REFUSED",
   "FILE_UNREADABLE",
   "FILE_UNWRITABLE",
   "PORT_UNAVAILABLE",
   "UNREACHABLE",
   "RPC_ERROR",
   "RPC_ANSWER_INVALID",
+  "SERVICE_ERROR",
+  "SERVICE_ANSWER_INVALID",
   "FILE_HOST_ERROR",
   "FILE_NOT_FOUND",
   "REDIRECT_REFUSED",
@@ -187,6 +190,13 @@ export interface FieldError {
   detail: string;
 }
 
+/** What a refusal of the partner service carries beside status, code and message. */
+export interface ServiceErrorDetails extends ErrorDetails {
+  errors?: readonly FieldError[] | undefined;
+  retryAfter?: number | undefined;
+  requestId?: string | undefined;
+}
+
 /** The partner service refuses a request, as RFC 9457 describes a problem. */
 export class ServiceError extends KeyrootError {
   override readonly name = "ServiceError";
@@ -196,17 +206,20 @@ export class ServiceError extends KeyrootError {
   readonly errors: readonly FieldError[] | undefined;
   /** How long to wait before the next try, in seconds. */
   readonly retryAfter: number | undefined;
+  /** What the service calls this request, to find it in its logs; only a client knows it. */
+  readonly requestId: string | undefined;
 
   constructor(
     status: number,
     code: ErrorCode,
     message: string,
-    { errors, retryAfter, ...details }: ErrorDetails & { errors?: readonly FieldError[]; retryAfter?: number } = {},
+    { errors, retryAfter, requestId, ...details }: ServiceErrorDetails = {},
   ) {
     super(code, message, details);
     this.status = status;
     this.errors = errors;
     this.retryAfter = retryAfter;
+    this.requestId = requestId;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describeValue } from "./describeValue.ts";
-import { type ErrorCode, VerificationError, verifying } from "./errors.ts";
+import { type ErrorDetails, type KeyrootError, VerificationError, verifying } from "./errors.ts";
 import { isObject, parseJson } from "./json.ts";
 
 /** How large a document may be, and how many objects and arrays may stand inside each other in it. */
@@ -27,12 +27,13 @@ export function parseDocument(what: string, source: unknown, { maxBytes, maxDept
   return verifying("file", what, () => parseJson(text, maxDepth));
 }
 
-/** Takes a parsed document apart: what it hands out has the form that was asked for, all else is refused with `code`. */
+/** Takes a parsed document apart: what it hands out has the form that was asked for, all else is refused. */
 export class Shape {
-  readonly #code: ErrorCode;
+  readonly #refusal: (message: string, details: ErrorDetails) => KeyrootError;
 
-  constructor(code: ErrorCode) {
-    this.#code = code;
+  /** @param refusal makes the error that is thrown */
+  constructor(refusal: (message: string, details: ErrorDetails) => KeyrootError) {
+    this.#refusal = refusal;
   }
 
   /** An object with exactly these keys. */
@@ -42,6 +43,13 @@ export class Shape {
     if (fits) return value;
     const actual = isObject(value) ? `the keys ${Object.keys(value).join(", ")}` : value;
     throw this.#error(where, `an object with exactly the keys ${keys.join(", ")}`, actual);
+  }
+
+  /** These keys of an object, which may have others: undefined stands for one that it has not. */
+  fields<Key extends string>(where: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
+    if (!isObject(value)) throw this.#error(where, "an object", value);
+    const own = keys.map((key) => [key, Object.hasOwn(value, key) ? value[key] : undefined]);
+    return Object.fromEntries(own) as Record<Key, unknown>;
   }
 
   /** An array, with each of its items read. */
@@ -58,14 +66,27 @@ export class Shape {
     throw this.#error(where, form === undefined ? "a text" : `a text of the form ${form.source}`, value);
   }
 
+  /** As `text`, for what no message may show. */
+  secret(where: string, value: unknown, form: RegExp): string {
+    if (typeof value === "string" && form.test(value)) return value;
+    throw this.#refusal(`${where} must be a text of the form ${form.source}.`, { expected: form.source });
+  }
+
+  /** One of a few texts. */
+  oneOf<Text extends string>(where: string, value: unknown, texts: readonly Text[]): Text {
+    const text = texts.find((text) => text === value);
+    if (text !== undefined) return text;
+    throw this.#error(where, `one of ${texts.join(", ")}`, value);
+  }
+
   /** A whole number, zero or more. */
   count(where: string, value: unknown): number {
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
     throw this.#error(where, "a whole number", value);
   }
 
-  #error(where: string, expected: string, actual: unknown): VerificationError {
+  #error(where: string, expected: string, actual: unknown): KeyrootError {
     const message = `${where} must be ${expected}, it is ${describeValue(actual)}.`;
-    return new VerificationError("file", this.#code, message, { expected, actual: describeValue(actual) });
+    return this.#refusal(message, { expected, actual: describeValue(actual) });
   }
 }

@@ -29,6 +29,7 @@ const usersPerFile = {
   type: INT,
   defaultValue: DEFAULT_USERS_PER_FILE,
 } as const;
+const service = option("service", "Address of the partner service (default: the local stack's)");
 const port = {
   name: "port",
   description: "Port of the chain, the next one serves files; a taken one gives way to the next free one, 0 is any",
@@ -129,6 +130,43 @@ export const keyrootTasks = [
     .addOption(chainId)
     .addFlag(json)
     .setAction(() => import("./bundle.ts"))
+    .build(),
+
+  task(["keyroot", "serve"], "Run the partner service, as the environment configures it, until Ctrl-C")
+    .addFlag(json)
+    .setAction(() => import("./serve.ts"))
+    .build(),
+
+  task(["keyroot", "migrate"], "Give the partner service's databases the tables that this version needs")
+    .addFlag(json)
+    .setAction(() => import("./migrate.ts"))
+    .build(),
+
+  task(["keyroot", "make-signing-key"], "Make a key that signs the partner service's access tokens")
+    .addOption(option("out", "File of signing keys; where there is one, the new key becomes its last"))
+    .addFlag(json)
+    .setAction(() => import("./make-signing-key.ts"))
+    .build(),
+
+  task(["keyroot", "create-partner"], "Create a partner company in a running partner service")
+    .addOption(option("name", "The company's name, for people"))
+    .addOption(service)
+    .addFlag(json)
+    .setAction(() => import("./create-partner.ts"))
+    .build(),
+
+  task(["keyroot", "create-server-token"], "Create a partner's server token, which is shown this once")
+    .addOption(option("bizId", "The partner"))
+    .addOption(option("name", "A name for people; may be left out"))
+    .addOption(service)
+    .addFlag(json)
+    .setAction(() => import("./create-server-token.ts"))
+    .build(),
+
+  task(["keyroot", "publish-registered"], "Have a running partner service publish the keys that its users registered")
+    .addOption(service)
+    .addFlag(json)
+    .setAction(() => import("./publish-registered.ts"))
     .build(),
 
   task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")

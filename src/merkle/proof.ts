@@ -45,7 +45,7 @@ export interface ProvenKey {
 }
 
 const FORMAT = "keyroot-proof-v1";
-const SHAPE = new Shape("PROOF_SHAPE");
+const SHAPE = new Shape((...why) => new VerificationError("file", "PROOF_SHAPE", ...why));
 /** Some 2 kB are needed; the objects stand three deep: proof, `siblings`, sibling. */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
 /** A tree has 1,000,000 leaves at the most. */

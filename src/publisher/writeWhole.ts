@@ -7,13 +7,14 @@ import { TransportError } from "../errors.ts";
 /**
  * Writes a small file whole or not at all, in the place of one that stands there: no reader sees half of it. Its folder
  * is made when it is missing.
+ * @param mode the file's permissions, less what the process's umask takes away
  * @throws TransportError FILE_UNWRITABLE
  */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeWhole(path: string, text: string, mode = 0o666): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
     await withDraft(path, async (draft) => {
-      await writeToDisk(draft, text);
+      await writeToDisk(draft, text, mode);
       await rename(draft, path);
     });
   } catch (cause) {
@@ -49,8 +50,8 @@ function discardDraft(path: string): void {
   }
 }
 
-async function writeToDisk(path: string, text: string): Promise<void> {
-  await using file = await open(path, "wx");
+async function writeToDisk(path: string, text: string, mode: number): Promise<void> {
+  await using file = await open(path, "wx", mode);
   await file.writeFile(text);
   await file.sync();
 }

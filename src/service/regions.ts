@@ -1,13 +1,7 @@
+import type { Region } from "../identity/region.ts";
 import type { UserID } from "../identity/userID.ts";
 
-/** Where a user's data may be: Oregon and Ireland (specification, "Limits"). */
-export const REGIONS = ["us-west-2", "eu-west-1"] as const;
-export type Region = (typeof REGIONS)[number];
-
-/** Tells whether a text names a region. */
-export function isRegion(text: unknown): text is Region {
-  return REGIONS.includes(text as Region);
-}
+export { isRegion, type Region, REGIONS } from "../identity/region.ts";
 
 /**
  * The name of a user's storage container: `<prefix>-<stage>-<region>-<user_id>`. No two users share one, since no two

@@ -25,6 +25,7 @@ export interface FetchOptions {
 /** What an HTTP server answered. */
 export interface HttpAnswer {
   status: number;
+  headers: Headers;
   bytes: Uint8Array;
 }
 
@@ -52,7 +53,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       const message = `${host} answers with more than ${maxBytes} bytes, the limit that was set.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
-    return { status: response.status, bytes };
+    return { status: response.status, headers: response.headers, bytes };
   });
 }
 

@@ -44,7 +44,7 @@ export interface VerifiedBundle extends ProvenKey {
 }
 
 const FORMAT = "keyroot-bundle-v1";
-const SHAPE = new Shape("BUNDLE_SHAPE");
+const SHAPE = new Shape((...why) => new VerificationError("file", "BUNDLE_SHAPE", ...why));
 /** More than a bundle as deep as tries can be on any chain today; its objects stand four deep, down to a sibling. */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [

@@ -35,14 +35,14 @@ describe("fetchBytes", () => {
     it("is status and bytes, whatever the status", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         const url = await at((_, response) => response.writeHead(status).end(`number ${status}`));
-        expect(await ask(url)).to.deep.equal({ status, bytes: new TextEncoder().encode(`number ${status}`) });
+        expect(await ask(url)).to.deep.include({ status, bytes: new TextEncoder().encode(`number ${status}`) });
       }
     });
 
     it("may be empty", async () => {
       for (const status of [200, 204]) {
         const url = await at((_, response) => response.writeHead(status).end());
-        expect(await ask(url)).to.deep.equal({ status, bytes: new Uint8Array() });
+        expect(await ask(url)).to.deep.include({ status, bytes: new Uint8Array() });
       }
     });
 

@@ -1,6 +1,9 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ArgumentError } from "../../errors.ts";
 import { REGIONS, type Region } from "../regions.ts";
@@ -124,11 +127,19 @@ async function openInProcess(folder: string | undefined, closing: AsyncDisposabl
   const { PGlite } = await import("@electric-sql/pglite");
   const { drizzle } = await import("drizzle-orm/pglite");
   const { migrate } = await import("drizzle-orm/pglite/migrator");
+  let dataDir: string | undefined;
   if (folder !== undefined) {
-    const unlock = await lockFolder(folder);
-    closing.defer(unlock);
+    closing.defer(await lockFolder(folder));
+    dataDir = join(folder, "data");
+    // Made beside its place: an end in the middle of its making would leave half a database, on which a start may hang.
+    if (!existsSync(dataDir)) {
+      const draft = join(folder, "draft");
+      await rm(draft, { recursive: true, force: true });
+      await (await PGlite.create({ dataDir: draft })).close();
+      await rename(draft, dataDir);
+    }
   }
-  const client = await PGlite.create(folder === undefined ? {} : { dataDir: `${folder}/data` });
+  const client = await PGlite.create(dataDir === undefined ? {} : { dataDir });
   closing.defer(() => client.close());
   const database = drizzle(client);
   return { database, migrate: () => migrate(database, MIGRATIONS) };

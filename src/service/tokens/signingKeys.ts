@@ -29,9 +29,14 @@ export async function makeSigningKey(): Promise<JWK> {
  * @throws ArgumentError CONFIGURATION_INVALID, which never shows the file's content
  */
 export async function readSigningKeys(path: string): Promise<SigningKeys> {
+  return (await readKeyFile(path)).keys;
+}
+
+/** The same, with the private keys as they stand in the file. */
+export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   try {
-    const { keys } = JSON.parse(await readFile(path, "utf8")) as { keys: JWK[] };
-    return await toSigningKeys(keys);
+    const { keys: jwks } = JSON.parse(await readFile(path, "utf8")) as { keys: JWK[] };
+    return { keys: await toSigningKeys(jwks), jwks };
   } catch (error) {
     const reason = error instanceof SyntaxError ? "it is not JSON" : (error as Error).message;
     const message = `${path} is not a JWK Set of private Ed25519 keys: ${reason}.`;
