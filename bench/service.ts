@@ -11,7 +11,7 @@ import { cpus } from "node:os";
 import pMap from "p-map";
 import { startPostgres } from "../test/postgres/postgres.ts";
 import { startChild } from "../test/service/child.ts";
-import { keyrootOptions, makePartner, post, startKeyroot } from "../test/service/keyroot.ts";
+import { keyrootSettings, makePartner, post, startKeyroot } from "../test/service/keyroot.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
 import type { OidcOrder, OidcReady } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
@@ -40,7 +40,8 @@ interface Contender {
 await using cleanup = new AsyncDisposableStack();
 const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: "512MB", max_wal_size: "4GB" } });
 cleanup.defer(() => postgres.stop());
-const databaseUrl = await postgres.createDatabase();
+const settings = await keyrootSettings(postgres, CONNECTIONS);
+const { DATABASE_URL: databaseUrl } = settings;
 const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
 
 const keyroot = await startOurs();
@@ -76,11 +77,10 @@ if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stri
 
 /** The service, with a partner, and users who each have a refresh token. */
 async function startOurs(): Promise<{ exchange: Contender; creation: Contender }> {
-  const options = await keyrootOptions(databaseUrl, CONNECTIONS);
-  const service = cleanup.use(await startKeyroot(options));
+  const service = cleanup.use(await startKeyroot(settings));
   const { origin } = service;
   const cpu = () => service.cpu();
-  const { bizID: biz_id, jwt: bearer } = await makePartner(origin, options.adminToken);
+  const { bizID: biz_id, jwt: bearer } = await makePartner(origin, settings.KEYROOT_ADMIN_TOKEN);
   const exchangeOfOne = async () => {
     const user_id_hex = randomBytes(20).toString("hex");
     await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { bearer });

@@ -14,13 +14,14 @@ import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../te
 import {
   type Answer,
   type Keyroot,
-  keyrootOptions,
-  type KeyrootOptions,
+  keyrootSettings,
   makePartner,
   type Partner,
   post,
   startKeyroot,
 } from "../test/service/keyroot.ts";
+
+type Configuration = Awaited<ReturnType<typeof keyrootSettings>>;
 
 const WORKERS = 8;
 const CONNECTIONS = 8;
@@ -59,8 +60,8 @@ export async function killUnderLoad(rounds: number, settings: PostgresOptions["s
   await using cleanup = new AsyncDisposableStack();
   const postgres = await startPostgres({ fsync: true, settings });
   cleanup.defer(() => postgres.stop());
-  const options = await keyrootOptions(await postgres.createDatabase(), CONNECTIONS);
-  const world = new World(options, postgres, await startKeyroot(options));
+  const configuration = await keyrootSettings(postgres, CONNECTIONS);
+  const world = new World(configuration, postgres, await startKeyroot(configuration));
   cleanup.use(world);
   await world.open();
   // A checkpoint writes what was set up, whatever the settings.
@@ -80,7 +81,7 @@ class World implements AsyncDisposable {
     interrupted: 0,
     findings: [],
   };
-  readonly #options: KeyrootOptions;
+  readonly #configuration: Configuration;
   readonly #postgres: Postgres;
   /** Any keys will do: a fresh pair for each user takes a millisecond, and the service does not compare users' keys. */
   readonly #publicKeys = Array.from({ length: 5 }, () => generateKeyPair().publicKey);
@@ -88,14 +89,14 @@ class World implements AsyncDisposable {
   #service: Keyroot;
   #partner: Partner = { bizID: "", jwt: "" };
 
-  constructor(options: KeyrootOptions, postgres: Postgres, service: Keyroot) {
-    this.#options = options;
+  constructor(configuration: Configuration, postgres: Postgres, service: Keyroot) {
+    this.#configuration = configuration;
     this.#postgres = postgres;
     this.#service = service;
   }
 
   async open(): Promise<void> {
-    this.#partner = await makePartner(this.#service.origin, this.#options.adminToken);
+    this.#partner = await makePartner(this.#service.origin, this.#configuration.KEYROOT_ADMIN_TOKEN);
   }
 
   /** Lets everybody work, kills one of the two in the middle of it, starts it again, and lets everybody come to an end. */
@@ -108,7 +109,7 @@ class World implements AsyncDisposable {
     await setTimeout(WORK.least + Math.random() * (WORK.most - WORK.least));
     if (what === "service") {
       await this.#service.kill();
-      this.#service = await startKeyroot(this.#options);
+      this.#service = await startKeyroot(this.#configuration);
     } else {
       await this.#postgres.kill();
       await this.#postgres.restart();

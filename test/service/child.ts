@@ -10,10 +10,13 @@ export interface Child<Order, Answer> extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Starts a script. It ends when it is disposed of, and with this process. */
-export function startChild<Order extends object, Answer>(script: URL): Child<Order, Answer> {
+/** Starts a script, with more environment. It ends when it is disposed of, and with this process. */
+export function startChild<Order extends object, Answer>(
+  script: URL,
+  environment: NodeJS.ProcessEnv = {},
+): Child<Order, Answer> {
   const path = fileURLToPath(script);
-  const child = fork(path, { env: { ...process.env, NODE_ENV: "production" } });
+  const child = fork(path, { env: { ...process.env, NODE_ENV: "production", ...environment } });
   const ended = once(child, "exit");
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);

@@ -1,7 +1,11 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { openDatabases } from "../../src/service/store/database.ts";
 import { makeSigningKey } from "../../src/service/tokens/signingKeys.ts";
+import type { Postgres } from "../postgres/postgres.ts";
 import { startChild } from "./child.ts";
-import type { KeyrootOrder, KeyrootReady } from "./keyrootProcess.ts";
+import type { KeyrootReady } from "./keyrootProcess.ts";
 
 const PROCESS = new URL("keyrootProcess.ts", import.meta.url);
 
@@ -15,22 +19,32 @@ export interface Keyroot extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** What stays the same when the service is started again. */
-export type KeyrootOptions = KeyrootOrder;
-
-/** Options for a service over that database, with an operator's token and a signing key of its own. */
-export async function keyrootOptions(databaseUrl: string, connections: number): Promise<KeyrootOptions> {
-  const adminToken = randomBytes(32).toString("base64url");
-  return { databaseUrl, connections, adminToken, signingKey: await makeSigningKey() };
+/** Settings of a service over a fresh database of that server: an operator's token, a signing key, no limit of rate. */
+export async function keyrootSettings(postgres: Postgres, connections: number) {
+  const url = await postgres.createDatabase();
+  await using databases = await openDatabases({ url });
+  await databases.migrate();
+  const signingKeys = join(postgres.folder, `${randomUUID()}.jwks.json`);
+  await writeFile(signingKeys, JSON.stringify({ keys: [await makeSigningKey()] }));
+  return {
+    DATABASE_URL: url,
+    KEYROOT_ADMIN_TOKEN: randomBytes(32).toString("base64url"),
+    KEYROOT_BASE_URL: "https://keyroot.example",
+    KEYROOT_DATABASE_CONNECTIONS: String(connections),
+    KEYROOT_LOG_LEVEL: "fatal",
+    KEYROOT_PORT: "0",
+    KEYROOT_RATE_LIMIT: "0",
+    KEYROOT_SIGNING_KEYS: signingKeys,
+  };
 }
 
-/** Starts the service; it takes requests when this returns. */
-export async function startKeyroot(options: KeyrootOptions): Promise<Keyroot> {
-  const child = startChild<KeyrootOrder | { cpu: true }, unknown>(PROCESS);
-  const { origin } = (await child.ask(options)) as KeyrootReady;
+/** Starts the service with settings from its environment; it takes requests when this returns. */
+export async function startKeyroot(settings: NodeJS.ProcessEnv): Promise<Keyroot> {
+  const child = startChild<object, unknown>(PROCESS, settings);
+  const { origin } = (await child.ask({})) as KeyrootReady;
   return {
     origin,
-    cpu: async () => (await child.ask({ cpu: true })) as number,
+    cpu: async () => (await child.ask({})) as number,
     kill: () => child.kill(),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
