@@ -18,7 +18,7 @@ import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
 
 const QUICK = process.argv.includes("--quick");
 const ROUNDS = QUICK ? 1 : 5;
-const SECONDS = QUICK ? 2 : 5;
+const SECONDS = QUICK ? 2 : 4;
 const OPEN_LOOP_SECONDS = QUICK ? 5 : 60;
 const TOKENS = QUICK ? 200 : 10_000;
 /** How many clients at once; the claims are about the one in the middle. */
@@ -59,17 +59,34 @@ const creation = summary(
     pgbenchOneCommit: () => sameInserts(clients, "committed together"),
   })),
 );
+const peak = { exchange: exchange[CLAIM]?.keyroot, creation: creation[CLAIM]?.keyroot };
+const openLoops = {
+  exchange: await openLoop(keyroot.exchange, peak.exchange),
+  creation: await openLoop(keyroot.creation, peak.creation),
+};
 const figures = {
   machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  database: `${postgres.version}, fsync on, ${CONNECTIONS} connections each; ${pgbenchVersion()}`,
+  database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
   command: "npm run bench:service",
-  what: `median of ${ROUNDS} rounds of ${SECONDS} s each, by turns; requests a second, ms until the answer, µs of the server's processor a request; the claims are those of ${CLAIM} clients`,
-  exchange: withRatios(exchange, "keyroot", ["oidcProviderJwt", "oidcProviderOpaque"]),
-  creation: withRatios(creation, "keyroot", ["pgbench", "pgbenchOneCommit"]),
+  claims: {
+    what: `of ${CLAIM} clients, exchange beside oidc-provider's, both with JWTs signed by Ed25519`,
+    exchangeTimes: { measured: times(exchange, "oidcProviderJwt"), goal: 3 },
+    creationTimes: { measured: times(creation, "pgbench"), goal: 0.5 },
+    openLoopErrors: {
+      measured: Object.values(openLoops)
+        .flatMap(({ errors }) => Object.values(errors))
+        .reduce((a, b) => a + b, 0),
+      goal: 0,
+    },
+  },
+  closedLoop: {
+    what: `by number of clients: median of ${ROUNDS} rounds of ${SECONDS} s each, by turns; requests a second, ms until the answer, µs of processor that the server took a request, share of a core that the load took`,
+    exchange,
+    creation,
+  },
   openLoop: {
-    what: `a fixed rate of ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
-    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot["perSecond"]),
-    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot["perSecond"]),
+    what: `requests due at ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when one was due`,
+    ...openLoops,
   },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
@@ -142,8 +159,8 @@ async function measure({ origin, requests, cpu }: Contender, connections: number
   return { perSecond, p50, p99, serverMicros: Math.round(spent / (perSecond * seconds)), loadCores };
 }
 
-async function openLoop({ origin, requests }: Contender, peak = NaN) {
-  const rate = Math.floor(peak * SHARE_OF_PEAK);
+async function openLoop({ origin, requests }: Contender, peak: Figures = {}) {
+  const rate = Math.floor((peak["perSecond"] ?? NaN) * SHARE_OF_PEAK);
   const plan = { origin, requests: [requests], connections: CONNECTIONS, seconds: OPEN_LOOP_SECONDS, rate };
   return { rate, ...(await load.ask(plan)) };
 }
@@ -165,7 +182,10 @@ async function inRounds<Name extends string>(
     const measures = measuresOf(some);
     const results = mapValues(measures, (): Figures[] => []);
     for (let round = 0; round < ROUNDS; round++) {
-      for (const name in measures) results[name].push(await measures[name]());
+      for (const name in measures) {
+        process.stderr.write(`${name}, ${some} clients, round ${round + 1} of ${ROUNDS}\n`);
+        results[name].push(await measures[name]());
+      }
     }
     all[some] = results;
   }
@@ -183,13 +203,10 @@ function medians(all: Figures[]): Figures {
   });
 }
 
-function withRatios<Name extends string>(all: Record<number, Record<Name, Figures>>, ours: Name, theirs: Name[]) {
-  return mapValues(all, (results) => ({
-    ...results,
-    times: Object.fromEntries(
-      theirs.map((name) => [name, round((results[ours]["perSecond"] ?? NaN) / (results[name]["perSecond"] ?? NaN))]),
-    ),
-  }));
+/** How often Keyroot did it while the other one did it once. */
+function times<Name extends string>(all: Record<number, Record<Name | "keyroot", Figures>>, other: Name): number {
+  const perSecond = (name: Name | "keyroot") => all[CLAIM]?.[name]["perSecond"] ?? NaN;
+  return round(perSecond("keyroot") / perSecond(other));
 }
 
 function mapValues<Key extends PropertyKey, In, Out>(

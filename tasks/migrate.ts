@@ -2,12 +2,8 @@ import { readConfig } from "../src/service/config.ts";
 import { checkMigrations, openDatabases } from "../src/service/store/database.ts";
 import { command } from "./command.ts";
 
-interface Args {
-  json: boolean;
-}
-
 /** `keyroot migrate`: gives the service's databases the tables that this version needs. */
-export default command(async (_args: Args) => {
+export default command(async () => {
   const { databaseUrl: url, regionUrls, databaseFolder: folder } = readConfig(process.env);
   await using databases = await openDatabases({ url, regionUrls, folder });
   await databases.migrate();

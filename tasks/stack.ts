@@ -1,3 +1,4 @@
+import { stackPorts } from "../src/stack/ports.ts";
 import { startStack } from "../src/stack/stack.ts";
 import { untilStopped } from "../src/stack/untilStopped.ts";
 import { command, print } from "./command.ts";
@@ -7,19 +8,20 @@ interface Args {
   json: boolean;
 }
 
-/** `keyroot stack`: chain, contract and file host on this machine, until Ctrl-C. */
+/** `keyroot stack`: chain, contract, file host and partner service on this machine, until Ctrl-C. */
 export default command(async ({ port, json }: Args, hre) => {
   const stopped = untilStopped();
-  const stack = await startStack(hre, { ports: { chain: port, files: port === 0 ? 0 : port + 1 }, announce: true });
+  const stack = await startStack(hre, { ports: stackPorts(port), announce: true });
   try {
-    const { rpcUrl, merkleUrl, merkleDir, contract, chainId, announced } = stack;
-    if (json) print(JSON.stringify({ rpcUrl, merkleUrl, merkleDir, contract, chainId }));
+    const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, announced } = stack;
+    if (json) print(JSON.stringify({ rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl }));
     else {
       print(
         [
           `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
           `contract      ${contract}`,
           `Merkle files  ${merkleUrl}  (from ${merkleDir})`,
+          `service       ${service?.baseUrl}  (described at ${service?.baseUrl}/docs)`,
           announced ? "The other commands find this stack by themselves. Ctrl-C ends it." : ANOTHER,
         ].join("\n"),
       );

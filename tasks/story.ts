@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { PublishedRoot } from "../src/publisher/publish.ts";
+import { stackPorts } from "../src/stack/ports.ts";
 import { startStack, type Stack } from "../src/stack/stack.ts";
 import { untilStopped } from "../src/stack/untilStopped.ts";
 import { type Listener, tellStory, type Told } from "../src/story/story.ts";
@@ -20,8 +20,7 @@ export default command(async ({ stay, port, json }: Args, hre) => {
   const say = json ? () => undefined : print;
 
   say("Keyroot: every user's key is published once, and no client takes a server's word for it.\n");
-  const ports = stay ? { chain: port, files: port === 0 ? 0 : port + 1 } : { chain: 0, files: 0 };
-  const stack = await startStack(hre, { ports, announce: stay });
+  const stack = await startStack(hre, { ports: stackPorts(stay ? port : 0), announce: stay });
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
@@ -45,15 +44,23 @@ export default command(async ({ stay, port, json }: Args, hre) => {
 
 function narrator(say: (text: string) => void): Listener {
   return {
-    published: (roots) => {
-      say("\n2  The users' keys are published: first each batch's file, then its root.\n");
-      for (const { root, addedCount, blockNumber } of roots)
-        say(`     ${root}  ${addedCount} users, block ${blockNumber}`);
+    provisioned: ({ bizId, serverToken, users }) => {
+      say(
+        "\n2  A partner's day: its server creates a shadow user for each of its users, whose app registers a public key.\n",
+      );
+      say(`     biz_id        ${bizId}`);
+      say(`     server token  ${serverToken}  (shown once)`);
+      for (const [region, those] of Map.groupBy(users, (user) => user.region))
+        say(`     ${region.padEnd(13)} ${those.length} users, each with a refresh token and a registered key`);
+    },
+    published: (batches) => {
+      say("\n3  The users' keys are published, region by region: first a batch's file, then its root.\n");
+      for (const { root, users, block } of batches) say(`     ${root}  ${users} users, block ${block}`);
     },
     verified: (count) => {
-      say("\n3  A friend's app, a process of its own, checks each key it was handed against the chain.\n");
+      say("\n4  A friend's app, a process of its own, checks each key that the service hands out against the chain.\n");
       say(`     ${count} of ${count} verified`);
-      say("\n4  An attacker, another process, sits between the app and the servers. The app refuses:\n");
+      say("\n5  An attacker, another process, sits between the app and the servers. The app refuses:\n");
     },
     refused: (attack, deed, code) => {
       say(`     ${attack.padEnd(18)} ${deed.padEnd(60)} ${code}`);
@@ -61,12 +68,13 @@ function narrator(say: (text: string) => void): Listener {
   };
 }
 
-function stackLines({ rpcUrl, merkleUrl, contract, chainId }: Stack): string {
+function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): string {
   return [
-    "1  A chain, the contract and a file host run on this machine.\n",
+    "1  A chain, the contract, a file host and the partner service run on this machine.\n",
     `     JSON-RPC      ${rpcUrl} (chain ${chainId})`,
     `     contract      ${contract}`,
     `     Merkle files  ${merkleUrl}`,
+    `     service       ${service?.baseUrl}  (described at ${service?.baseUrl}/docs)`,
   ].join("\n");
 }
 
@@ -81,10 +89,12 @@ function summary({ contract }: Stack, { published, verified, refused }: Told): o
   return { published: countUsers(published), verified, refused, contract, roots: published.map(({ root }) => root) };
 }
 
-function readiness({ rpcUrl, merkleUrl, merkleDir, contract, chainId }: Stack, { records }: Told): object {
-  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, users: records.map(({ userID }) => userID) };
+function readiness(stack: Stack, { records, bizId, serverToken }: Told): object {
+  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service } = stack;
+  const users = records.map(({ userID }) => userID);
+  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, bizId, serverToken, users };
 }
 
-function countUsers(published: readonly PublishedRoot[]): number {
-  return published.reduce((sum, { addedCount }) => sum + addedCount, 0);
+function countUsers(published: Told["published"]): number {
+  return published.reduce((sum, { users }) => sum + users, 0);
 }

@@ -85,11 +85,20 @@ export async function makeApp(service: Service, { logger, trustedProxies = [] }:
       exposedHeaders: ["X-Request-Id", "Retry-After"],
       maxAge: 86_400,
     });
-    publicRoutes(open as unknown as App, service);
-    await open.register(async (scope) => userRoutes(scope as unknown as App, service));
+    publicRoutes(open, service);
+    await open.register((scope, _options, done) => {
+      userRoutes(scope, service);
+      done();
+    });
   });
-  await app.register(async (scope) => partnerRoutes(scope as unknown as App, service));
-  await app.register(async (scope) => operatorRoutes(scope as unknown as App, service));
+  await app.register((scope, _options, done) => {
+    partnerRoutes(scope, service);
+    done();
+  });
+  await app.register((scope, _options, done) => {
+    operatorRoutes(scope, service);
+    done();
+  });
   return app;
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ArgumentError } from "../errors.ts";
-import type { Region } from "./regions.ts";
+import type { Region } from "../identity/region.ts";
 
 /** Longest name of a bucket (S3), what `bucketOf` adds beside prefix and stage: three hyphens, a region, a user's id. */
 const MOST_BUCKET = 63;

@@ -36,7 +36,7 @@ export async function describeApi(app: App): Promise<void> {
       },
     },
     transform: (route) => {
-      const { schema, url } = jsonSchemaTransform(route as Parameters<typeof jsonSchemaTransform>[0]);
+      const { schema, url } = jsonSchemaTransform(route);
       const { specified } = route.route.config ?? {};
       return { schema: specified === false ? { ...schema, "x-keyroot-extension": true } : schema, url };
     },

@@ -91,7 +91,7 @@ export function operation<Body extends z.ZodType, Answer extends z.ZodType>(
     config: { specified },
     handler: async (request, reply) => {
       reply.status(status);
-      return handle(request.body as z.output<Body>, request, reply) as never;
+      return handle(request.body as z.output<Body>, request, reply);
     },
   });
 }

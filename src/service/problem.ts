@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "../errors.ts";
-import { REGIONS } from "./regions.ts";
+import { REGIONS } from "../identity/region.ts";
 
 /** The media type of a problem (RFC 9457). */
 export const PROBLEM_TYPE = "application/problem+json";

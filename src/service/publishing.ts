@@ -6,14 +6,17 @@ import { RegistryWriter } from "../publisher/registryWriter.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
 import type { ChainConfig } from "./config.ts";
-import { REGIONS, type Region } from "./regions.ts";
+import { REGIONS, type Region } from "../identity/region.ts";
 import type { PublicKeyStore } from "./store/publicKeys.ts";
 
-/** What publishing did. */
-export interface Published {
-  /** How many users' keys were published now. */
-  published: number;
-  roots: string[];
+/** A batch of keys that was published. */
+export interface PublishedBatch {
+  /** 64 hex digits in lower case. */
+  root: string;
+  /** How many users have this root now. */
+  users: number;
+  transaction: string;
+  block: number;
 }
 
 /**
@@ -25,17 +28,16 @@ export async function publishPending(
   keys: PublicKeyStore,
   { rpcUrl, contract, files }: ChainConfig,
   now: () => number,
-): Promise<Published> {
+): Promise<PublishedBatch[]> {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   const registry = await RegistryWriter.connect(rpcCaller(rpcUrl, { maxBytes, timeoutMs }), contract);
-  const done: Published = { published: 0, roots: [] };
+  const done: PublishedBatch[] = [];
 
   const publishBatch = async (region: Region, records: readonly KeyRecord[]): Promise<void> => {
     const { published } = await publish(records, { registry, store: new FolderStore(files[region]) });
     for (const { root, transactionHash, blockNumber, addedCount } of published) {
       await keys.published(region, root, transactionHash, blockNumber);
-      done.published += addedCount;
-      done.roots.push(root);
+      done.push({ root, users: addedCount, transaction: transactionHash, block: blockNumber });
     }
   };
 

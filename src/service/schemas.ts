@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { REGIONS } from "./regions.ts";
+import { REGIONS } from "../identity/region.ts";
 
 /** The longest context of a user's token and the longest name, in characters. */
 const MOST_TEXT = 200;
@@ -118,8 +118,14 @@ export const schemas = {
   publish: {
     body: none,
     answer: strict({
-      published: z.int().nonnegative().meta({ description: "How many users' keys were published now." }),
-      roots: z.array(root),
+      batches: z.array(
+        strict({
+          root,
+          users: z.int().nonnegative().meta({ description: "How many users have this root now." }),
+          transaction,
+          block: z.int().nonnegative().meta({ description: "The block of the transaction." }),
+        }),
+      ),
     }),
   },
 } as const;

@@ -1,4 +1,5 @@
 import { Authenticator } from "./authenticate.ts";
+import type { PublishedBatch } from "./publishing.ts";
 import { type RateLimit, rateLimitOf } from "./rateLimit.ts";
 import type { Databases } from "./store/database.ts";
 import { PartnerStore } from "./store/partners.ts";
@@ -21,7 +22,7 @@ export interface ServiceOptions {
   /** Undefined lets no operator in. */
   adminToken: string | undefined;
   /** Publishes what is pending now; undefined where no chain is configured. */
-  publish?: (() => Promise<{ published: number; roots: string[] }>) | undefined;
+  publish?: (() => Promise<PublishedBatch[]>) | undefined;
   /** The time, in milliseconds since 1970. */
   now?: () => number;
 }

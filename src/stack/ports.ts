@@ -5,6 +5,12 @@ import { ArgumentError, TransportError } from "../errors.ts";
 /** Where a stack listens when nothing else is asked for: the chain where tools expect one, the files beside it. */
 export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
 
+/** The ports of a stack whose chain is at `first`, the others after it; 0 means any. */
+export function stackPorts(first: number): { chain: number; files: number; service: number } {
+  if (first === 0) return { chain: 0, files: 0, service: 0 };
+  return { chain: first, files: first + 1, service: first + 2 };
+}
+
 /** How many ports in a row are tried before giving up. */
 const TRIES = 64;
 const LAST_PORT = 65_535;

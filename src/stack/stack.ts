@@ -6,10 +6,11 @@ import publicKeyRegistry from "../../ignition/modules/PublicKeyRegistry.ts";
 import { buildContracts } from "./build.ts";
 import { startFileHost } from "./fileHost.ts";
 import { startLocalChain, type LocalChain } from "./localChain.ts";
+import { startLocalService } from "./localService.ts";
 import { STACK_PORTS } from "./ports.ts";
 import { removeStackFile, writeStackFile, type StackNote } from "./stackFile.ts";
 
-/** A running chain with the registry on it, and a running host of Merkle-tree files. */
+/** A running chain with the registry on it, a running host of Merkle-tree files, and a partner service if it was asked for. */
 export interface Stack extends Omit<StackNote, "pid">, Pick<LocalChain, "connection"> {
   /** Whether other processes find this stack by the project's note; false also when another stack is noted already. */
   readonly announced: boolean;
@@ -18,8 +19,11 @@ export interface Stack extends Omit<StackNote, "pid">, Pick<LocalChain, "connect
 }
 
 export interface StackOptions {
-  /** The ports to listen on, `STACK_PORTS` by default; a taken one gives way to the next free one, 0 means any. */
-  ports?: { chain: number; files: number };
+  /**
+   * The ports to listen on, `STACK_PORTS` by default; a taken one gives way to the next free one, 0 means any. Without
+   * one for it there is no service.
+   */
+  ports?: { chain: number; files: number; service?: number };
   /** Whether to note the stack in the project, so that other processes find it. */
   announce?: boolean;
 }
@@ -51,12 +55,21 @@ export async function startStack(
 
   const { publicKeyRegistry: registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
 
+  const contract = await registry.getAddress();
+  const { rpcUrl } = chain;
+  const service =
+    ports.service === undefined
+      ? undefined
+      : await startLocalService({ port: ports.service, chain: { rpcUrl, contract, merkleDir } });
+  if (service !== undefined) starting.defer(() => service.close());
+
   const place = {
-    rpcUrl: chain.rpcUrl,
+    rpcUrl,
     merkleUrl: fileHost.url,
     merkleDir,
-    contract: await registry.getAddress(),
+    contract,
     chainId: chain.chainId,
+    ...(service && { service: { baseUrl: service.url, adminToken: service.adminToken } }),
   };
   const note = { ...place, pid: process.pid };
   const announced = announce && (await writeStackFile(hre.config.paths.root, note));

@@ -15,8 +15,18 @@ export interface StackNote {
   /** The address of the registry, `0x` and 40 hex digits. */
   readonly contract: string;
   readonly chainId: number;
+  /** The partner service, where the stack has one. */
+  readonly service?: ServiceNote;
   /** The process that runs the stack. */
   readonly pid: number;
+}
+
+/** Where the stack's partner service is. */
+export interface ServiceNote {
+  /** `http://127.0.0.1:<port>`. */
+  readonly baseUrl: string;
+  /** What lets its operator in. */
+  readonly adminToken: string;
 }
 
 /** The note's path in a project; the environment variable KEYROOT_STACK_FILE names another, for a stack beside it. */
@@ -34,7 +44,8 @@ export async function writeStackFile(projectRoot: string, note: StackNote): Prom
   const path = stackFilePath(projectRoot);
   const draft = `${path}.${note.pid}`;
   await mkdir(dirname(path), { recursive: true });
-  await writeFile(draft, `${JSON.stringify(note, null, 2)}\n`);
+  // It holds a token: for this account's eyes only.
+  await writeFile(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);
   return true;
 }
@@ -70,7 +81,7 @@ async function readNote(projectRoot: string): Promise<StackNote | undefined> {
 
 function parseNote(json: unknown): StackNote | undefined {
   if (typeof json !== "object" || json === null) return undefined;
-  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid } = json as Record<keyof StackNote, unknown>;
+  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, pid } = json as Record<keyof StackNote, unknown>;
   const valid =
     isLocalUrl(rpcUrl) &&
     isLocalUrl(merkleUrl) &&
@@ -80,7 +91,14 @@ function parseNote(json: unknown): StackNote | undefined {
     /^0x[0-9a-fA-F]{40}$/.test(contract) &&
     isCount(chainId) &&
     isCount(pid);
-  return valid ? { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid } : undefined;
+  if (!valid) return undefined;
+  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid, ...(isServiceNote(service) && { service }) };
+}
+
+function isServiceNote(value: unknown): value is ServiceNote {
+  if (typeof value !== "object" || value === null) return false;
+  const { baseUrl, adminToken } = value as Record<keyof ServiceNote, unknown>;
+  return isLocalUrl(baseUrl) && typeof adminToken === "string";
 }
 
 function isLocalUrl(value: unknown): value is string {

@@ -1,48 +1,43 @@
-import { type KeyRecord, makeKeyRecord } from "../identity/keyRecord.ts";
-import { generateKeyPair } from "../identity/publicKey.ts";
-import { randomUserID } from "../identity/userID.ts";
 import { bytesToBase64 } from "../identity/base64.ts";
+import type { KeyRecord } from "../identity/keyRecord.ts";
+import { generateKeyPair } from "../identity/publicKey.ts";
 import { InvariantError } from "../errors.ts";
-import { FolderStore } from "../publisher/folderStore.ts";
-import { publish, type PublishedRoot } from "../publisher/publish.ts";
-import { RegistryWriter } from "../publisher/registryWriter.ts";
 import type { Stack } from "../stack/stack.ts";
-import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
-import { rpcCaller } from "../transport/jsonRpc.ts";
 import { ATTACKS } from "./attacks.ts";
 import type { AttackersOrders } from "./attacker.ts";
 import type { FriendsAnswer, FriendsQuestion } from "./friend.ts";
+import { keysAsHandedOut, Operator, type PartnersDay, type PublishedBatch, spendPartnersDay } from "./partnersDay.ts";
 import { startProcess } from "./startProcess.ts";
 
-/** Two batches, one with an even and one with an odd number of users. */
-const BATCHES = [12, 13] as const;
-
 /** What happened in the story. */
-export interface Told {
+export interface Told extends Pick<PartnersDay, "bizId" | "serverToken"> {
   records: KeyRecord[];
-  published: PublishedRoot[];
+  published: PublishedBatch[];
   verified: number;
   refused: { attack: string; code: string }[];
 }
 
 /** A listener, told of each step when it is through. */
 export interface Listener {
-  published?: (roots: readonly PublishedRoot[]) => void;
+  provisioned?: (day: PartnersDay) => void;
+  published?: (batches: readonly PublishedBatch[]) => void;
   verified?: (count: number) => void;
   refused?: (attack: string, deed: string, code: string) => void;
 }
 
 /**
- * Tells the story on a stack: sample users' keys are published in two batches; a friend's app verifies each; an
- * attacker's every try is refused.
+ * Tells the story on a stack with a service: a partner provisions its users, whose apps register their keys; the keys are
+ * published in two batches; a friend's app verifies each; an attacker's every try is refused.
  * @throws InvariantError STORY_BROKEN at the first step that is not as told
  */
 export async function tellStory(stack: Stack, listener: Listener, signal: AbortSignal): Promise<Told> {
-  const batches = BATCHES.map((count) => Array.from({ length: count }, makeSampleRecord));
-  const published = await publishBatches(stack, batches);
+  if (stack.service === undefined) throw broken("The stack has no partner service.");
+  const day = await spendPartnersDay(stack.service, signal);
+  listener.provisioned?.(day);
+  const published = await new Operator(stack.service).publish();
   listener.published?.(published);
 
-  const records = batches.flat();
+  const records = await keysAsHandedOut(day, signal);
   const { rpcUrl, merkleUrl } = stack;
   await using friend = startProcess(new URL("friend.ts", import.meta.url), signal);
   const ask = async (record: KeyRecord, changes: Partial<FriendsQuestion>): Promise<FriendsAnswer> => {
@@ -65,12 +60,13 @@ export async function tellStory(stack: Stack, listener: Listener, signal: AbortS
   }
   listener.verified?.(records.length);
 
-  const [evenRoot, oddRoot] = published;
-  const victim = batches[1]?.[0];
-  if (evenRoot === undefined || oddRoot === undefined || victim === undefined)
+  // The victim is in the last batch; the first one's root is another that is on the chain.
+  const [firstBatch, secondBatch] = published;
+  const victim = records[day.users.findLastIndex(({ region }) => region === "eu-west-1")];
+  if (firstBatch === undefined || secondBatch === undefined || victim === undefined)
     throw broken("There are not two batches.");
   const { publicKey: attackersKey } = generateKeyPair();
-  const plot = { victim: victim.userID, attackersKey, otherRoot: evenRoot.root };
+  const plot = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root };
   const orders: AttackersOrders = { ...plot, attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl };
   await using attacker = startProcess(new URL("attacker.ts", import.meta.url), signal);
   const attackersUrl = await attacker.ask(JSON.stringify(orders));
@@ -87,20 +83,8 @@ export async function tellStory(stack: Stack, listener: Listener, signal: AbortS
     refused.push({ attack: name, code: answer.code });
     listener.refused?.(name, deed, answer.code);
   }
-  return { records, published, verified: records.length, refused };
-}
-
-async function publishBatches(stack: Stack, batches: readonly KeyRecord[][]): Promise<PublishedRoot[]> {
-  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  const registry = await RegistryWriter.connect(rpcCaller(stack.rpcUrl, { maxBytes, timeoutMs }), stack.contract);
-  const store = new FolderStore(stack.merkleDir);
-  const roots: PublishedRoot[] = [];
-  for (const batch of batches) roots.push(...(await publish(batch, { registry, store })).published);
-  return roots;
-}
-
-function makeSampleRecord(): KeyRecord {
-  return makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+  const { bizId, serverToken } = day;
+  return { bizId, serverToken, records, published, verified: records.length, refused };
 }
 
 function broken(message: string): InvariantError {

@@ -12,6 +12,7 @@ import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { publish } from "../../src/publisher/publish.ts";
 import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
 import { encodeGetMerkleTreeRoot } from "../../src/registry/calls.ts";
+import { stackPorts } from "../../src/stack/ports.ts";
 import { startStack, type Stack } from "../../src/stack/stack.ts";
 import type { StackNote } from "../../src/stack/stackFile.ts";
 import type { AttackersOrders } from "../../src/story/attacker.ts";
@@ -42,7 +43,7 @@ describe("the story", function () {
   describe("tellStory", () => {
     let stack: Stack;
     before(async () => {
-      stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+      stack = await startStack(hre, { ports: stackPorts(0) });
     });
     after(() => stack.close());
 
@@ -61,7 +62,7 @@ describe("the story", function () {
     it("publishes 25 users in two batches, verifies each, and sees every attack refused with its code", async () => {
       const heard: string[] = [];
       const listener: Listener = {
-        published: (roots) => heard.push(`published ${roots.map(({ addedCount }) => addedCount).join(" and ")}`),
+        published: (batches) => heard.push(`published ${batches.map(({ users }) => users).join(" and ")}`),
         verified: (count) => heard.push(`verified ${count}`),
         refused: (attack, _, code) => heard.push(`${attack}: ${code}`),
       };
@@ -108,7 +109,7 @@ describe("the story", function () {
     const other = makeMerkleFile(sampleRecords(4, 2));
 
     before(async () => {
-      stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+      stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
       const registry = await RegistryWriter.connect(
         rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }),

@@ -46,7 +46,7 @@ export function operatorRoutes(app: App, service: Service): void {
     tag: "operator",
     schema: schemas.publish,
     async handle() {
-      if (publish !== undefined) return publish();
+      if (publish !== undefined) return { batches: await publish() };
       throw new ServiceError(503, "UNAVAILABLE", "This service has no chain to publish on: see KEYROOT_RPC_URL.");
     },
   });

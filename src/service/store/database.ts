@@ -6,7 +6,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ArgumentError } from "../../errors.ts";
-import { REGIONS, type Region } from "../regions.ts";
+import { REGIONS, type Region } from "../../identity/region.ts";
 import { lockFolder } from "./lockFolder.ts";
 
 /** A database of either kind: the same dialect, the same tables, the same queries. */
@@ -38,7 +38,7 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 
 interface Opened {
   database: Database;
-  migrate(): Promise<void>;
+  migrate: () => Promise<void>;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
     home: home.database,
     regions,
     async migrate() {
-      for (const { migrate } of opened.values()) await migrate();
+      for (const each of opened.values()) await each.migrate();
     },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
@@ -90,7 +90,7 @@ export async function checkMigrations({ home, regions }: Databases): Promise<voi
 
 async function appliedMigrations(database: Database): Promise<string[]> {
   const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
-  if (table?.["name"] == null) return [];
+  if (table === undefined || table["name"] === null) return [];
   const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
   return rows.map(({ hash }) => String(hash));
 }

@@ -1,7 +1,7 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { KeyRecord } from "../../identity/keyRecord.ts";
 import type { UserID } from "../../identity/userID.ts";
-import type { Region } from "../regions.ts";
+import type { Region } from "../../identity/region.ts";
 import type { Databases } from "./database.ts";
 import { batches, publicKeys } from "./tables.ts";
 import { everyRegion } from "./users.ts";
@@ -39,6 +39,7 @@ export class PublicKeyStore {
         .insert(publicKeys)
         .values({
           userID,
+          region: sql.placeholder("region"),
           pubKey: sql.placeholder("pubKey"),
           keyID: sql.placeholder("keyID"),
           registered: sql.placeholder("registered"),
@@ -55,7 +56,7 @@ export class PublicKeyStore {
    */
   async register(region: Region, record: KeyRecord, registered: number): Promise<boolean> {
     const { get, insert } = this.#inRegion[region];
-    const [inserted] = await insert.execute({ ...record, registered });
+    const [inserted] = await insert.execute({ ...record, region, registered });
     if (inserted !== undefined) return true;
     const [found] = await get.execute({ userID: record.userID });
     return found?.public_keys.pubKey === record.pubKey;
@@ -68,14 +69,17 @@ export class PublicKeyStore {
     const { pubKey, keyID, root } = found.public_keys;
     if (root === null) return { userID, pubKey, keyID, state: "pending" };
     const transaction = found.batches?.transactionHash ?? undefined;
-    const published = transaction !== undefined && found.batches?.blockNumber != null;
+    const published = transaction !== undefined && typeof found.batches?.blockNumber === "number";
     const state = published ? "published" : "submitted";
     return { userID, pubKey, keyID, state, root, ...(transaction !== undefined && { transaction }) };
   }
 
   /** The keys of a region that are in no batch yet. */
   async pending(region: Region): Promise<KeyRecord[]> {
-    return this.#databases.regions[region].select(RECORD).from(publicKeys).where(isNull(publicKeys.root));
+    return this.#databases.regions[region]
+      .select(RECORD)
+      .from(publicKeys)
+      .where(and(eq(publicKeys.region, region), isNull(publicKeys.root)));
   }
 
   /** The batches of a region that are not known to be on the chain. */
@@ -84,7 +88,7 @@ export class PublicKeyStore {
       .select({ ...RECORD, root: batches.root })
       .from(publicKeys)
       .innerJoin(batches, eq(batches.root, publicKeys.root))
-      .where(isNull(batches.blockNumber));
+      .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
     const byRoot = Map.groupBy(rows, ({ root }) => root);
     return [...byRoot.values()].map((batch) => batch.map(({ userID, pubKey, keyID }) => ({ userID, pubKey, keyID })));
   }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { and, asc, eq, getTableColumns, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { ServiceError } from "../../errors.ts";
 import type { UserID } from "../../identity/userID.ts";
-import type { Region } from "../regions.ts";
+import type { Region } from "../../identity/region.ts";
 import type { Bearer } from "../tokens/accessToken.ts";
 import { hashOf, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
 import type { Database, Databases } from "./database.ts";

@@ -1,5 +1,5 @@
 import { bigint, index, integer, pgTable, text, timestamp, uuid } from "drizzle-orm/pg-core";
-import type { Region } from "../regions.ts";
+import type { Region } from "../../identity/region.ts";
 
 /** Moments are milliseconds since 1970, as the API tells them. */
 const moment = (name: string) => bigint(name, { mode: "number" });
@@ -79,12 +79,13 @@ export const publicKeys = pgTable(
     userID: text("user_id")
       .primaryKey()
       .references(() => users.userID),
+    region: text("region").$type<Region>().notNull(),
     pubKey: text("pub_key").notNull(),
     keyID: text("key_id").notNull(),
     registered: moment("registered").notNull(),
     root: text("root").references(() => batches.root),
   },
-  (table) => [index("public_keys_by_root").on(table.root, table.registered)],
+  (table) => [index("public_keys_by_root").on(table.root)],
 );
 
 /** In each region: Merkle trees of its users' keys. The chain decides whether one is published; this is what was seen. */

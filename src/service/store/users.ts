@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import type { UserID } from "../../identity/userID.ts";
-import { bucketOf, REGIONS, type Region } from "../regions.ts";
+import { bucketOf } from "../bucket.ts";
+import { REGIONS, type Region } from "../../identity/region.ts";
 import type { Database, Databases } from "./database.ts";
 import { userIDs, users } from "./tables.ts";
 
@@ -95,7 +96,7 @@ export class UserStore {
       .orderBy(asc(userIDs.userID))
       .limit(limit);
     const found = await Promise.all(
-      REGIONS.map((region) => {
+      REGIONS.map(async (region) => {
         const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
         return here.length === 0
           ? []

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { ServiceError } from "../../errors.ts";
 import { isUserID, type UserID } from "../../identity/userID.ts";
-import { isRegion, type Region } from "../regions.ts";
+import { isRegion, type Region } from "../../identity/region.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** How long an access token is good for, in seconds: 4 hours (specification, "Limits"). */

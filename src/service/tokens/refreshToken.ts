@@ -1,6 +1,6 @@
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { compactDecrypt, CompactEncrypt } from "jose";
-import { isRegion, REGIONS, type Region } from "../regions.ts";
+import { isRegion, REGIONS, type Region } from "../../identity/region.ts";
 
 /** Of 256 random bits, 43 characters in base64url. */
 const SECRET_BYTES = 32;

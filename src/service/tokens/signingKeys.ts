@@ -46,7 +46,7 @@ export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jw
 
 /** @param jwks private keys, the signing one first */
 export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> {
-  if (!Array.isArray(jwks) || jwks.length === 0 || jwks.length > MOST_KEYS)
+  if (!(jwks instanceof Array) || jwks.length === 0 || jwks.length > MOST_KEYS)
     throw new Error(`it must hold 1 to ${MOST_KEYS} keys`);
   const verifying = new Map<string, Key>();
   const published: JWK[] = [];

@@ -13,6 +13,7 @@ CREATE TABLE "partners" (
 --> statement-breakpoint
 CREATE TABLE "public_keys" (
 	"user_id" text PRIMARY KEY NOT NULL,
+	"region" text NOT NULL,
 	"pub_key" text NOT NULL,
 	"key_id" text NOT NULL,
 	"registered" bigint NOT NULL,
@@ -71,7 +72,7 @@ ALTER TABLE "public_keys" ADD CONSTRAINT "public_keys_user_id_users_user_id_fk" 
 ALTER TABLE "public_keys" ADD CONSTRAINT "public_keys_root_batches_root_fk" FOREIGN KEY ("root") REFERENCES "public"."batches"("root") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_tokens" ADD CONSTRAINT "server_tokens_biz_id_partners_biz_id_fk" FOREIGN KEY ("biz_id") REFERENCES "public"."partners"("biz_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "user_tokens" ADD CONSTRAINT "user_tokens_user_id_users_user_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("user_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "public_keys_by_root" ON "public_keys" USING btree ("root","registered");--> statement-breakpoint
+CREATE INDEX "public_keys_by_root" ON "public_keys" USING btree ("root");--> statement-breakpoint
 CREATE INDEX "server_tokens_of_partner" ON "server_tokens" USING btree ("biz_id","token_id");--> statement-breakpoint
 CREATE INDEX "user_ids_of_partner" ON "user_ids" USING btree ("biz_id","user_id");--> statement-breakpoint
 CREATE INDEX "user_tokens_of_user" ON "user_tokens" USING btree ("user_id","token_id");

@@ -1,8 +1,6 @@
 import type { Region } from "../identity/region.ts";
 import type { UserID } from "../identity/userID.ts";
 
-export { isRegion, type Region, REGIONS } from "../identity/region.ts";
-
 /**
  * The name of a user's storage container: `<prefix>-<stage>-<region>-<user_id>`. No two users share one, since no two
  * share an id, and it is a valid name of an S3 bucket: lower case, digits and hyphens, at most 63 characters.

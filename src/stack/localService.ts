@@ -1,0 +1,42 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:net";
+import { readConfig } from "../service/config.ts";
+import { type RunningService, startService } from "../service/server.ts";
+import { listen } from "./ports.ts";
+
+/** A partner service for development: in this process, its database in memory, made fresh for this run. */
+export interface LocalService extends RunningService {
+  /** What lets its operator in. */
+  readonly adminToken: string;
+}
+
+export interface LocalServiceOptions {
+  /** The port to listen on; a taken one gives way to the next free one, 0 means any. */
+  port: number;
+  /** Where it publishes the keys that users register. */
+  chain: { rpcUrl: string; contract: string; merkleDir: string };
+}
+
+/** Starts a partner service that publishes on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
+export async function startLocalService({ port, chain }: LocalServiceOptions): Promise<LocalService> {
+  const adminToken = randomBytes(32).toString("hex");
+  const config = readConfig({
+    KEYROOT_PORT: String(await freePort(port)),
+    KEYROOT_STAGE: "local",
+    KEYROOT_ADMIN_TOKEN: adminToken,
+    KEYROOT_RATE_LIMIT: "0",
+    KEYROOT_LOG_LEVEL: "error",
+    KEYROOT_RPC_URL: chain.rpcUrl,
+    KEYROOT_CONTRACT: chain.contract,
+    KEYROOT_FILES: chain.merkleDir,
+  });
+  const service = await startService({ ...config, databaseFolder: undefined });
+  return { ...service, adminToken };
+}
+
+/** The first free port from a wanted one on; whoever takes it in the next moment makes the service say so. */
+async function freePort(wanted: number): Promise<number> {
+  const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
+  await probe.close();
+  return probe.port;
+}
