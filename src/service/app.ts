@@ -1,5 +1,5 @@
 import cors from "@fastify/cors";
-import Fastify, { type FastifyBaseLogger, type FastifyReply } from "fastify";
+import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
@@ -34,9 +34,14 @@ export async function makeApp(service: Service, { logger, trustedProxies = [] }:
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    // The answer to what is not HTTP at all.
-    clientErrorHandler: (_error, socket) => {
-      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+    // What fastify refuses before any hook runs: an address that is none.
+    frameworkErrors: (error, request, reply) => {
+      addHeaders(request, reply);
+      refuse(toServiceError(error), reply);
+    },
+    // What is not HTTP at all.
+    clientErrorHandler: (cause, socket) => {
+      if (socket.writable) socket.end(refusalOfBytes(cause));
       else socket.destroy();
     },
   }) as unknown as App;
@@ -68,9 +73,7 @@ export async function makeApp(service: Service, { logger, trustedProxies = [] }:
     }
   });
   app.addHook("onRequest", async (request, reply) => {
-    reply.header("X-Request-Id", request.id);
-    reply.header("X-Content-Type-Options", "nosniff");
-    reply.header("Cache-Control", "no-store");
+    addHeaders(request, reply);
     if (request.method === "POST" && !isJson(request.headers["content-type"]))
       throw new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.");
   });
@@ -105,6 +108,25 @@ export async function makeApp(service: Service, { logger, trustedProxies = [] }:
 /** `application/json`, perhaps with `charset=utf-8`, the only one that JSON has (RFC 8259, section 8.1). */
 function isJson(type: string | undefined): boolean {
   return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
+}
+
+/** The headers of every answer. */
+function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.header("X-Request-Id", request.id);
+  reply.header("X-Content-Type-Options", "nosniff");
+  reply.header("Cache-Control", "no-store");
+}
+
+/** A refusal as it goes over the wire, where there is no request to answer. */
+function refusalOfBytes(cause: Error): string {
+  const id = randomUUID();
+  const body = JSON.stringify(problemOf(toServiceError(Object.assign(cause, { statusCode: 400 })), id));
+  const headers = [
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+  ];
+  return ["HTTP/1.1 400 Bad Request", ...headers, "Connection: close", "", body].join("\r\n");
 }
 
 function refuse(error: ServiceError, reply: FastifyReply): void {

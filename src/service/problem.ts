@@ -5,12 +5,16 @@ import { REGIONS } from "../identity/region.ts";
 /** The media type of a problem (RFC 9457). */
 export const PROBLEM_TYPE = "application/problem+json";
 
+/** No field of this API has a longer name, and every token is longer. */
+const MOST_NAME = 32;
+
 /** What a wrong value of certain fields is called; of all others it is FIELD_INVALID. */
 const FIELD_CODES: Record<string, ErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
   after: "USER_ID_INVALID",
   region: "REGION_UNKNOWN",
+  "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
 };
 
 /** The refusal of a body, or headers, that are not as their schema says. The first fault gives the code. */
@@ -32,7 +36,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode {
 function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
   const field = issue.path.join(".") || "body";
   if (issue.code === "unrecognized_keys")
-    return issue.keys.slice(0, 10).map((key) => ({ field: key.slice(0, 64), detail: "there is no such field" }));
+    return issue.keys.slice(0, 10).map((key) => ({ field: shown(key), detail: "there is no such field" }));
   return [{ field, detail: detailOf(issue) }];
 }
 
@@ -47,6 +51,11 @@ function detailOf(issue: z.core.$ZodIssue): string {
   if (issue.code === "too_small")
     return `must be at least ${issue.minimum}${issue.origin === "string" ? " character long" : ""}`;
   return issue.code === "invalid_type" ? `must be of the type ${issue.expected}` : "has not the right form";
+}
+
+/** A field's name as the caller wrote it, unless it is so long that it may be a token. */
+function shown(key: string): string {
+  return key.length <= MOST_NAME ? key : `a name of ${key.length} characters`;
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {

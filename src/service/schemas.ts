@@ -18,7 +18,12 @@ const userID = z
   .regex(/^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/)
   .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
 const region = z.enum(REGIONS).meta({ description: "Where the user's data is: Oregon or Ireland." });
-const bizID = z.string().min(1).max(64).meta({ description: "The partner company." });
+const bizID = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[\x21-\x7e]*$/)
+  .meta({ description: "The partner company." });
 const tokenID = z.uuid().meta({ description: "Names a refresh token without being one." });
 const moment = z
   .int()
@@ -30,6 +35,8 @@ const visible = (what: string) =>
     .string()
     .min(1)
     .max(MOST_TEXT)
+    // Neither control characters, of which PostgreSQL's texts have no NUL, nor halves of characters, which have no UTF-8.
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
     .meta({ description: `${what}, at most ${MOST_TEXT} characters.` });
 const context = visible("The device or purpose of a user's refresh token");
 const name = visible("A name for people");
@@ -139,4 +146,4 @@ export const problemSchema = strict({
   detail: z.string(),
   instance: z.string().meta({ description: "The request's id, as the service's log has it." }),
   errors: z.array(strict({ field: z.string(), detail: z.string() })).optional(),
-});
+}).meta({ id: "Problem", description: "A refusal, as RFC 9457 describes it." });
