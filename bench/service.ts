@@ -9,17 +9,16 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import pMap from "p-map";
-import { makeSigningKey } from "../src/service/tokens/signingKeys.ts";
 import { startPostgres } from "../test/postgres/postgres.ts";
-import { startChild } from "./service/child.ts";
-import type { KeyrootOrder, KeyrootReady } from "./service/keyroot.ts";
+import { startChild } from "../test/service/child.ts";
+import { keyrootSettings, makePartner, post, startKeyroot } from "../test/service/keyroot.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
 import type { OidcOrder, OidcReady } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
 
 const QUICK = process.argv.includes("--quick");
 const ROUNDS = QUICK ? 1 : 5;
-const SECONDS = QUICK ? 2 : 5;
+const SECONDS = QUICK ? 2 : 4;
 const OPEN_LOOP_SECONDS = QUICK ? 5 : 60;
 const TOKENS = QUICK ? 200 : 10_000;
 /** How many clients at once; the claims are about the one in the middle. */
@@ -41,10 +40,11 @@ interface Contender {
 await using cleanup = new AsyncDisposableStack();
 const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: "512MB", max_wal_size: "4GB" } });
 cleanup.defer(() => postgres.stop());
-const databaseUrl = await postgres.createDatabase();
-const load = cleanup.use(startChild<Plan, Measured>("load.ts"));
+const settings = await keyrootSettings(postgres, CONNECTIONS);
+const { DATABASE_URL: databaseUrl } = settings;
+const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
 
-const keyroot = await startKeyroot();
+const keyroot = await startOurs();
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
 for (const contender of Object.values(contenders)) await measure(contender, CLAIM, 2);
@@ -59,46 +59,55 @@ const creation = summary(
     pgbenchOneCommit: () => sameInserts(clients, "committed together"),
   })),
 );
+const peak = { exchange: exchange[CLAIM]?.keyroot, creation: creation[CLAIM]?.keyroot };
+const openLoops = {
+  exchange: await openLoop(keyroot.exchange, peak.exchange),
+  creation: await openLoop(keyroot.creation, peak.creation),
+};
 const figures = {
   machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  database: `${postgres.version}, fsync on, ${CONNECTIONS} connections each; ${pgbenchVersion()}`,
+  database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
   command: "npm run bench:service",
-  what: `median of ${ROUNDS} rounds of ${SECONDS} s each, by turns; requests a second, ms until the answer, µs of the server's processor a request; the claims are those of ${CLAIM} clients`,
-  exchange: withRatios(exchange, "keyroot", ["oidcProviderJwt", "oidcProviderOpaque"]),
-  creation: withRatios(creation, "keyroot", ["pgbench", "pgbenchOneCommit"]),
+  claims: {
+    what: `of ${CLAIM} clients, exchange beside oidc-provider's, both with JWTs signed by Ed25519`,
+    exchangeTimes: { measured: times(exchange, "oidcProviderJwt"), goal: 3 },
+    creationTimes: { measured: times(creation, "pgbench"), goal: 0.5 },
+    openLoopErrors: {
+      measured: Object.values(openLoops)
+        .flatMap(({ errors }) => Object.values(errors))
+        .reduce((a, b) => a + b, 0),
+      goal: 0,
+    },
+  },
+  closedLoop: {
+    what: `by number of clients: median of ${ROUNDS} rounds of ${SECONDS} s each, by turns; requests a second, ms until the answer, µs of processor that the server took a request, share of a core that the load took`,
+    exchange,
+    creation,
+  },
   openLoop: {
-    what: `a fixed rate of ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
-    exchange: await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot?.["perSecond"]),
-    creation: await openLoop(keyroot.creation, creation[CLAIM]?.keyroot?.["perSecond"]),
+    what: `requests due at ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when one was due`,
+    ...openLoops,
   },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
 
 /** The service, with a partner, and users who each have a refresh token. */
-async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {
-  const child = cleanup.use(startChild<KeyrootOrder | { cpu: true }, unknown>("keyroot.ts"));
-  const adminToken = randomBytes(32).toString("base64url");
-  const order = { databaseUrl, connections: CONNECTIONS, adminToken, signingKey: await makeSigningKey() };
-  const { origin } = (await child.ask(order)) as KeyrootReady;
-  const post = async (path: string, body: object, bearer?: string) => {
-    const headers = { "Content-Type": "application/json", ...(bearer && { Authorization: `Bearer ${bearer}` }) };
-    const answer = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as Record<string, string>;
-  };
-  const { biz_id } = await post("/v1/admin/partners/create", { name: "Bench" }, adminToken);
-  const { token } = await post("/v1/admin/serverTokens/create", { biz_id }, adminToken);
-  const { jwt } = await post("/v1/public/auth/jwt", { biz_id, token });
+async function startOurs(): Promise<{ exchange: Contender; creation: Contender }> {
+  const service = cleanup.use(await startKeyroot(settings));
+  const { origin } = service;
+  const cpu = () => service.cpu();
+  const { bizID: biz_id, jwt: bearer } = await makePartner(origin, settings.KEYROOT_ADMIN_TOKEN);
   const exchangeOfOne = async () => {
     const user_id_hex = randomBytes(20).toString("hex");
-    await post("/v1/authdBizSrv/users/create", { user_id_hex, region: REGION }, jwt);
-    const made = await post("/v1/authdBizSrv/users/createRefreshToken", { user_id_hex, context: "phone" }, jwt);
-    return JSON.stringify({ biz_id, token: made["token"] });
+    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { bearer });
+    const user = { user_id_hex, context: "phone" };
+    const made = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { bearer });
+    return JSON.stringify({ biz_id, token: made.body["token"] });
   };
   const bodies = await pMap(Array.from({ length: TOKENS }), exchangeOfOne, { concurrency: CLAIM });
   const headers = { "content-type": "application/json" };
-  const cpu = async () => (await child.ask({ cpu: true })) as number;
+  const creation = JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION });
   return {
     exchange: { origin, cpu, requests: { path: "/v1/public/auth/jwt", headers, bodies, status: 200 } },
     creation: {
@@ -106,8 +115,8 @@ async function startKeyroot(): Promise<{ exchange: Contender; creation: Contende
       cpu,
       requests: {
         path: "/v1/authdBizSrv/users/create",
-        headers: { ...headers, authorization: `Bearer ${jwt}` },
-        bodies: [JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION })],
+        headers: { ...headers, authorization: `Bearer ${bearer}` },
+        bodies: [creation],
         status: 201,
       },
     },
@@ -116,7 +125,9 @@ async function startKeyroot(): Promise<{ exchange: Contender; creation: Contende
 
 /** oidc-provider, with as many refresh tokens of each form. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
-  const child = cleanup.use(startChild<OidcOrder | { cpu: true }, unknown>("oidcProvider.ts"));
+  const child = cleanup.use(
+    startChild<OidcOrder | { cpu: true }, unknown>(new URL("service/oidcProvider.ts", import.meta.url)),
+  );
   const ready = await child.ask({ databaseUrl, connections: CONNECTIONS, tokens: TOKENS });
   const { origin, forms } = ready as OidcReady;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
@@ -148,8 +159,8 @@ async function measure({ origin, requests, cpu }: Contender, connections: number
   return { perSecond, p50, p99, serverMicros: Math.round(spent / (perSecond * seconds)), loadCores };
 }
 
-async function openLoop({ origin, requests }: Contender, peak = NaN) {
-  const rate = Math.floor(peak * SHARE_OF_PEAK);
+async function openLoop({ origin, requests }: Contender, peak: Figures = {}) {
+  const rate = Math.floor((peak["perSecond"] ?? NaN) * SHARE_OF_PEAK);
   const plan = { origin, requests: [requests], connections: CONNECTIONS, seconds: OPEN_LOOP_SECONDS, rate };
   return { rate, ...(await load.ask(plan)) };
 }
@@ -171,7 +182,10 @@ async function inRounds<Name extends string>(
     const measures = measuresOf(some);
     const results = mapValues(measures, (): Figures[] => []);
     for (let round = 0; round < ROUNDS; round++) {
-      for (const name in measures) results[name].push(await measures[name]());
+      for (const name in measures) {
+        process.stderr.write(`${name}, ${some} clients, round ${round + 1} of ${ROUNDS}\n`);
+        results[name].push(await measures[name]());
+      }
     }
     all[some] = results;
   }
@@ -189,13 +203,10 @@ function medians(all: Figures[]): Figures {
   });
 }
 
-function withRatios<Name extends string>(all: Record<number, Record<Name, Figures>>, ours: Name, theirs: Name[]) {
-  return mapValues(all, (results) => ({
-    ...results,
-    times: Object.fromEntries(
-      theirs.map((name) => [name, round((results[ours]["perSecond"] ?? NaN) / (results[name]["perSecond"] ?? NaN))]),
-    ),
-  }));
+/** How often Keyroot did it while the other one did it once. */
+function times<Name extends string>(all: Record<number, Record<Name | "keyroot", Figures>>, other: Name): number {
+  const perSecond = (name: Name | "keyroot") => all[CLAIM]?.[name]["perSecond"] ?? NaN;
+  return round(perSecond("keyroot") / perSecond(other));
 }
 
 function mapValues<Key extends PropertyKey, In, Out>(

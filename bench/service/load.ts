@@ -54,7 +54,8 @@ async function run(plan: Plan): Promise<Measured> {
   const send = sender(pool, plan.requests, errors, times);
   const cpu = process.cpuUsage();
   const started = performance.now();
-  await (plan.rate === undefined ? closedLoop(plan, send) : openLoop(plan, plan.rate, send));
+  if (plan.rate === undefined) await closedLoop(plan, send);
+  else await openLoop(plan, plan.rate, send);
   const elapsed = performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
   await pool.close();
@@ -75,7 +76,9 @@ type Send = (due: number) => Promise<void>;
 
 function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, times: RecordableHistogram): Send {
   let sent = 0;
-  const failed = (what: string) => (errors[what] = (errors[what] ?? 0) + 1);
+  const failed = (what: string) => {
+    errors[what] = (errors[what] ?? 0) + 1;
+  };
   return async (due) => {
     const kind = kinds[sent++ % kinds.length];
     if (kind === undefined) throw new Error("A plan has a kind of request.");
@@ -110,8 +113,9 @@ async function closedLoop({ connections, seconds }: Plan, send: Send): Promise<v
 async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<void> {
   const started = performance.now();
   const all: Promise<void>[] = [];
-  for (const total = rate * seconds; all.length < total; await setTimeout(1)) {
-    const arrived = Math.min(total, ((performance.now() - started) / 1000) * rate);
+  while (all.length < rate * seconds) {
+    await setTimeout(1);
+    const arrived = Math.min(seconds, (performance.now() - started) / 1000) * rate;
     while (all.length < arrived) all.push(send(started + (all.length / rate) * 1000));
   }
   await Promise.all(all);
