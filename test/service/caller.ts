@@ -38,10 +38,11 @@ export interface TestUser {
 export class Caller {
   /** `http://<address>:<port>` */
   url = "";
-  readonly #adminToken: string;
+  /** The operator's. */
+  readonly adminToken: string;
 
   constructor(adminToken: string) {
-    this.#adminToken = adminToken;
+    this.adminToken = adminToken;
   }
 
   /** Sends a JSON body; a text goes as it stands. */
@@ -72,7 +73,7 @@ export class Caller {
 
   /** As the operator. */
   admin(path: string, body: unknown): Promise<Record<string, unknown>> {
-    return this.done(path, body, { token: this.#adminToken });
+    return this.done(path, body, { token: this.adminToken });
   }
 
   async exchange(bizID: string, token: string): Promise<string> {
