@@ -13,6 +13,7 @@ import { publish } from "../src/publisher/publish.ts";
 import { RegistryWriter } from "../src/publisher/registryWriter.ts";
 import { startStack, type Stack } from "../src/stack/stack.ts";
 import { rpcCaller } from "../src/transport/jsonRpc.ts";
+import { startTestService, type TestService } from "./client/service.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
@@ -29,6 +30,24 @@ async function readmeProgram(stack: Stack, userID: string, keyFromTheServer: str
 ${program}
 console.log(Buffer.from(publicKey).toString("base64"));
 `;
+}
+
+/** The clients' lines of docs/http-api.md, for a partner of a real service. */
+async function clientsProgram(service: TestService): Promise<string> {
+  const docs = await readFile(join(root, "docs", "http-api.md"), "utf8");
+  const [ofPartner, ofUser, ofList] = [...docs.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) =>
+    lines.replace("http://127.0.0.1:8547", service.url),
+  );
+  const { bizId, serverToken } = await service.makePartner();
+  return `import { generateKeyPair } from "keyroot";
+const [bizId, serverToken, userIDHex] = ["${bizId}", "${serverToken}", "ab".repeat(20)];
+const { publicKey } = generateKeyPair();
+const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
+const handOver = ({ userID }, token) => console.log(userID, token.slice(0, 13));
+${ofPartner}
+${ofUser}
+console.log(state);
+${ofList}`;
 }
 
 describe("the package", () => {
@@ -75,9 +94,33 @@ describe("the package", () => {
     expect(failure).to.have.property("stderr").that.includes("code: 'KEY_MISMATCH'");
   });
 
+  it("talks to the service with the lines of docs/http-api.md", async () => {
+    const service = await startTestService();
+    try {
+      await writeFile(join(folder, "app", "clients.js"), await clientsProgram(service));
+      const { stdout } = await run(process.execPath, ["clients.js"], { cwd: join(folder, "app") });
+      expect(stdout).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
+    } finally {
+      await service.close();
+    }
+  });
+
   it("has types that a strict TypeScript program can use", async () => {
     const program = `import { verifyPublicKey, type VerifiedKey } from "keyroot";
+import { PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
+import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
 export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+const partner = new PartnerClient({ baseUrl: "", bizId: "", serverToken: "" });
+export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
+// @ts-expect-error -- there is no such region
+export const nowhere = partner.createUser("", "mars");
+const users = [{ userID: "", region: "eu-west-1" as const, mine: 7 }];
+export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: "eu-west-1"; mine: number }>> =
+  partner.provision(users, { runId: "", onProgress: (done: number, refused: number) => void (done + refused) });
+const user = new UserClient({ baseUrl: "", bizId: "", refreshToken: "" });
+export const key: Promise<UserPublicKey> = user.publicKeyOf("", { signal: AbortSignal.timeout(1) });
+export const requestId = (error: unknown): string | undefined =>
+  error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestId : undefined;
 `;
     await writeFile(join(folder, "app", "typed.ts"), program);
     const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
@@ -103,7 +146,7 @@ export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", cha
     expect(others.sort()).to.deep.equal(["LICENSE", "README.md", ...schemas, "package.json"]);
   });
 
-  it("depends on nothing but primitives: hashes, curves, encodings, Ethereum's tries", async () => {
+  it("depends on nothing but primitives (hashes, curves, encodings, tries), and for its clients on ky and p-map", async () => {
     const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: object };
     expect(Object.keys(dependencies)).to.deep.equal([
       "@ethereumjs/mpt",
@@ -111,6 +154,8 @@ export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", cha
       "@noble/curves",
       "@noble/hashes",
       "@scure/base",
+      "ky",
+      "p-map",
     ]);
   });
 });

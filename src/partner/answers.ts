@@ -1,6 +1,5 @@
-import { ANSWER, readShadowUser, type ShadowUser } from "../client/answers.ts";
+import { ANSWER, readShadowUser, readUserID, type ShadowUser } from "../client/answers.ts";
 import type { UserID } from "../identity/userID.ts";
-import { readUserID } from "../client/answers.ts";
 
 /** A shadow user that was created, now or before. */
 export interface CreatedUser extends ShadowUser {

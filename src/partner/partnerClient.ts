@@ -9,7 +9,7 @@ import {
 import { Session } from "../client/session.ts";
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { type Region } from "../identity/region.ts";
+import type { Region } from "../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
 import {
   type CreatedUser,
@@ -131,7 +131,10 @@ export class PartnerClient {
     return readTokens(await this.#call("serverTokens/list", {}, { signal }), readServerToken);
   }
 
-  /** Revokes a server token, and with it its access tokens, at once; the client's own, too. */
+  /**
+   * Revokes a server token, and with it its access tokens, at once. The client's own, too: ACCESS_TOKEN_REVOKED may be all
+   * that is heard of it, where the answer was lost on its way.
+   */
   async revokeServerToken(tokenID: string, { signal }: CallOptions = {}): Promise<ServerToken> {
     const token = readServerToken("token", await this.#call("serverTokens/revoke", { token_id: tokenID }, { signal }));
     insistOn("token", tokenID, token.token_id);
@@ -158,7 +161,7 @@ export interface ListOptions extends CallOptions {
 }
 
 /** A user id from zBase32 or hex. @throws ArgumentError USER_ID_INVALID */
-export function userIDOf(text: string): UserID {
+function userIDOf(text: string): UserID {
   return /^[0-9a-f]{40}$/i.test(text) ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 

@@ -1,6 +1,6 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import { jsonSchemaTransform } from "fastify-type-provider-zod";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import type { App } from "./operation.ts";
 
 /** Adds the OpenAPI 3.1 description, made of the very schemas that validate, at /openapi.json and as a page at /docs. */
@@ -34,6 +34,12 @@ export async function describeApi(app: App): Promise<void> {
           operatorToken: { type: "http", scheme: "bearer", description: "The service's admin token." },
         },
       },
+    },
+    transformObject: (document) => {
+      const described = jsonSchemaTransformObject(document);
+      // Problems are answered only, never taken: nothing refers to their form as input.
+      if ("components" in described) delete described.components?.schemas?.["ProblemInput"];
+      return described;
     },
     transform: (route) => {
       const { schema, url } = jsonSchemaTransform(route);

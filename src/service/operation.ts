@@ -86,7 +86,7 @@ export function operation<Body extends z.ZodType, Answer extends z.ZodType>(
       security,
       body: schema.body,
       ...(idempotent && { headers: idempotencyHeader }),
-      response: { [status]: schema.answer, ...problems },
+      response: { [status]: schema.answer.describe("Done."), ...problems },
     },
     config: { specified },
     handler: async (request, reply) => {

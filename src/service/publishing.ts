@@ -2,6 +2,7 @@ import type { KeyRecord } from "../identity/keyRecord.ts";
 import { cutIntoFiles, DEFAULT_USERS_PER_FILE } from "../publisher/cutIntoFiles.ts";
 import { FolderStore } from "../publisher/folderStore.ts";
 import { publish } from "../publisher/publish.ts";
+import { readRegistry } from "../publisher/registryAbi.ts";
 import { RegistryWriter } from "../publisher/registryWriter.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { rpcCaller } from "../transport/jsonRpc.ts";
@@ -30,11 +31,22 @@ export async function publishPending(
   now: () => number,
 ): Promise<PublishedBatch[]> {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  const registry = await RegistryWriter.connect(rpcCaller(rpcUrl, { maxBytes, timeoutMs }), contract);
+  const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs });
+  const registry = await RegistryWriter.connect(call, contract);
   const done: PublishedBatch[] = [];
 
   const publishBatch = async (region: Region, records: readonly KeyRecord[]): Promise<void> => {
-    const { published } = await publish(records, { registry, store: new FolderStore(files[region]) });
+    const { published, kept } = await publish(records, { registry, store: new FolderStore(files[region]) });
+    for (const [root, those] of Map.groupBy(kept, (user) => user.root)) {
+      const block = Number(await readRegistry(call, contract, "getBlockNumber", `0x${root}`));
+      await keys.foundOnChain(
+        region,
+        root,
+        those.map(({ userID }) => userID),
+        block,
+        now(),
+      );
+    }
     for (const { root, transactionHash, blockNumber, addedCount } of published) {
       await keys.published(region, root, transactionHash, blockNumber);
       done.push({ root, users: addedCount, transaction: transactionHash, block: blockNumber });

@@ -146,4 +146,4 @@ export const problemSchema = strict({
   detail: z.string(),
   instance: z.string().meta({ description: "The request's id, as the service's log has it." }),
   errors: z.array(strict({ field: z.string(), detail: z.string() })).optional(),
-});
+}).meta({ id: "Problem", description: "A refusal, as RFC 9457 describes it." });

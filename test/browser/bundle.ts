@@ -1,4 +1,4 @@
-import { build } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import { basename } from "node:path";
 
 /** What an app's bundler makes of the library: chunks, by their names. */
@@ -13,11 +13,11 @@ export interface Bundle {
 }
 
 /** Bundles a module for browsers: minified, and split where a module is imported dynamically. */
-export async function bundle(contents: string): Promise<Bundle> {
+export async function bundle(contents: string, options: Pick<BuildOptions, "logLevel"> = {}): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
     stdin: { contents, resolveDir: import.meta.dirname },
     ...{ bundle: true, splitting: true, minify: true, format: "esm", platform: "browser" },
-    ...{ outdir: "chunks", write: false, metafile: true },
+    ...{ outdir: "chunks", write: false, metafile: true, ...options },
   });
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
   const entry = "stdin.js";

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { serve } from "../servers.ts";
 
 /** A request that came by. */
-export interface SeenRequest {
+interface SeenRequest {
   path: string;
   headers: IncomingMessage["headers"];
   body: string;
@@ -13,18 +13,18 @@ export interface SeenRequest {
  * What befalls a request: an answer in the service's place; a connection that breaks before the service has it, or after
  * the service did what it asks; or no answer at all.
  */
-export type Fault =
+type Fault =
   { status: number; headers?: Record<string, string>; body?: string } | "reset before" | "reset after" | "silence";
 
-/** Stands between client and service, as the network does. */
+/** Stands between client and service, as the network does. What browsers ask beforehand (CORS) passes, and is not noted. */
 export interface FaultyProxy {
   readonly url: string;
   /** All requests, in the order in which they came. */
   readonly seen: readonly SeenRequest[];
   /** Requests to a path that ends so. */
   to(path: string): SeenRequest[];
-  /** What befalls the next requests to a path that ends so, one after the other; none, for undefined. */
-  fail(path: string, ...faults: (Fault | undefined)[]): void;
+  /** What befalls the next requests to a path that ends so, one after the other. */
+  fail(path: string, ...faults: Fault[]): void;
   /** Is asked about every request: what befalls it, after what it waits for. */
   disturb(decide: (request: SeenRequest) => Fault | undefined | Promise<Fault | undefined>): void;
   close(): Promise<void>;
@@ -32,15 +32,19 @@ export interface FaultyProxy {
 
 export async function faultyProxy(upstream: string): Promise<FaultyProxy> {
   const seen: SeenRequest[] = [];
-  const planned: { path: string; fault: Fault | undefined }[] = [];
+  const planned: { path: string; fault: Fault }[] = [];
   let disturb: Parameters<FaultyProxy["disturb"]>[0] = () => undefined;
+
+  const faultOf = async (request: SeenRequest) => {
+    seen.push(request);
+    const next = planned.findIndex(({ path }) => request.path.endsWith(path));
+    return next === -1 ? disturb(request) : planned.splice(next, 1)[0]?.fault;
+  };
 
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { url: path = "", headers } = request;
     const one = { path, headers, body: (await buffer(request)).toString() };
-    seen.push(one);
-    const next = planned.findIndex((plan) => path.endsWith(plan.path));
-    const fault = next === -1 ? await disturb(one) : planned.splice(next, 1)[0]?.fault;
+    const fault = request.method === "OPTIONS" ? undefined : await faultOf(one);
     if (fault === "silence") return;
     if (fault === "reset before") {
       request.socket.destroy();

@@ -58,14 +58,14 @@ describe("a client's request", () => {
         expect(await post()).to.deep.equal({});
         expect(asked).to.have.lengthOf(2);
       });
-
-      it(`after the status ${status}, when Retry-After says, and not before`, async () => {
-        const { asked, post } = await against(after({ status, headers: { "Retry-After": "1" } }));
-        await post();
-        const [first = 0, second = 0] = asked;
-        expect(second - first).to.be.within(990, 2_000);
-      });
     }
+
+    it("when Retry-After says, and not before", async () => {
+      const { asked, post } = await against(after({ status: 429, headers: { "Retry-After": "1" } }));
+      await post();
+      const [first = 0, second = 0] = asked;
+      expect(second - first).to.be.within(990, 3_000);
+    });
 
     it("after a connection that broke, and one that never answered", async () => {
       let requests = 0;

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import { readProblem, SERVICE_CODES } from "../../src/client/problem.ts";
 import { ServiceError } from "../../src/errors.ts";
@@ -55,6 +57,15 @@ describe("a refusal of the service", () => {
     ]) {
       expect(read({ ...problem, code })).to.include({ code: "SERVICE_ERROR", status: 409 });
     }
+  });
+
+  it("has every code with which the service refuses", () => {
+    const folder = join(import.meta.dirname, "../../src/service");
+    const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+    const sources = paths.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
+    const codes = [...sources.matchAll(/ServiceError\(\s*\d+,\s*"([A-Z_]+)"/g)].map(([, code]) => code);
+    expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE"]);
+    expect(SERVICE_CODES).to.include.members(codes);
   });
 
   it("may be anything that stands between: its status says all that is known", () => {

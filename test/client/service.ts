@@ -1,3 +1,4 @@
+import { sharedPostgres } from "../postgres/shared.ts";
 import { makeApp } from "../../src/service/app.ts";
 import { makeService, type Service } from "../../src/service/service.ts";
 import { openDatabases } from "../../src/service/store/database.ts";
@@ -9,7 +10,7 @@ export interface Partner {
   serverToken: string;
 }
 
-/** The real service, with a database in this process, listening. */
+/** The real service, with a database of its own in the tests' PostgreSQL, listening. */
 export interface TestService {
   readonly url: string;
   /** Lets its clock go this much ahead, in ms. */
@@ -20,19 +21,11 @@ export interface TestService {
   close(): Promise<void>;
 }
 
-let shared: Promise<TestService> | undefined;
-
-/** The one service of all test files, started when first asked for: its database takes seconds. */
-export function sharedTestService(): Promise<TestService> {
-  return (shared ??= startTestService());
-}
-
-// Outside of any describe: when all tests are done.
-after(async () => (await shared)?.close());
-
+/** Starts it; as many may run as there are test files. */
 export async function startTestService(): Promise<TestService> {
   await using starting = new AsyncDisposableStack();
-  const databases = starting.use(await openDatabases({ url: undefined }));
+  const url = await (await sharedPostgres()).createDatabase();
+  const databases = starting.use(await openDatabases({ url }));
   await databases.migrate();
   const signingKeys = await toSigningKeys([await makeSigningKey()]);
   let ahead = 0;
@@ -45,11 +38,11 @@ export async function startTestService(): Promise<TestService> {
     return { url: await app.listen({ host: "127.0.0.1", port: 0 }), close: () => app.close() };
   };
   const service = makeService({ ...common, rateLimit: 0 });
-  const { url, close } = await listen(service);
-  starting.defer(close);
+  const listening = await listen(service);
+  starting.defer(() => listening.close());
   const running = starting.move();
   return {
-    url,
+    url: listening.url,
     advance: (ms) => {
       ahead += ms;
     },

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { PartnerClient, type PartnerClientOptions } from "../../src/partner/partnerClient.ts";
 import { randomUserID, userIDToHex } from "../../src/identity/userID.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, sharedTestService, type TestService } from "../client/service.ts";
+import { type Partner, startTestService, type TestService } from "../client/service.ts";
 import { refusalOf } from "../refusalOf.ts";
 import { serve } from "../servers.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
@@ -19,8 +19,10 @@ describe("PartnerClient", () => {
 
   before("the service runs", async function () {
     this.timeout(30_000);
-    service = await sharedTestService();
+    service = await startTestService();
   });
+
+  after(() => service.close());
 
   beforeEach(async () => {
     partner = await service.makePartner();

@@ -5,7 +5,7 @@ import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "../../src/partner/provision.ts";
 import { randomUserID } from "../../src/identity/userID.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, sharedTestService, type TestService } from "../client/service.ts";
+import { type Partner, startTestService, type TestService } from "../client/service.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
 
 describe("provision", () => {
@@ -17,8 +17,10 @@ describe("provision", () => {
 
   before("the service runs", async function () {
     this.timeout(30_000);
-    service = await sharedTestService();
+    service = await startTestService();
   });
+
+  after(() => service.close());
 
   beforeEach(async () => {
     partner = await service.makePartner();

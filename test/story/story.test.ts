@@ -9,6 +9,7 @@ import { InvariantError } from "../../src/errors.ts";
 import { bytesToBase64 } from "../../src/identity/base64.ts";
 import { makeMerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { PartnerClient } from "../../src/partner.ts";
 import { publish } from "../../src/publisher/publish.ts";
 import { RegistryWriter } from "../../src/publisher/registryWriter.ts";
 import { encodeGetMerkleTreeRoot } from "../../src/registry/calls.ts";
@@ -18,7 +19,7 @@ import type { StackNote } from "../../src/stack/stackFile.ts";
 import type { AttackersOrders } from "../../src/story/attacker.ts";
 import { type Attack, ATTACKS } from "../../src/story/attacks.ts";
 import { type Interlocutor, startProcess } from "../../src/story/startProcess.ts";
-import { type Listener, tellStory } from "../../src/story/story.ts";
+import { type Listener, tellStory, type Told } from "../../src/story/story.ts";
 import { rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../src/verifier/verifyPublicKey.ts";
 import { samplePublicKeys, sampleRecords } from "../samples.ts";
@@ -200,8 +201,8 @@ describe("the story", function () {
     });
 
     for (const [signal, code, line] of [
-      ["SIGINT", 130, "3  A friend"],
-      ["SIGTERM", 143, "4  An attacker"],
+      ["SIGINT", 130, "2  A partner"],
+      ["SIGTERM", 143, "5  An attacker"],
     ] as const) {
       it(`ends with ${code} at ${signal} after "${line}…", and leaves nothing behind`, async () => {
         const child = startKeyroot(["story"], { TMPDIR: folder.path });
@@ -230,9 +231,15 @@ describe("the story", function () {
         const env = { KEYROOT_STACK_FILE: join(folder.path, "notes", "stack.json"), TMPDIR: folder.path };
         child = startKeyroot(["story", "--stay", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];
-        const ready = JSON.parse(String(line)) as Omit<StackNote, "pid"> & { users: string[] };
-        expect(ready).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId", "users");
+        const ready = JSON.parse(String(line)) as Omit<StackNote, "pid"> & Told & { baseUrl: string; users: string[] };
+        const place = ["rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId"];
+        expect(ready).to.have.all.keys(...place, "baseUrl", "bizId", "serverToken", "users");
         expect(ready.users).to.have.lengthOf(25);
+        const { baseUrl, bizId, serverToken } = ready;
+        const known = new Set<string>();
+        for await (const user of new PartnerClient({ baseUrl, bizId, serverToken }).listUsers())
+          known.add(user.user_id);
+        expect(known).to.deep.equal(new Set(ready.users));
         expect((await stat(ready.merkleDir)).isDirectory()).to.be.true;
         const { code, json } = await keyrootJson(["verify", ready.users[24] ?? never()], { env });
         expect([code, json["contract"]]).to.deep.equal([0, ready.contract]);
@@ -243,7 +250,7 @@ describe("the story", function () {
         await untilGroupIsGone(child);
         expect(await stackFoldersIn(folder.path)).to.be.empty;
         expect(await readdir(join(folder.path, "notes"))).to.be.empty;
-        for (const address of [ready.rpcUrl, ready.merkleUrl]) {
+        for (const address of [ready.rpcUrl, ready.merkleUrl, baseUrl]) {
           const server = await hold(Number(new URL(address).port));
           expect(portOf(server)).to.equal(Number(new URL(address).port));
           server.close();

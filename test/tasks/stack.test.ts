@@ -4,7 +4,10 @@ import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { StackNote } from "../../src/stack/stackFile.ts";
+import { base64ToBytes } from "../../src/identity/base64.ts";
 import { serializeKeyRecord } from "../../src/identity/keyRecord.ts";
+import { PartnerClient } from "../../src/partner.ts";
+import { UserClient } from "../../src/user.ts";
 import { sampleRecords } from "../samples.ts";
 import { temporaryFolder } from "../stack/support.ts";
 import { keyrootJson, type Running, signalGroup, stackFoldersIn, startKeyroot, untilGroupIsGone } from "./keyroot.ts";
@@ -25,8 +28,8 @@ describe("keyroot stack", function () {
   it("says where it is, is found by the other commands, and leaves nothing behind", async () => {
     child = startKeyroot(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const place = JSON.parse(String(line)) as Omit<StackNote, "pid">;
-    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId");
+    const place = JSON.parse(String(line)) as Omit<StackNote, "pid"> & { baseUrl: string };
+    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId", "baseUrl");
     expect((await stat(place.merkleDir)).isDirectory()).to.be.true;
 
     const records = join(folder.path, "users.jsonl");
@@ -41,6 +44,19 @@ describe("keyroot stack", function () {
       keyrootJson(["status", "--chain-id", "1"], { env }),
     ]);
     expect(answers.map(({ code }) => code)).to.deep.equal([0, 0, 1]);
+
+    const { json: partner } = await keyrootJson(["create-partner", "--name", "Acme"], { env });
+    const bizId = String(partner["bizId"]);
+    const { json: made } = await keyrootJson(["create-server-token", "--biz-id", bizId, "--name", "one"], { env });
+    const { baseUrl } = place;
+    const client = new PartnerClient({ baseUrl, bizId, serverToken: String(made["serverToken"]) });
+    await client.createUser(record.userID, "eu-west-1");
+    const refreshToken = await client.createRefreshToken(record.userID, "phone");
+    const app = new UserClient({ baseUrl, bizId, refreshToken });
+    await app.register(base64ToBytes(record.pubKey));
+    const { code, json } = await keyrootJson(["publish-registered"], { env });
+    expect([code, json["published"]]).to.deep.equal([0, 0], "this user's key is on the chain already");
+    expect(await app.record()).to.include({ state: "published" });
 
     const rest = Promise.all([text(child.stdout), text(child.stderr)]);
     child.kill("SIGINT");

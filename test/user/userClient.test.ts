@@ -6,7 +6,7 @@ import { randomUserID, type UserID } from "../../src/identity/userID.ts";
 import { PartnerClient } from "../../src/partner/partnerClient.ts";
 import { UserClient, type UserClientOptions } from "../../src/user/userClient.ts";
 import { type FaultyProxy, faultyProxy } from "../client/faultyProxy.ts";
-import { type Partner, sharedTestService, type TestService } from "../client/service.ts";
+import { type Partner, startTestService, type TestService } from "../client/service.ts";
 import { encode, pointsOfSmallOrder } from "../identity/curve41417.ts";
 import { samplePublicKeys } from "../samples.ts";
 import { serve } from "../servers.ts";
@@ -25,8 +25,10 @@ describe("UserClient", () => {
 
   before("the service runs", async function () {
     this.timeout(30_000);
-    service = await sharedTestService();
+    service = await startTestService();
   });
+
+  after(() => service.close());
 
   beforeEach(async () => {
     partner = await service.makePartner();

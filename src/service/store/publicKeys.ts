@@ -69,8 +69,7 @@ export class PublicKeyStore {
     const { pubKey, keyID, root } = found.public_keys;
     if (root === null) return { userID, pubKey, keyID, state: "pending" };
     const transaction = found.batches?.transactionHash ?? undefined;
-    const published = transaction !== undefined && typeof found.batches?.blockNumber === "number";
-    const state = published ? "published" : "submitted";
+    const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
     return { userID, pubKey, keyID, state, root, ...(transaction !== undefined && { transaction }) };
   }
 
@@ -110,5 +109,22 @@ export class PublicKeyStore {
       .update(batches)
       .set({ transactionHash, blockNumber })
       .where(eq(batches.root, root));
+  }
+
+  /** Notes that users have a root that was not published from here: whatever was to become of their keys, it stands. */
+  async foundOnChain(
+    region: Region,
+    root: string,
+    users: readonly UserID[],
+    blockNumber: number,
+    now: number,
+  ): Promise<void> {
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      await transaction.insert(batches).values({ root, created: now, blockNumber }).onConflictDoNothing();
+      await transaction
+        .update(publicKeys)
+        .set({ root })
+        .where(inArray(publicKeys.userID, [...users]));
+    });
   }
 }
