@@ -78,6 +78,17 @@ export async function makeApp(service: Service, { logger, trustedProxies = [] }:
       throw new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.");
   });
 
+  // A connection that stays open after the last answer would hold up the end.
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (closing) reply.header("Connection", "close");
+    done();
+  });
+
   await describeApi(app);
   monitoring(app, service);
   await app.register(async (open) => {

@@ -5,6 +5,8 @@ import type { Region } from "../identity/region.ts";
 
 /** Longest name of a bucket (S3), what `bucketOf` adds beside prefix and stage: three hyphens, a region, a user's id. */
 const MOST_BUCKET = 63;
+const DEFAULT_BUCKET_PREFIX = "keyroot";
+const DEFAULT_STAGE = "dev";
 const BUCKET_REST = 3 + "us-west-2".length + 32;
 
 /** Everything that an operator can set, each by an environment variable. */
@@ -60,8 +62,8 @@ const environment = z.object({
     .default("127.0.0.1"),
   KEYROOT_PORT: count(65_535).default(8547),
   KEYROOT_BASE_URL: http.optional(),
-  KEYROOT_STAGE: name.default("dev"),
-  KEYROOT_BUCKET_PREFIX: name.default("keyroot"),
+  KEYROOT_STAGE: name.default(DEFAULT_STAGE),
+  KEYROOT_BUCKET_PREFIX: name.default(DEFAULT_BUCKET_PREFIX),
   KEYROOT_DATABASE_FOLDER: z.string().default(".keyroot/database"),
   KEYROOT_DATABASE_CONNECTIONS: count(1000).default(10),
   KEYROOT_SIGNING_KEYS: z.string().optional(),
@@ -100,7 +102,7 @@ function faultsOfAll(set: Record<string, string | undefined>): string[] {
     for (const [name, value] of Object.entries(chain))
       if (value === undefined) faults.push(`${name} is missing: publishing needs ${Object.keys(chain).join(", ")}`);
   }
-  const { KEYROOT_BUCKET_PREFIX: prefix = "", KEYROOT_STAGE: stage = "" } = set;
+  const { KEYROOT_BUCKET_PREFIX: prefix = DEFAULT_BUCKET_PREFIX, KEYROOT_STAGE: stage = DEFAULT_STAGE } = set;
   if (prefix.length + stage.length + BUCKET_REST > MOST_BUCKET) {
     const most = MOST_BUCKET - BUCKET_REST;
     faults.push(

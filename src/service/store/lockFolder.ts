@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../errors.ts";
 
@@ -12,8 +12,7 @@ export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   await mkdir(folder, { recursive: true });
   for (;;) {
     try {
-      await using file = await open(path, "wx");
-      await file.writeFile(String(process.pid));
+      await writeFile(path, String(process.pid), { flag: "wx" });
       return () => rm(path, { force: true });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
