@@ -16,6 +16,6 @@ export async function dump(database: Database): Promise<Record<string, string[]>
 
 /** The one column that a query answers. */
 async function texts(database: Database, query: ReturnType<typeof sql>): Promise<string[]> {
-  const { rows } = (await database.execute(query)) as unknown as { rows: Record<string, string>[] };
+  const { rows } = (await database.execute<Record<string, string>>(query)) as { rows: Record<string, string>[] };
   return rows.flatMap((row) => Object.values(row));
 }

@@ -13,8 +13,8 @@ interface Deviation {
   key?: Parameters<SignJWT["sign"]>[0];
 }
 
-const { d: _, ...publicPart } = SIGNING_JWK;
-const publicJwk: JWK = publicPart;
+const { kty, crv, x } = SIGNING_JWK;
+const publicJwk = { kty, crv, x } as JWK;
 const [ours, attacker, rsa, ecdsa] = await Promise.all([
   importJWK(SIGNING_JWK, "EdDSA"),
   generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true }),

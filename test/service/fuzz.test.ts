@@ -230,7 +230,7 @@ describe("hostile HTTP", () => {
     }
 
     it("any at all: never a defect, and the service goes on", async () => {
-      const line = fc.stringMatching(/^[\x01-\xff]{0,40}$/);
+      const line = fc.string({ unit: "binary", maxLength: 40 });
       const request = fc.tuple(
         fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),
         fc.constantFrom(" HTTP/1.1", " HTTP/1.0", ""),

@@ -92,7 +92,8 @@ export async function makeWorld(service: Caller): Promise<World> {
 }
 
 const SPARE = "A tablet that was lost";
-const KEY = makeKeyRecord("y".repeat(32), samplePublicKeys[0] as Uint8Array);
+const [publicKey = new Uint8Array()] = samplePublicKeys;
+const KEY = makeKeyRecord("y".repeat(32), publicKey);
 
 /** A body that the operation takes. @throws Error for a field that is not known here yet */
 export function goodBody({ path, body }: Operation, { partner, user, tokenID }: World): Record<string, unknown> {

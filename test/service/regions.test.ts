@@ -11,6 +11,8 @@ const CREATE = "/v1/authdBizSrv/users/create";
 const LIST = "/v1/authdBizSrv/users/list";
 const RECORD = "/v1/authdUser/record/get";
 
+const [publicKey = new Uint8Array()] = samplePublicKeys;
+
 describe("regions with databases of their own", () => {
   const service = new TestService();
   const wires = {} as Record<Region | "home", BrokenWire>;
@@ -24,7 +26,7 @@ describe("regions with databases of their own", () => {
     partner = await service.makePartner();
     for (const region of REGIONS) {
       users[region] = await service.makeUser(partner, region);
-      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), samplePublicKeys[0] as Uint8Array);
+      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), publicKey);
       const token = users[region].jwt;
       await service.done("/v1/authdUser/publicKey/register", { pubKey, keyID }, { token });
     }

@@ -67,7 +67,7 @@ describe("a running service", () => {
       return {
         running,
         underWay,
-        async letGo() {
+        letGo: async () => {
           await blocker.query("COMMIT");
           await blocker.end();
         },

@@ -27,7 +27,8 @@ describeOnEachDatabase("tokens at every operation", (service) => {
 
     refused.partner = await forgedTokens(partner.jwt, user.jwt, revokedServer.jwt, partner, user);
     refused.user = await forgedTokens(user.jwt, partner.jwt, revokedUser.jwt, partner, user);
-    const { "no token": none, "the operator's": _, ...others } = refused.partner;
+    const { "no token": none, ...others } = refused.partner;
+    delete others["the operator's"];
     refused.operator = {
       "no token": none ?? [undefined, ""],
       ...Object.fromEntries(
