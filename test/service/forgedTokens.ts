@@ -23,7 +23,7 @@ const [ours, attacker, rsa, ecdsa] = await Promise.all([
 ]);
 
 /** Signs claims as the service does, but for what deviates; a value that is undefined leaves its name out. */
-export function sign(claims: Record<string, unknown>, { header, claims: other, key = ours }: Deviation = {}) {
+function sign(claims: Record<string, unknown>, { header, claims: other, key = ours }: Deviation = {}) {
   const { kid } = SIGNING_JWK;
   return new SignJWT(defined({ ...claims, ...other }))
     .setProtectedHeader(defined({ alg: "EdDSA", kid, typ: "at+jwt", ...header }) as { alg: string })

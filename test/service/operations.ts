@@ -1,5 +1,6 @@
 import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
+import { isObject } from "../../src/json.ts";
 import { makeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { samplePublicKeys } from "../samples.ts";
 
@@ -45,7 +46,7 @@ export const OPERATIONS: readonly Operation[] = await readOperations();
 async function readOperations(): Promise<Operation[]> {
   await using app = await unconnectedApp();
   const answer = await app.inject("/openapi.json");
-  const { paths } = answer.json<{ paths: Record<string, { post: Described }> }>();
+  const { paths } = withoutReferences(answer.json()) as { paths: Record<string, { post: Described }> };
   return Object.entries(paths).map(([path, { post }]) => {
     const { tags, parameters = [], requestBody, responses } = post;
     const [taker] = tags;
@@ -112,11 +113,27 @@ export function goodBody({ path, body }: Operation, { partner, user, tokenID }: 
     keyID: KEY.keyID,
   };
   return Object.fromEntries(
-    Object.keys(body.properties ?? {}).map((field) => {
+    Object.keys(body.properties ?? never(`${path} takes no object.`)).map((field) => {
       if (!(field in values)) throw new Error(`${path} takes ${field}, of which the tests know no value.`);
       return [field, values[field]];
     }),
   );
+}
+
+/** A JSON document with what its references name in their place. */
+function withoutReferences(document: unknown): unknown {
+  const resolve = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolve);
+    if (!isObject(value)) return value;
+    const { $ref } = value;
+    if (typeof $ref !== "string") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, resolve(v)]));
+    const named = $ref
+      .split("/")
+      .slice(1)
+      .reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), document);
+    return resolve(named ?? never(`${$ref} names nothing.`));
+  };
+  return resolve(document);
 }
 
 function never(why: string): never {

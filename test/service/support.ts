@@ -8,8 +8,8 @@ import { sharedPostgres } from "../postgres/shared.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
-export const STAGE = "test";
-export const BUCKET_PREFIX = "keyroot";
+const STAGE = "test";
+const BUCKET_PREFIX = "keyroot";
 /** The operator's, of every service of this run. */
 export const ADMIN_TOKEN = randomBytes(32).toString("base64url");
 /** The signing key of every service that is not given another. */
