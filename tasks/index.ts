@@ -80,6 +80,9 @@ export const keyrootTasks = [
     .addOption(usersPerFile)
     .addFlag(skipBad)
     .addFlag({ name: "planOnly", description: "Show the plan; store and send nothing" })
+    .addOption(
+      option("safeOut", "Folder for files of the Safe that owns the registry; then wait until it has executed them"),
+    )
     .addOption(option("plan", "Folder that keeps the plan until it is done (default: below .keyroot/plans)"))
     .addOption({
       name: "inFlight",

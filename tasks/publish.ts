@@ -6,8 +6,9 @@ import { makePlan, planTargetOf } from "../src/publisher/makePlan.ts";
 import { openStore } from "../src/publisher/openStore.ts";
 import { countUsers, serializePlan } from "../src/publisher/plan.ts";
 import { openSigner } from "../src/publisher/openSigner.ts";
+import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../src/publisher/executeBySafe.ts";
 import { PlanFolder } from "../src/publisher/planFolder.ts";
-import { type Publication, publish, type PublishEvent } from "../src/publisher/publish.ts";
+import { type Publication, publish, type PublishEvent, type PublishOptions } from "../src/publisher/publish.ts";
 import { Registry } from "../src/publisher/registry.ts";
 import { signingSender } from "../src/publisher/signer.ts";
 import { command, type Outcome, print } from "./command.ts";
@@ -24,6 +25,7 @@ interface Args extends TargetArgs {
   skipBad: boolean;
   plan: string | undefined;
   planOnly: boolean;
+  safeOut: string | undefined;
   inFlight: number;
   maxFee: string | undefined;
   accessList: string;
@@ -35,8 +37,10 @@ interface Args extends TargetArgs {
 
 /** `keyroot publish`: users' keys, first their files and then the files' roots, until every key is proven. */
 export default command(async (args: Args, hre) => {
-  const { usersPerFile, planOnly, json } = args;
-  checkUsersPerFile(usersPerFile);
+  const { planOnly, safeOut, json } = args;
+  checkUsersPerFile(args.usersPerFile);
+  const usersPerFile =
+    safeOut === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
   const target = await Target.resolve(args, hre);
   const { contract } = target;
@@ -56,7 +60,9 @@ export default command(async (args: Args, hre) => {
   const publication = await publish(records, {
     registry,
     store,
-    send: signer && signingSender(signer, planTarget, target.call),
+    ...(safeOut === undefined
+      ? { send: signer && signingSender(signer, planTarget, target.call) }
+      : { execute: bySafe(safeOut, registry, bar, json) }),
     keeper,
     usersPerFile,
     fetchFile: fromHost(merkleUrl),
@@ -72,6 +78,24 @@ export default command(async (args: Args, hre) => {
   });
   return { json: { ...summaryOf(publication), contract, skipped: bad }, text: describe(publication, bad) };
 });
+
+/** `--safe-out`: the owner is a Safe, whose owners sign. */
+function bySafe(dir: string, registry: Registry, bar: Bar, json: boolean): NonNullable<PublishOptions["execute"]> {
+  return (batches, plan) =>
+    executeBySafe(batches, plan, {
+      dir,
+      now: () => Date.now(),
+      getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
+      onFiles: (paths) => {
+        if (json) print(JSON.stringify({ event: "exported", files: paths }));
+        else
+          process.stderr.write(`For the Safe's Transaction Builder:\n${paths.map((path) => `  ${path}\n`).join("")}`);
+      },
+      onProgress: (done, users) => {
+        bar.show("waiting for the Safe", done, users);
+      },
+    });
+}
 
 /** `--plan-only`: what would be published; nothing is stored or sent. */
 async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {

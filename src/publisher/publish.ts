@@ -55,6 +55,11 @@ export interface PublishOptions {
   store: MerkleFileStore;
   /** Signs and sends; default: the registry's endpoint, which must hold the owner's key. */
   send?: SendTransaction | undefined;
+  /**
+   * Instead of sending: has somebody else add the roots, an owner who is a contract, and waits until every user of these
+   * batches has one.
+   */
+  execute?: ((batches: readonly Batch[], plan: Plan) => Promise<void>) | undefined;
   /** Where an unfinished plan is kept; default: in memory, where it ends with the process. */
   keeper?: PlanKeeper | undefined;
   /** The most users of one file and transaction; fewer where the chain holds fewer. Default 700. */
@@ -89,7 +94,10 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
   const { registry, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
-  const publisher = new Publisher(options, options.send ?? (await endpointSender(registry)));
+  const publisher = new Publisher(
+    options,
+    options.execute ? undefined : (options.send ?? (await endpointSender(registry))),
+  );
   await publisher.resume();
   await publisher.publishNew(table, usersPerFile);
   return publisher.publication;
@@ -99,12 +107,12 @@ class Publisher {
   readonly publication: Publication = { published: [], kept: 0, shadowed: [] };
   readonly #options: PublishOptions;
   readonly #keeper: PlanKeeper;
-  readonly #send: SendTransaction;
+  readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
   /** What is known of the transactions that were seen in a block. */
   readonly #added = new Map<string, AddedRoot>();
 
-  constructor(options: PublishOptions, send: SendTransaction) {
+  constructor(options: PublishOptions, send: SendTransaction | undefined) {
     this.#options = options;
     this.#send = send;
     this.#keeper = options.keeper ?? new PlanMemory();
@@ -181,6 +189,7 @@ class Publisher {
   }
 
   async #add(batches: readonly Batch[], plan: Plan): Promise<void> {
+    if (this.#send === undefined) return this.#options.execute?.(batches, plan);
     const sizes = new Map(batches.map(({ root, userIDs }) => [root, userIDs.length]));
     let done = countUsers(plan.batches) - countUsers(batches);
     const { registry } = this.#options;

@@ -38,7 +38,7 @@ export async function describeApi(app: App): Promise<void> {
     transformObject: (document) => {
       const described = jsonSchemaTransformObject(document);
       // Problems are answered only, never taken: nothing refers to their form as input.
-      const forms = "components" in described ? described.components?.schemas : undefined;
+      const forms = "components" in described ? described.components.schemas : undefined;
       if (forms !== undefined) delete forms["ProblemInput"];
       return described;
     },

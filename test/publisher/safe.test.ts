@@ -1,12 +1,19 @@
 import { expect } from "chai";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentError, TransportError } from "../../src/errors.ts";
 import type { UserID } from "../../src/identity/userID.ts";
 import { awaitExecution } from "../../src/publisher/awaitExecution.ts";
-import { type RootBatch, safeBatchChecksum, toSafeBatchFiles } from "../../src/publisher/safe.ts";
+import { executeBySafe } from "../../src/publisher/executeBySafe.ts";
+import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { publish } from "../../src/publisher/publish.ts";
+import { Registry } from "../../src/publisher/registry.ts";
+import { type RootBatch, safeBatchChecksum, type SafeBatchFile, toSafeBatchFiles } from "../../src/publisher/safe.ts";
 import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../src/registry/calls.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
-import { sampleUserID, sha256 } from "../samples.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../samples.ts";
 import { failure } from "../stack/support.ts";
 import { freshRegistry } from "./freshRegistry.ts";
 import { SafeOwner } from "./safeOwner.ts";
@@ -233,6 +240,35 @@ describe("a registry whose owner is a Safe", function () {
     const { status, gasUsed } = await safe.execute(file, MOST_GAS);
     expect([status, gasUsed < MOST_GAS]).to.deep.equal([1, true]);
     expect(await rootsOf(batch.userIDs)).to.deep.equal(batch.userIDs.map(() => batch.root));
+  });
+
+  describe("publish", () => {
+    it("leaves the roots to the Safe's owners, waits for them, and proves every key", async () => {
+      const dir = await mkdtemp(join(tmpdir(), "keyroot-safe-"));
+      const registry = await Registry.connect(fresh.call, contract);
+      const executed: string[] = [];
+      const { published } = await publish(sampleRecords(5), {
+        registry,
+        store: new FolderStore(fresh.merkleDir),
+        usersPerFile: 2,
+        execute: (batches, plan) =>
+          executeBySafe(batches, plan, {
+            dir,
+            now: () => 0,
+            getMerkleTreeRoots: rootsOf,
+            pollMs: 20,
+            onFiles: (paths) => {
+              executed.push(...paths);
+              void (async () => {
+                for (const path of paths) await safe.execute(JSON.parse(await readFile(path, "utf8")) as SafeBatchFile);
+              })();
+            },
+          }),
+      });
+      await rm(dir, { recursive: true });
+      expect(executed.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
+      expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
+    });
   });
 
   describe("awaitExecution", () => {

@@ -50,9 +50,10 @@ describeOnEachDatabase("public keys", (service) => {
 
       const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
       const { publicKeys } = service.service;
-      await publicKeys.submit("eu-west-1", root, [user.userID], Date.now());
+      await publicKeys.submitted("eu-west-1", root, [user.userID], Date.now());
       expect(await record()).to.deep.equal({ ...pending, state: "submitted", root });
-      await publicKeys.published("eu-west-1", root, transaction, 7);
+      const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
+      await publicKeys.published("eu-west-1", addition, Date.now());
       expect(await record()).to.deep.equal({ ...pending, state: "published", root, transaction });
     });
   });

@@ -160,7 +160,7 @@ describe("publishing from the service", function () {
     it("takes back what a reorganisation took, and publishes it again", async () => {
       const records = sampleRecords(2);
       await register(records);
-      const snapshot = await stack.connection.provider.request({ method: "evm_snapshot" });
+      const snapshot: unknown = await stack.connection.provider.request({ method: "evm_snapshot" });
       await publisherOver(databases).publishPending();
       await stack.connection.provider.request({ method: "evm_revert", params: [snapshot] });
       expect(await rootsOf(records)).to.deep.equal([undefined, undefined]);

@@ -26,9 +26,10 @@ export async function publishBySchedule(
   { waiting, publish, failed }: Scheduled,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     await sleep(every * 1000, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
+    if (isOver()) return;
     try {
       if ((await waiting()) >= atLeast) await publish();
     } catch (error) {

@@ -7,7 +7,7 @@ import { batches, publicKeys } from "./tables.ts";
 import { everyRegion } from "./users.ts";
 
 /** How far a public key has come on its way to the chain. */
-export type KeyState = "pending" | "submitted" | "published";
+type KeyState = "pending" | "submitted" | "published";
 
 /** A registered public key. */
 export interface RegisteredKey extends KeyRecord {

@@ -21,7 +21,7 @@ export interface MadeToken {
 }
 
 /** What is told of a refresh token later: never the token. */
-export interface TokenNote {
+interface TokenNote {
   tokenID: string;
   /** Milliseconds since 1970. */
   created: number;

@@ -6,7 +6,7 @@ import { isRegion, type Region } from "../../identity/region.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** How long an access token is good for, in seconds: 4 hours (specification, "Limits"). */
-export const ACCESS_TOKEN_SECONDS = 4 * 60 * 60;
+const ACCESS_TOKEN_SECONDS = 4 * 60 * 60;
 /** The `typ` of access tokens (RFC 9068, section 2.1). */
 const TYPE = "at+jwt";
 /** Longer texts are no access tokens of ours, and are not looked at. */
