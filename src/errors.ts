@@ -69,6 +69,8 @@ export const ERROR_CODES = [
   "NOT_OWNER",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
+  // auditing
+  "STATE_INVALID",
   // the story
   "STORY_BROKEN",
   // the outer world

@@ -3,6 +3,7 @@ import { emptyTask, task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
 import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
 import { USERS_SLOT } from "../src/registry/calls.ts";
+import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
 import "./exitCodes.ts";
 
 const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
@@ -129,6 +130,34 @@ export const keyrootTasks = [
     .addOption(chainId)
     .addFlag(json)
     .setAction(() => import("./bundle.ts"))
+    .build(),
+
+  task(["keyroot", "audit"], "Audit a registry's whole history against all files, both ways")
+    .addOption(option("files", "Folder of the files, searched for stray ones as well, instead of --merkle-url"))
+    .addOption(blockHash)
+    .addOption(option("block", "Block to audit at: latest (the default), safe or finalized"))
+    .addFlag({ name: "proof", description: "Insist on a storage proof of the number of users" })
+    .addOption(option("codeHash", "Keccak-256 of the contract's code, where only that code is believed"))
+    .addOption(option("state", "File in which to remember what is done (default: one in .keyroot)"))
+    .addFlag({ name: "fresh", description: "Begin anew, whatever earlier runs did" })
+    .addOption({
+      name: "workers",
+      description: "How many threads judge files; 0 is one a core",
+      type: INT,
+      defaultValue: 0,
+    })
+    .addOption({
+      name: "fileBytes",
+      description: "The most bytes of a file",
+      type: INT,
+      defaultValue: DEFAULT_LIMITS.fileBytes,
+    })
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./audit.ts"))
     .build(),
 
   task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")

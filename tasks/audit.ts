@@ -1,0 +1,91 @@
+import { availableParallelism } from "node:os";
+import { join, resolve } from "node:path";
+import { describeValue } from "../src/describeValue.ts";
+import { ArgumentError } from "../src/errors.ts";
+import { audit } from "../src/audit/audit.ts";
+import type { FileSource } from "../src/audit/fileSource.ts";
+import type { AuditedContract } from "../src/audit/readCounts.ts";
+import { AuditState } from "../src/audit/state.ts";
+import { blockAt } from "../src/registry/blocks.ts";
+import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
+import { auditJson, auditPage } from "./auditPage.ts";
+import { command } from "./command.ts";
+import { EXIT } from "./exitCodes.ts";
+import { Progress } from "./progress.ts";
+import { Target, type TargetArgs } from "./target.ts";
+
+interface Args extends TargetArgs {
+  files: string | undefined;
+  blockHash: string | undefined;
+  block: string | undefined;
+  proof: boolean;
+  codeHash: string | undefined;
+  state: string | undefined;
+  fresh: boolean;
+  workers: number;
+  fileBytes: number;
+  json: boolean;
+}
+
+/** More threads than any machine has cores would only take its memory. */
+const MAX_WORKERS = 256;
+
+/** `keyroot audit`: the whole history against all files, both ways. */
+export default command(async (args: Args, hre) => {
+  const at = blockOf(args);
+  checkForm("--code-hash", args.codeHash);
+  checkCount("--workers", args.workers, 0, MAX_WORKERS);
+  checkCount("--file-bytes", args.fileBytes, 1, 2 ** 31 - 1);
+  const target = await Target.resolve(args, hre);
+  const { call } = target;
+  const contract = target.contract.toLowerCase();
+  const files: FileSource = {
+    ...(args.files === undefined ? { merkleUrl: target.merkleUrl } : { dir: resolve(args.files) }),
+    maxBytes: args.fileBytes,
+    timeoutMs: DEFAULT_LIMITS.timeoutMs,
+  };
+  const chainId = await target.checkChainId();
+  const { hash: genesis } = await blockAt(call, 0);
+  const name = `audit-${chainId}-${genesis.slice(2, 10)}-${contract}.json`;
+  const path = args.state ?? join(hre.config.paths.root, ".keyroot", name);
+  using progress = new Progress();
+  const report = await audit({
+    call,
+    contract,
+    chainId,
+    codeHash: args.codeHash,
+    at,
+    storageProof: args.proof,
+    files,
+    workers: args.workers === 0 ? availableParallelism() : args.workers,
+    state: await AuditState.open(path, { chainId, genesis, contract }, args.fresh),
+    onProgress: (stage, done, total) => {
+      progress.update(stage, done, total, stage === "reading events" ? "blocks" : "roots");
+    },
+  });
+  if (report.findings.count.damage > 0) process.exitCode = EXIT.false;
+  else if (report.unanswered.length > 0) process.exitCode = EXIT.noAnswer;
+  const place = { contract, chainId };
+  return { json: auditJson(report, place), text: auditPage(report, place) };
+});
+
+function blockOf({ blockHash, block }: Args): AuditedContract["at"] {
+  if (blockHash !== undefined && block !== undefined) {
+    throw new ArgumentError("ARGUMENT_INVALID", "--block and --block-hash each name a block: give one.");
+  }
+  checkForm("--block-hash", blockHash);
+  if (blockHash !== undefined) return { blockHash };
+  if (block === undefined || block === "latest" || block === "safe" || block === "finalized") return block ?? "latest";
+  throw new ArgumentError("ARGUMENT_INVALID", `--block must be latest, safe or finalized: ${describeValue(block)}.`);
+}
+
+function checkForm(option: string, hash: string | undefined): void {
+  if (hash === undefined || /^0x[0-9a-f]{64}$/.test(hash)) return;
+  const message = `${option} must be 0x and 64 hex digits in lower case: ${describeValue(hash)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function checkCount(option: string, count: number, least: number, most: number): void {
+  if (Number.isSafeInteger(count) && count >= least && count <= most) return;
+  throw new ArgumentError("ARGUMENT_INVALID", `${option} must be a whole number from ${least} to ${most}: ${count}.`);
+}
