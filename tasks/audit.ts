@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError } from "../src/errors.ts";
-import { audit } from "../src/audit/audit.ts";
+import { audit, verdictOf } from "../src/audit/audit.ts";
 import type { FileSource } from "../src/audit/fileSource.ts";
 import type { AuditedContract } from "../src/audit/readCounts.ts";
 import { AuditState } from "../src/audit/state.ts";
@@ -27,6 +27,7 @@ interface Args extends TargetArgs {
   json: boolean;
 }
 
+const EXIT_OF = { passed: EXIT.done, damage: EXIT.false, unanswered: EXIT.noAnswer };
 /** More threads than any machine has cores would only take its memory. */
 const MAX_WORKERS = 256;
 
@@ -63,8 +64,7 @@ export default command(async (args: Args, hre) => {
       progress.update(stage, done, total, stage === "reading events" ? "blocks" : "roots");
     },
   });
-  if (report.findings.count.damage > 0) process.exitCode = EXIT.false;
-  else if (report.unanswered.length > 0) process.exitCode = EXIT.noAnswer;
+  process.exitCode = EXIT_OF[verdictOf(report)];
   const place = { contract, chainId };
   return { json: auditJson(report, place), text: auditPage(report, place) };
 });

@@ -1,4 +1,4 @@
-import type { AuditReport } from "../src/audit/audit.ts";
+import { type AuditReport, verdictOf } from "../src/audit/audit.ts";
 import type { Finding } from "../src/audit/finding.ts";
 import { printable } from "../src/describeValue.ts";
 import type { DatedRoot } from "../src/audit/history.ts";
@@ -18,7 +18,7 @@ const BLOCK = "█";
 export function auditJson(report: AuditReport, place: Place): object {
   const { findings, events, unanswered, evidence, userCount, rootCount, usersInFiles, straysSearched } = report;
   return {
-    passed: hasPassed(report),
+    passed: verdictOf(report) === "passed",
     ...place,
     evidence,
     userCount,
@@ -60,19 +60,19 @@ export function auditPage(report: AuditReport, { contract, chainId }: Place): st
     ...(straysSearched
       ? []
       : ["Files that belong to no root were not looked for: that takes the folder, --files DIR."]),
-    verdict(report),
+    sentenceOf(report),
   ].join("\n");
 }
 
-function hasPassed({ findings, unanswered }: AuditReport): boolean {
-  return findings.count.damage === 0 && unanswered.length === 0;
-}
-
-function verdict({ findings, unanswered }: AuditReport): string {
-  if (findings.count.damage > 0)
-    return `NOT AS IT SHOULD BE: ${findings.count.damage} findings. docs/auditing.md says what each means.`;
-  if (unanswered.length > 0) return "NO VERDICT: not all files could be had. Run it again: it goes on from here.";
-  return "All is as it should be: every event, every file, every user.";
+function sentenceOf(report: AuditReport): string {
+  switch (verdictOf(report)) {
+    case "passed":
+      return "All is as it should be: every event, every file, every user.";
+    case "unanswered":
+      return "NO VERDICT: not all files could be had. Run it again: it goes on from here.";
+    case "damage":
+      return `NOT AS IT SHOULD BE: ${report.findings.count.damage} findings. docs/auditing.md says what each means.`;
+  }
 }
 
 function isDamage({ severity }: Finding): boolean {

@@ -46,6 +46,11 @@ export interface AuditReport extends Counts {
   straysSearched: boolean;
 }
 
+/** What an audit comes to: one that could not see everything has not passed. */
+export function verdictOf({ findings, unanswered }: Pick<AuditReport, "findings" | "unanswered">) {
+  return findings.count.damage > 0 ? "damage" : unanswered.length > 0 ? "unanswered" : "passed";
+}
+
 /**
  * Audits a registry's whole history against all its files, both ways, as of one block.
  * @throws VerificationError as `readCounts`; TransportError as the endpoint; nothing for what it finds

@@ -70,9 +70,8 @@ async function whatStands(
   if (cursor !== undefined && cursor.number <= toBlock && (await stands(cursor))) {
     return { kept: events, next: cursor.number + 1 };
   }
-  for (let count = events.length; count > 0; count--) {
-    const { blockNumber: number, blockHash: hash } = events[count - 1] as DatedRoot;
-    if (await stands({ number, hash })) return { kept: events.slice(0, count), next: number + 1 };
+  for (const [i, { blockNumber: number, blockHash: hash }] of [...events.entries()].reverse()) {
+    if (await stands({ number, hash })) return { kept: events.slice(0, i + 1), next: number + 1 };
   }
   return { kept: [], next: 0 };
 }

@@ -52,7 +52,7 @@ export class UserIndex {
     const prefix = BigInt(prefixOf(id, 0)) << 32n;
     const found: IndexedUser[] = [];
     for (let i = firstAtLeast(sorted, prefix); i < sorted.length; i++) {
-      const key = sorted[i] as bigint;
+      const key = sorted[i] ?? 0n;
       if (key >> 32n !== prefix >> 32n) break;
       const { bytes } = this.#at(Number(key & 0xffff_ffffn));
       if (Buffer.compare(bytes.subarray(0, USER_ID_BYTES), id) === 0)
@@ -65,8 +65,8 @@ export class UserIndex {
   *inSeveralFiles(): Generator<IndexedUser[]> {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0, end = 1; start < sorted.length; start = end++) {
-      const prefix = (sorted[start] as bigint) >> 32n;
-      while (end < sorted.length && (sorted[end] as bigint) >> 32n === prefix) end++;
+      const prefix = (sorted[start] ?? 0n) >> 32n;
+      while (end < sorted.length && (sorted[end] ?? 0n) >> 32n === prefix) end++;
       if (end - start > 1) yield* this.#alike(sorted.subarray(start, end));
     }
   }
@@ -78,8 +78,8 @@ export class UserIndex {
     const idOf = (number: number) => this.#at(number).bytes.subarray(0, USER_ID_BYTES);
     numbers.sort((a, b) => Buffer.compare(idOf(a), idOf(b)) || a - b);
     for (let start = 0, end = 1; start < numbers.length; start = end++) {
-      const id = idOf(numbers[start] as number);
-      while (end < numbers.length && Buffer.compare(idOf(numbers[end] as number), id) === 0) end++;
+      const id = idOf(numbers[start] ?? 0);
+      while (end < numbers.length && Buffer.compare(idOf(numbers[end] ?? 0), id) === 0) end++;
       if (end - start > 1) yield numbers.slice(start, end).map((number) => this.#userAt(number));
     }
   }
@@ -105,11 +105,11 @@ export class UserIndex {
     let [file, end] = [0, this.#starts.length];
     while (end - file > 1) {
       const middle = (file + end) >> 1;
-      if ((this.#starts[middle] as number) <= number) file = middle;
+      if ((this.#starts[middle] ?? 0) <= number) file = middle;
       else end = middle;
     }
-    const at = (number - (this.#starts[file] as number)) * USER_BYTES;
-    return { file, bytes: (this.#files[file] as Uint8Array).subarray(at, at + USER_BYTES) };
+    const at = (number - (this.#starts[file] ?? 0)) * USER_BYTES;
+    return { file, bytes: (this.#files[file] ?? new Uint8Array()).subarray(at, at + USER_BYTES) };
   }
 }
 
@@ -121,7 +121,7 @@ function firstAtLeast(sorted: BigUint64Array, key: bigint): number {
   let [start, end] = [0, sorted.length];
   while (start < end) {
     const middle = (start + end) >> 1;
-    if ((sorted[middle] as bigint) < key) start = middle + 1;
+    if ((sorted[middle] ?? 0n) < key) start = middle + 1;
     else end = middle;
   }
   return start;
