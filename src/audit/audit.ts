@@ -24,7 +24,7 @@ const SAVE_EVERY_MS = 3_000;
 export interface AuditOptions extends AuditedContract {
   call: RpcCall;
   files: FileSource;
-  /** How many threads judge files. */
+  /** How many threads judge files; 0 for none but the caller's. */
   workers: number;
   state: AuditState;
   /** Is told how far a stage of the work has come. */
@@ -135,7 +135,7 @@ class FilesAndChain {
     await using workers = new FileWorkers(files, count);
     let done = 0;
     let saved = performance.now();
-    const judging = eachAtOnce(this.#roots, count * FILES_PER_WORKER, async (history) => {
+    const judging = eachAtOnce(this.#roots, Math.max(count, 1) * FILES_PER_WORKER, async (history) => {
       if (this.unanswered.length >= MAX_UNANSWERED) return;
       const known = state.file(history.root);
       if (known?.inThisRun === true) await this.#judgeRoot(history, known.users);

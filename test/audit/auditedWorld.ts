@@ -86,10 +86,10 @@ export function auditedWorld(): AuditedWorld {
     writeText: (root, text) => writeFile(world.pathOf(`${root}.json`), text),
     pathOf: (name) => join(fresh.merkleDir, name),
     head: async () => (await blockAt(fresh.call, "latest")).hash,
-    async openState(name: string = randomUUID(), anew = false) {
+    async openState(name, anew = false) {
       const { hash: genesis } = await blockAt(fresh.call, 0);
       const place = { chainId: fresh.chainId, genesis, contract: fresh.contract.toLowerCase() };
-      return AuditState.open(join(folder.path, name), place, anew);
+      return AuditState.open(join(folder.path, name ?? randomUUID()), place, anew);
     },
     audit: async (changes = {}) =>
       audit({
@@ -99,7 +99,7 @@ export function auditedWorld(): AuditedWorld {
         at: "latest",
         storageProof: false,
         files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
-        workers: 1,
+        workers: 0,
         state: await world.openState(),
         ...changes,
       }),

@@ -69,9 +69,9 @@ describe("an audit of planted faults", function () {
   });
 
   /** Plants a fault; the verdict must be damage, with exactly these findings. */
-  const finds = (fault: string, codes: string[], plant: () => Promise<Partial<AuditOptions> | void>) => {
+  const finds = (fault: string, codes: string[], plant: () => unknown) => {
     it(`${fault}: ${codes.join(", ")}`, async () => {
-      const changes = (await plant()) ?? {};
+      const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
       const report = await world.audit(changes);
       expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: codes.toSorted() });
       for (const { code } of report.findings.list) covered.add(code);
@@ -108,7 +108,7 @@ describe("an audit of planted faults", function () {
 
     it("passes where the node refuses ranges of blocks and many users, however often", async () => {
       world.lie((method, params, truth) => {
-        const [{ fromBlock, toBlock } = {} as Record<string, string>] = params as [Record<string, string>];
+        const [{ fromBlock, toBlock }] = params as [Record<string, string>];
         if (method === "eth_getLogs" && fromBlock !== toBlock) throw new Error("range too wide");
         return truth(method, params);
       });
@@ -131,10 +131,10 @@ describe("an audit of planted faults", function () {
   });
 
   describe("in the endpoint's history", () => {
-    finds("a withheld log", ["LOG_WITHHELD"], async () => {
+    finds("a withheld log", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs((logs) => logs.slice(1)));
     });
-    finds("all logs withheld", ["LOG_WITHHELD"], async () => {
+    finds("all logs withheld", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs(() => []));
     });
     finds("the later of a root's two logs withheld", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], async () => {
@@ -161,19 +161,19 @@ describe("an audit of planted faults", function () {
       );
       return pinned();
     });
-    finds("a count that is too low", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], async () => {
+    finds("a count that is too low", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], () => {
       world.lie(changeLog(0, { data: word(2) }));
     });
-    finds("a count that is too high", ["LOG_EXCESS", "USER_HIDDEN"], async () => {
+    finds("a count that is too high", ["LOG_EXCESS", "USER_HIDDEN"], () => {
       world.lie(changeLog(0, { data: word(4) }));
     });
-    finds("a withheld log, made up for in another's count", ["USER_HIDDEN"], async () => {
+    finds("a withheld log, made up for in another's count", ["USER_HIDDEN"], () => {
       world.lie(lieOfLogs(([log]) => [{ ...log, data: word(5) }]));
     });
-    finds("counts changed over", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], async () => {
+    finds("counts changed over", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
       world.lie(lieOfLogs((logs) => logs.map((log, i) => ({ ...log, data: word(2 + i) }))));
     });
-    finds("a made-up log of a root that is none", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], async () => {
+    finds("a made-up log of a root that is none", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
       world.lie(
         lieOfLogs(([log = never(), ...logs]) => [
           log,
@@ -182,7 +182,7 @@ describe("an audit of planted faults", function () {
         ]),
       );
     });
-    finds("a log moved to another block of the chain", ["BLOCK_NUMBER_MISMATCH"], async () => {
+    finds("a log moved to another block of the chain", ["BLOCK_NUMBER_MISMATCH"], () => {
       world.lie(
         lieOfLogs(([log = never(), other = never()]) => [
           { ...log, blockNumber: other.blockNumber, blockHash: other.blockHash, logIndex: "0x7" },
@@ -190,10 +190,10 @@ describe("an audit of planted faults", function () {
         ]),
       );
     });
-    finds("a log of a block that is not the chain's", ["LOG_NOT_CANONICAL"], async () => {
+    finds("a log of a block that is not the chain's", ["LOG_NOT_CANONICAL"], () => {
       world.lie(changeLog(1, { blockHash: `0x${OTHER_ROOT}` }));
     });
-    finds("a user who has a root that no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], async () => {
+    finds("a user who has a root that no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
       world.lie(async (method, params, truth) => {
         const answer = String(await truth(method, params));
         // The reader's answer: a list of roots.
@@ -333,7 +333,7 @@ describe("an audit of planted faults", function () {
       await host.close();
       return { files: { merkleUrl: host.url, ...LIMITS } };
     };
-    const hosts: [string, string, () => Promise<Partial<AuditOptions>>][] = [
+    const hosts: [string, string, () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>][] = [
       [
         "a truncated download",
         "UNREACHABLE",
@@ -353,14 +353,14 @@ describe("an audit of planted faults", function () {
       [
         "a file of any size",
         "ANSWER_TOO_LARGE",
-        async () => ({
+        () => ({
           files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 100 },
         }),
       ],
       [
         "a file of any size in the folder",
         "ANSWER_TOO_LARGE",
-        async () => ({
+        () => ({
           files: { dir: world.fresh.merkleDir, ...LIMITS, maxBytes: 100 },
         }),
       ],
@@ -421,18 +421,18 @@ describe("an audit of planted faults", function () {
   });
 
   describe("believes nothing of", () => {
-    const refuses = (what: string, code: string, ask: () => Promise<Partial<AuditOptions>>) => {
+    const refuses = (what: string, code: string, ask: () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>) => {
       it(`${what}: ${code}`, async () => {
         expect(await failure(world.audit(await ask()))).to.include({ name: "VerificationError", code });
       });
     };
-    refuses("a contract that is none", "NO_CONTRACT", async () => ({ contract: `0x${"12".repeat(20)}` }));
-    refuses("a contract with other code", "CODE_HASH_MISMATCH", async () => ({ codeHash: `0x${OTHER_ROOT}` }));
+    refuses("a contract that is none", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
+    refuses("a contract with other code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
     refuses("proven other code", "CODE_HASH_MISMATCH", async () => ({
       ...(await pinned()),
       codeHash: `0x${OTHER_ROOT}`,
     }));
-    refuses("another chain", "CHAIN_ID_MISMATCH", async () => ({ chainId: 1 }));
+    refuses("another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }));
     refuses("a header that is not the pinned block's", "HEADER_MISMATCH", async () => {
       const genesis = await world.fresh.call("eth_getBlockByNumber", ["0x0", false]);
       world.lie((method, params, truth) => (method === "eth_getBlockByHash" ? genesis : truth(method, params)));

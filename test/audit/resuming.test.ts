@@ -120,10 +120,11 @@ describe("a resumed audit", function () {
     it("goes on where the endpoint failed in the middle", async () => {
       let reads = 0;
       world.lie((method, params, truth) => {
-        if (JSON.stringify(params).length > 2_000 && ++reads > 1) throw new Error();
+        // Only the reader of many users' roots is called without an address.
+        if (method === "eth_call" && !Object.hasOwn(params[0] as object, "to") && ++reads > 1) throw new Error();
         return truth(method, params);
       });
-      expect(await failure(audit({ workers: 1 }))).to.include({ code: "RPC_ERROR" });
+      expect(await failure(audit())).to.include({ code: "RPC_ERROR" });
       world.lie((method, params, truth) => truth(method, params));
       const again = await countingHost();
       expect(await audit({ files: again.files })).to.deep.equal(PASSED);
@@ -228,7 +229,9 @@ describeOnAnvil("a resumed audit of a chain that is reorganised", () => {
     const [owner = never()] = (await call("eth_accounts", [])) as string[];
     const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(owner);
     const hash = await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
-    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string };
+    const askReceipt = () => call("eth_getTransactionReceipt", [hash]) as Promise<{ contractAddress: string } | null>;
+    let receipt = await askReceipt();
+    while (receipt === null) receipt = await askReceipt();
     contract = receipt.contractAddress.toLowerCase();
     writer = await RegistryWriter.connect(call, contract);
   });
