@@ -71,6 +71,7 @@ export const ERROR_CODES = [
   "NO_RECEIPT",
   // auditing
   "STATE_INVALID",
+  "WEBHOOK_ERROR",
   // the story
   "STORY_BROKEN",
   // the outer world

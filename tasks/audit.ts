@@ -1,13 +1,11 @@
 import { availableParallelism } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { describeValue } from "../src/describeValue.ts";
 import { ArgumentError } from "../src/errors.ts";
 import { audit, verdictOf } from "../src/audit/audit.ts";
-import type { FileSource } from "../src/audit/fileSource.ts";
 import type { AuditedContract } from "../src/audit/readCounts.ts";
 import { AuditState } from "../src/audit/state.ts";
-import { blockAt } from "../src/registry/blocks.ts";
-import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
+import { checkCount, filesOf, placeOf, tagOf } from "./auditArgs.ts";
 import { auditJson, auditPage } from "./auditPage.ts";
 import { command } from "./command.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -36,18 +34,12 @@ export default command(async (args: Args, hre) => {
   const at = blockOf(args);
   checkForm("--code-hash", args.codeHash);
   checkCount("--workers", args.workers, 0, MAX_WORKERS);
-  checkCount("--file-bytes", args.fileBytes, 1, 2 ** 31 - 1);
   const target = await Target.resolve(args, hre);
   const { call } = target;
-  const contract = target.contract.toLowerCase();
-  const files: FileSource = {
-    ...(args.files === undefined ? { merkleUrl: target.merkleUrl } : { dir: resolve(args.files) }),
-    maxBytes: args.fileBytes,
-    timeoutMs: DEFAULT_LIMITS.timeoutMs,
-  };
-  const chainId = await target.checkChainId();
-  const { hash: genesis } = await blockAt(call, 0);
-  const name = `audit-${chainId}-${genesis.slice(2, 10)}-${contract}.json`;
+  const files = filesOf(args, target);
+  const place = await placeOf(target);
+  const { chainId, contract } = place;
+  const name = `audit-${chainId}-${place.genesis.slice(2, 10)}-${contract}.json`;
   const path = args.state ?? join(hre.config.paths.root, ".keyroot", name);
   using progress = new Progress();
   const report = await audit({
@@ -59,14 +51,13 @@ export default command(async (args: Args, hre) => {
     storageProof: args.proof,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
-    state: await AuditState.open(path, { chainId, genesis, contract }, args.fresh),
+    state: await AuditState.open(path, place, args.fresh),
     onProgress: (stage, done, total) => {
       progress.update(stage, done, total, stage === "reading events" ? "blocks" : "roots");
     },
   });
   process.exitCode = EXIT_OF[verdictOf(report)];
-  const place = { contract, chainId };
-  return { json: auditJson(report, place), text: auditPage(report, place) };
+  return { json: auditJson(report, { contract, chainId }), text: auditPage(report, { contract, chainId }) };
 });
 
 function blockOf({ blockHash, block }: Args): AuditedContract["at"] {
@@ -74,18 +65,11 @@ function blockOf({ blockHash, block }: Args): AuditedContract["at"] {
     throw new ArgumentError("ARGUMENT_INVALID", "--block and --block-hash each name a block: give one.");
   }
   checkForm("--block-hash", blockHash);
-  if (blockHash !== undefined) return { blockHash };
-  if (block === undefined || block === "latest" || block === "safe" || block === "finalized") return block ?? "latest";
-  throw new ArgumentError("ARGUMENT_INVALID", `--block must be latest, safe or finalized: ${describeValue(block)}.`);
+  return blockHash === undefined ? tagOf(block) : { blockHash };
 }
 
 function checkForm(option: string, hash: string | undefined): void {
   if (hash === undefined || /^0x[0-9a-f]{64}$/.test(hash)) return;
   const message = `${option} must be 0x and 64 hex digits in lower case: ${describeValue(hash)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-function checkCount(option: string, count: number, least: number, most: number): void {
-  if (Number.isSafeInteger(count) && count >= least && count <= most) return;
-  throw new ArgumentError("ARGUMENT_INVALID", `${option} must be a whole number from ${least} to ${most}: ${count}.`);
 }

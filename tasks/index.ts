@@ -30,6 +30,12 @@ const usersPerFile = {
   type: INT,
   defaultValue: DEFAULT_USERS_PER_FILE,
 } as const;
+const fileBytes = {
+  name: "fileBytes",
+  description: "The most bytes of a file",
+  type: INT,
+  defaultValue: DEFAULT_LIMITS.fileBytes,
+} as const;
 const port = {
   name: "port",
   description: "Port of the chain, the next one serves files; a taken one gives way to the next free one, 0 is any",
@@ -146,18 +152,41 @@ export const keyrootTasks = [
       type: INT,
       defaultValue: 0,
     })
-    .addOption({
-      name: "fileBytes",
-      description: "The most bytes of a file",
-      type: INT,
-      defaultValue: DEFAULT_LIMITS.fileBytes,
-    })
+    .addOption(fileBytes)
     .addOption(rpc)
     .addOption(contract)
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
     .setAction(() => import("./audit.ts"))
+    .build(),
+
+  task(["keyroot", "watch"], "Watch for a key in one's name that is not one's own, and for files that go missing")
+    .addOption(option("userId", "The user who watches, 32 characters of zBase32"))
+    .addOption(option("publicKey", "That user's own key, in base64"))
+    .addOption(option("records", "File of several users' own records, as for publish, instead of --user-id"))
+    .addOption(option("files", "Folder of the files, instead of --merkle-url"))
+    .addOption({
+      name: "every",
+      description: "Milliseconds from one look to the next",
+      type: INT,
+      defaultValue: 12_000,
+    })
+    .addFlag({ name: "once", description: "Look once and end, for cron; needs --state to look at what is new" })
+    .addFlag({ name: "stay", description: "Go on after an alarm" })
+    .addOption(option("block", "Look up to the latest (the default), safe or finalized block"))
+    .addOption(option("fromBlock", "Block from which on roots are looked at (default: the next one)"))
+    .addOption(option("state", "File in which to remember what was looked at (default: none)"))
+    .addFlag({ name: "fresh", description: "Begin anew, whatever the state says" })
+    .addOption(option("webhook", "Address to which alarms are sent (or the variable KEYROOT_WEBHOOK)"))
+    .addOption(option("webhookHost", "Hosts to which they may be sent, with commas between them"))
+    .addOption(fileBytes)
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./watch.ts"))
     .build(),
 
   task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")

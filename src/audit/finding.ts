@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 
-/** What an audit can find, by how grave it is. docs/auditing.md explains every code; its meaning never changes. */
+/** What an audit or a watch can find, by how grave it is. docs/auditing.md explains every code; its meaning never changes. */
 export const FINDING_CODES = {
   /** The operator, the file host or the chain has not kept what it promised. */
   damage: [
@@ -23,6 +23,9 @@ export const FINDING_CODES = {
     "USER_NOT_IN_FILE",
     "ROOT_UNKNOWN",
     "USER_TWO_KEYS",
+    // a watched user's
+    "WATCHED_KEY_MISMATCH",
+    "WATCHED_ROOT_CHANGED",
   ],
   /** Worth knowing, and no fault. */
   notice: ["USER_SHADOWED", "CHAIN_REORGANISED"],

@@ -1,11 +1,10 @@
 import { createHash, hash, type Hash } from "node:crypto";
-import { mkdir, open, readFile, stat } from "node:fs/promises";
+import { mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
-import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
-import { writeWhole } from "../publisher/writeWhole.ts";
-import { parseDocument, Shape } from "../shape.ts";
+import { TransportError } from "../errors.ts";
 import type { Cursor, DatedRoot, KnownHistory } from "./history.ts";
 import { USER_BYTES } from "./judgeFile.ts";
+import { invalidState, readIfThere, readSealed, stateShape, writeSealed } from "./sealedFile.ts";
 
 /** The chain and contract that a state is about; the genesis block tells throw-away chains apart. */
 export interface AuditPlace {
@@ -35,11 +34,11 @@ interface FileNote {
 }
 
 const FORMAT = "keyroot-audit-v1";
-const MAX_STATE_BYTES = 2 ** 28;
+/** More than 100 million users. */
+const MAX_USERS_BYTES = 2 ** 32;
 const MAX_ENTRIES = 10_000_000;
 const HASH = /^[0-9a-f]{64}$/;
 const BLOCK_HASH = /^0x[0-9a-f]{64}$/;
-const shape = new Shape("STATE_INVALID");
 
 /**
  * What an audit remembers from one run to the next: the events up to a block, and of each good file the hash of its
@@ -75,15 +74,7 @@ export class AuditState implements KnownHistory {
    */
   static async open(path: string, place: AuditPlace, fresh = false): Promise<AuditState> {
     const state = new AuditState(path, place);
-    const bytes = fresh ? undefined : await readIfThere(path);
-    if (bytes === undefined) return state;
-    try {
-      await state.#read(bytes);
-    } catch (cause) {
-      if (!(cause instanceof KeyrootError) || cause.code === "FILE_UNREADABLE") throw cause;
-      const message = `The state ${path} cannot be relied on: ${cause.message} Begin anew with --fresh, or name another with --state.`;
-      throw new ArgumentError("STATE_INVALID", message, { cause });
-    }
+    if (!fresh) await readSealed(path, (content) => state.#read(content));
     return state;
   }
 
@@ -130,7 +121,7 @@ export class AuditState implements KnownHistory {
       files: [...this.#notes.values()],
       users: { bytes: this.#length, sha256: this.#hash.copy().digest("hex") },
     };
-    await writeWhole(this.#path, JSON.stringify({ content, seal: hash("sha256", JSON.stringify(content)) }));
+    await writeSealed(this.#path, content);
   }
 
   /** Behind what counts; what a run left there that was interrupted is written over. */
@@ -151,10 +142,7 @@ export class AuditState implements KnownHistory {
     this.#hash.update(bytes);
   }
 
-  async #read(bytes: Uint8Array): Promise<void> {
-    const document = parseDocument("It", bytes, { maxBytes: MAX_STATE_BYTES, maxDepth: 4 });
-    const { content, seal } = shape.object("the state", document, ["content", "seal"]);
-    if (hash("sha256", JSON.stringify(content)) !== seal) throw invalid("it was changed since it was written.");
+  async #read(content: unknown): Promise<void> {
     const keys = [
       "format",
       "chainId",
@@ -167,26 +155,26 @@ export class AuditState implements KnownHistory {
       "files",
       "users",
     ];
-    const it = shape.object("content", content, keys);
-    if (it["format"] !== FORMAT) throw invalid("it is of another version.");
+    const it = stateShape.object("content", content, keys);
+    if (it["format"] !== FORMAT) throw invalidState("It is of another version.");
     const { chainId, genesis, contract } = this.#place;
     if (it["chainId"] !== chainId || it["genesis"] !== genesis || it["contract"] !== contract) {
-      throw invalid(`it is about another contract or chain than ${contract} on ${chainId}.`);
+      throw invalidState(`It is about another contract or chain than ${contract} on ${chainId}.`);
     }
-    const run = shape.count("run", it["run"]);
-    this.#finishedRun = shape.count("finishedRun", it["finishedRun"]);
+    const run = stateShape.count("run", it["run"]);
+    this.#finishedRun = stateShape.count("finishedRun", it["finishedRun"]);
     this.#run = this.#finishedRun === run ? run + 1 : run;
-    [this.cursor] = shape.list("cursor", it["cursor"], 1, readCursor);
-    this.events = shape.list("events", it["events"], MAX_ENTRIES, readEvent);
-    await this.#readUsers(shape.list("files", it["files"], MAX_ENTRIES, readNote), it["users"]);
+    [this.cursor] = stateShape.list("cursor", it["cursor"], 1, readCursor);
+    this.events = stateShape.list("events", it["events"], MAX_ENTRIES, readEvent);
+    await this.#readUsers(stateShape.list("files", it["files"], MAX_ENTRIES, readNote), it["users"]);
   }
 
   async #readUsers(notes: readonly FileNote[], users: unknown): Promise<void> {
-    const known = shape.object("users", users, ["bytes", "sha256"]);
-    const length = shape.count("users.bytes", known.bytes);
-    const all = length === 0 ? new Uint8Array() : await readIfThere(this.#usersPath);
+    const known = stateShape.object("users", users, ["bytes", "sha256"]);
+    const length = stateShape.count("users.bytes", known.bytes);
+    const all = length === 0 ? new Uint8Array() : await readIfThere(this.#usersPath, MAX_USERS_BYTES);
     const counted = all?.subarray(0, length) ?? new Uint8Array();
-    if (hash("sha256", counted) !== known.sha256 && length > 0) throw invalid(`${this.#usersPath} was changed.`);
+    if (hash("sha256", counted) !== known.sha256 && length > 0) throw invalidState(`${this.#usersPath} was changed.`);
     let at = 0;
     for (const note of notes) {
       const end = at + note.users * USER_BYTES;
@@ -194,51 +182,40 @@ export class AuditState implements KnownHistory {
       this.#users.set(note.root, counted.subarray(at, end));
       at = end;
     }
-    if (at !== length) throw invalid(`${this.#usersPath} has other users than it says.`);
+    if (at !== length) throw invalidState(`${this.#usersPath} has other users than it says.`);
     this.#length = length;
     this.#hash.update(counted);
   }
 }
 
-function readCursor(where: string, value: unknown): Cursor {
-  const { number, hash } = shape.object(where, value, ["number", "hash"]);
-  return { number: shape.count(`${where}.number`, number), hash: shape.text(`${where}.hash`, hash, BLOCK_HASH) };
+/** Takes a cursor out of a state. */
+export function readCursor(where: string, value: unknown): Cursor {
+  const { number, hash } = stateShape.object(where, value, ["number", "hash"]);
+  return {
+    number: stateShape.count(`${where}.number`, number),
+    hash: stateShape.text(`${where}.hash`, hash, BLOCK_HASH),
+  };
 }
 
 function readEvent(where: string, value: unknown): DatedRoot {
   const keys = ["root", "addedCount", "blockNumber", "blockHash", "logIndex", "timestamp"] as const;
-  const it = shape.object(where, value, keys);
+  const it = stateShape.object(where, value, keys);
   return {
-    root: shape.text(`${where}.root`, it.root, HASH),
-    addedCount: shape.count(`${where}.addedCount`, it.addedCount),
-    blockNumber: shape.count(`${where}.blockNumber`, it.blockNumber),
-    blockHash: shape.text(`${where}.blockHash`, it.blockHash, BLOCK_HASH),
-    logIndex: shape.count(`${where}.logIndex`, it.logIndex),
-    timestamp: shape.count(`${where}.timestamp`, it.timestamp),
+    root: stateShape.text(`${where}.root`, it.root, HASH),
+    addedCount: stateShape.count(`${where}.addedCount`, it.addedCount),
+    blockNumber: stateShape.count(`${where}.blockNumber`, it.blockNumber),
+    blockHash: stateShape.text(`${where}.blockHash`, it.blockHash, BLOCK_HASH),
+    logIndex: stateShape.count(`${where}.logIndex`, it.logIndex),
+    timestamp: stateShape.count(`${where}.timestamp`, it.timestamp),
   };
 }
 
 function readNote(where: string, value: unknown): FileNote {
-  const it = shape.object(where, value, ["root", "sha256", "users", "run"]);
+  const it = stateShape.object(where, value, ["root", "sha256", "users", "run"]);
   return {
-    root: shape.text(`${where}.root`, it.root, HASH),
-    sha256: shape.text(`${where}.sha256`, it.sha256, HASH),
-    users: shape.count(`${where}.users`, it.users),
-    run: shape.count(`${where}.run`, it.run),
+    root: stateShape.text(`${where}.root`, it.root, HASH),
+    sha256: stateShape.text(`${where}.sha256`, it.sha256, HASH),
+    users: stateShape.count(`${where}.users`, it.users),
+    run: stateShape.count(`${where}.run`, it.run),
   };
-}
-
-async function readIfThere(path: string): Promise<Uint8Array | undefined> {
-  try {
-    if ((await stat(path)).size > MAX_STATE_BYTES * 16) throw invalid(`${path} is too large.`);
-    return await readFile(path);
-  } catch (cause) {
-    if (cause instanceof KeyrootError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
-}
-
-function invalid(message: string): ArgumentError {
-  return new ArgumentError("STATE_INVALID", message);
 }

@@ -18,6 +18,8 @@ export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: 5_000 };
 /** A real chain with a registry and files, an endpoint before it that may lie, and an auditor. */
 export interface AuditedWorld {
   readonly fresh: FreshRegistry;
+  /** The address of the endpoint. */
+  readonly url: string;
   /** A folder for states. */
   readonly folder: string;
   /** Tells lies in the chain's name from now on. */
@@ -60,6 +62,9 @@ export function auditedWorld(): AuditedWorld {
 
   const world: AuditedWorld = {
     fresh,
+    get url() {
+      return endpoint.url;
+    },
     get folder() {
       return folder.path;
     },
