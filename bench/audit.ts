@@ -15,7 +15,7 @@ import { eachAtOnce } from "../src/audit/eachAtOnce.ts";
 import { FileWorkers } from "../src/audit/fileWorkers.ts";
 import { AuditState } from "../src/audit/state.ts";
 import { UserIndex } from "../src/audit/userIndex.ts";
-import { type KeyRecord, makeKeyRecord } from "../src/identity/keyRecord.ts";
+import { makeKeyRecord } from "../src/identity/keyRecord.ts";
 import { generateKeyPair } from "../src/identity/publicKey.ts";
 import { randomUserID, userIDToHex } from "../src/identity/userID.ts";
 import { makeMerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
@@ -147,10 +147,11 @@ async function deploy(call: RpcCall): Promise<string> {
 async function publishAll(call: RpcCall, contract: string, users: number, dir: string): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
+  const keyOf = (i: number) => keys[i % KEYS] ?? makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
   for (let made = 0; made < users; made += USERS_PER_FILE) {
     const count = Math.min(USERS_PER_FILE, users - made);
     const records = Array.from({ length: count }, (_, i) => ({
-      ...(keys[i % KEYS] as KeyRecord),
+      ...keyOf(i),
       userID: randomUserID(),
     }));
     const file = makeMerkleFile(records);
