@@ -8,6 +8,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { audit, verdictOf } from "../src/audit/audit.ts";
@@ -137,10 +138,16 @@ async function deploy(call: RpcCall): Promise<string> {
   const { default: hre } = await import("hardhat");
   const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
   const data = bytecode + owner.slice(2).padStart(64, "0");
-  await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
-  const block = (await call("eth_getBlockByNumber", ["0x1", true])) as { transactions: [{ hash: string }] };
-  const receipt = await call("eth_getTransactionReceipt", [block.transactions[0].hash]);
+  const receipt = await receiptOf(call, await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]));
   return (receipt as { contractAddress: string }).contractAddress.toLowerCase();
+}
+
+async function receiptOf(call: RpcCall, hash: unknown): Promise<unknown> {
+  for (;;) {
+    const receipt = await call("eth_getTransactionReceipt", [hash]);
+    if (receipt !== null) return receipt;
+    await sleep(10);
+  }
 }
 
 /** Writes all files and adds their roots. The users share real keys: no check looks at the keys of two users. */
@@ -148,6 +155,7 @@ async function publishAll(call: RpcCall, contract: string, users: number, dir: s
   const [from] = (await call("eth_accounts", [])) as [string];
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
   const keyOf = (i: number) => keys[i % KEYS] ?? makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+  let last: unknown;
   for (let made = 0; made < users; made += USERS_PER_FILE) {
     const count = Math.min(USERS_PER_FILE, users - made);
     const records = Array.from({ length: count }, (_, i) => ({
@@ -158,8 +166,9 @@ async function publishAll(call: RpcCall, contract: string, users: number, dir: s
     writeFileSync(join(dir, `${file.tree.root}.json`), [...serializeMerkleFile(file)].join(""));
     const packed = records.map(({ userID }) => userIDToHex(userID)).join("");
     const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${file.tree.root}`, `0x${packed}`]);
-    await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
+    last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
   }
+  await receiptOf(call, last);
 }
 
 /** Not waited for by standing still: who does not read on blocks Anvil in the end. */

@@ -34,7 +34,7 @@ export function judgeFile(bytes: Uint8Array, root: string): JudgedFile {
   for (const [i, record] of records.entries()) {
     const publicKey = Buffer.from(record.pubKey, "base64");
     // Not the record's own `keyID`, which may be false: two keys must not pass for one.
-    const keyID = hash("sha256", publicKey, "buffer").subarray(0, KEY_ID_BYTES);
+    const keyID = Buffer.from(hash("sha256", publicKey).slice(0, 2 * KEY_ID_BYTES), "hex");
     users.set(userIDToBytes(record.userID), i * USER_BYTES);
     users.set(keyID, i * USER_BYTES + USER_ID_BYTES);
     if (!isGood(publicKey) || keyID.toString("base64") !== record.keyID) findings.push(judgeKey(record, i, root));
