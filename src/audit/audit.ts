@@ -68,11 +68,12 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   });
   const { events } = history;
   const miscounted = judgeCount(events, userCount);
-  findings.add(...miscounted, ...history.findings);
+  findings.add(miscounted);
+  findings.add(history.findings);
 
   const roots = rootsOf(events);
   const strays = "dir" in files ? await straysIn(files.dir, new Set(roots.map(({ root }) => root))) : [];
-  for (const name of strays) findings.add(strayFile(name));
+  findings.add(strays.map(strayFile));
   const both = new FilesAndChain(options, { blockHash: hash }, roots, findings);
   await both.judgeDates();
   await both.judgeFiles();
@@ -124,7 +125,7 @@ class FilesAndChain {
     await eachAtOnce(this.#roots, CALLS_AT_ONCE, async (history) => {
       const data = encodeGetBlockNumber(history.root);
       const recorded = decodeBlockNumber(await call("eth_call", [{ to: contract, data }, this.#block]));
-      this.#findings.add(...judgeBlockNumber(history, recorded));
+      this.#findings.add(judgeBlockNumber(history, recorded));
       onProgress?.("reading roots", ++done, this.#roots.length);
     });
   }
@@ -153,9 +154,9 @@ class FilesAndChain {
   judgeUsers(): void {
     const rootOf = (file: number) => this.#judged[file] ?? "";
     const isJudged = (root: string) => this.#judgedRoots.has(root);
-    for (const found of judgeKeys(this.users, rootOf)) this.#findings.add(found);
+    this.#findings.add(judgeKeys(this.users, rootOf));
     for (const { root, users } of this.#elsewhere) {
-      for (const user of users) this.#findings.add(judgeElsewhere(root, user, this.users, rootOf, isJudged));
+      for (const user of users) this.#findings.add([judgeElsewhere(root, user, this.users, rootOf, isJudged)]);
     }
   }
 
@@ -170,7 +171,7 @@ class FilesAndChain {
     const known = state.file(root);
     const { users, sha256, findings } =
       answer.kind === "unchanged" ? { users: known?.users, sha256: known?.sha256, findings: [] } : answer;
-    this.#findings.add(...findings);
+    this.#findings.add(findings);
     if (users === undefined) return;
     await this.#judgeRoot(history, users);
     // What is wrong with a file is to be said by every run.
@@ -185,7 +186,7 @@ class FilesAndChain {
     const userIDs = this.users.usersOf(file);
     const standing = await readMerkleTreeRoots(call, contract, userIDs, { block: this.#block });
     const { findings, elsewhere } = judgeRoot(history, userIDs, standing, (root) => this.#known.has(root));
-    this.#findings.add(...findings);
+    this.#findings.add(findings);
     if (elsewhere.length > 0) this.#elsewhere.push({ root: history.root, users: elsewhere });
   }
 }

@@ -62,15 +62,17 @@ export class Findings {
   static readonly KEPT = 10_000;
 
   readonly list: Finding[] = [];
+  #damageKept = 0;
   readonly count: Record<Severity, number> = { damage: 0, notice: 0 };
 
-  add(...findings: readonly Finding[]): void {
+  add(findings: Iterable<Finding>): void {
     for (const one of findings) {
       this.count[one.severity]++;
-      const kept = this.list.length < Findings.KEPT;
-      if (kept) this.list.push(one);
+      if (this.list.length < Findings.KEPT) this.list.push(one);
       // No notice stands in the way of damage.
-      else if (one.severity === "damage") this.#replaceNotice(one);
+      else if (one.severity === "damage" && this.#damageKept < Findings.KEPT) this.#replaceNotice(one);
+      else continue;
+      if (one.severity === "damage") this.#damageKept++;
     }
   }
 

@@ -4,7 +4,7 @@ import { isObject } from "../json.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of its signature. */
-export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
+const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
 /** One event of the registry: a call gave a root to so many users. */
 export interface RootAdded {
@@ -64,7 +64,7 @@ export async function readRootsAdded(
  * height must name one block.
  * @throws TransportError RPC_ANSWER_INVALID
  */
-export function parseRootsAdded(answer: unknown, contract: string, range: BlockRange): RootAdded[] {
+function parseRootsAdded(answer: unknown, contract: string, range: BlockRange): RootAdded[] {
   if (!Array.isArray(answer)) throw invalid("a list of logs", answer);
   const logs = answer.map((log) => parseLog(log, contract, range));
   logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
