@@ -2,11 +2,12 @@
  * What it costs to audit a million users: their files, in a folder, and their roots, on a chain (Anvil's). Beside it, in
  * the same run, the limit that it is held to: `openssl dgst -sha256` over the same files, and then `JSON.parse` of each.
  *
- * `npm run bench:audit` prints and records the figures in bench/audit.json; another number of users may follow.
+ * `npm run bench:audit` prints and records the figures in bench/audit.json. `npm run bench:audit -- files 200000` does
+ * the file side alone, `-- chain 200000` the whole audit alone, with another number of users; a number of rounds may follow.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -19,7 +20,7 @@ import { UserIndex } from "../src/audit/userIndex.ts";
 import { makeKeyRecord } from "../src/identity/keyRecord.ts";
 import { generateKeyPair } from "../src/identity/publicKey.ts";
 import { randomUserID, userIDToHex } from "../src/identity/userID.ts";
-import { makeMerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
 import { registryAbi } from "../src/publisher/registryAbi.ts";
 import { blockAt } from "../src/registry/blocks.ts";
 import { rpcCaller, type RpcCall } from "../src/transport/jsonRpc.ts";
@@ -29,70 +30,103 @@ const run = promisify(execFile);
 
 const USERS_PER_FILE = 700;
 const KEYS = 100;
-const ROUNDS = 3;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
+/** What else the machine was doing: processes that wanted to run, in the last minute. */
+const LOAD_BEFORE = round(loadavg()[0] ?? NaN);
 
-const [, , role = "1000000", ...args] = process.argv;
-if (role === "files") process.stdout.write(JSON.stringify(await fileSide(...(args as [string]))));
+const [, , role = "both", ...args] = process.argv;
+const users = Number(args[0] ?? 1_000_000);
+const rounds = Number(args[1] ?? 3);
+if (role === "judge") process.stdout.write(JSON.stringify(await judgeAll(...(args as [string]))));
 else if (role === "parse") process.stdout.write(JSON.stringify(parseAll(...(args as [string]))));
-else if (role === "audit")
-  process.stdout.write(JSON.stringify(await wholeAudit(...(args as [string, string, string]))));
-else await compare(Number(role));
+else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
+else {
+  if (role !== "chain") await compareFiles();
+  if (role !== "files") await measureAudit();
+}
 
-async function compare(users: number): Promise<void> {
+/** The file side, beside its limit: no chain is asked. */
+async function compareFiles(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
+  try {
+    const paths: string[] = [];
+    for (const { tree } of makeFiles(dir)) paths.push(join(dir, `${tree.root}.json`));
+    const judged: { seconds: number; memory: number[] }[] = [];
+    const [openssl, jsonParse]: [number[], number[]] = [[], []];
+    for (let i = 0; i < rounds; i++) {
+      openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
+      jsonParse.push(await inProcessOfItsOwn<number>("parse", dir));
+      judged.push(await inProcessOfItsOwn<{ seconds: number; memory: number[] }>("judge", dir));
+    }
+    const ours = judged.map(({ seconds }) => seconds);
+    record("files", paths, {
+      what: `reading, judging in full and indexing all files, ${WORKERS} threads: median s of ${rounds} rounds`,
+      ours: median(ours),
+      openssl: median(openssl),
+      jsonParse: median(jsonParse),
+      timesAsLong: round(median(ours) / (median(openssl) + median(jsonParse))),
+      memory: "MiB of the process, after each tenth of the files, in the last round",
+      memoryAtEachTenth: judged.at(-1)?.memory,
+    });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** The whole audit, with the events and every user's root. */
+async function measureAudit(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
     const call = rpcCaller(anvil.url, LIMITS);
     const contract = await deploy(call);
-    await publishAll(call, contract, users, dir);
+    await publishAll(call, contract, dir);
     const paths = readdirSync(dir).map((name) => join(dir, name));
-    const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-
-    const seconds = { ours: [] as number[], openssl: [] as number[], jsonParse: [] as number[] };
-    for (let i = 0; i < ROUNDS; i++) {
-      seconds.openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
-      seconds.jsonParse.push(await inProcessOfItsOwn<number>("parse", dir));
-      seconds.ours.push(await inProcessOfItsOwn<number>("files", dir));
-    }
-    const limit = median(seconds.openssl) + median(seconds.jsonParse);
-    const figures = {
-      machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-      command: users === 1_000_000 ? "npm run bench:audit" : `npm run bench:audit ${users}`,
-      files: { users, files: paths.length, bytes },
-      fileSide: {
-        what: `reading, judging in full and indexing all files, ${WORKERS} threads: median s of ${ROUNDS} rounds`,
-        ours: median(seconds.ours),
-        openssl: median(seconds.openssl),
-        jsonParse: median(seconds.jsonParse),
-        timesAsLong: round(median(seconds.ours) / limit),
-      },
-      audit: {
-        what: "the whole audit, events and every user's root included: s, and MiB of memory as it goes on",
-        ...(await inProcessOfItsOwn<object>("audit", dir, anvil.url, contract)),
-      },
-    };
-    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-    writeFileSync(new URL("audit.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+    record("chain", paths, {
+      what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB after each tenth of the files`,
+      ...(await inProcessOfItsOwn<object>("audit", dir, anvil.url, contract)),
+    });
   } finally {
     await anvil.close();
     rmSync(dir, { recursive: true });
   }
 }
 
-/** Seconds to read, judge and index all files, and to find users who stand in several. */
-async function fileSide(dir: string): Promise<number> {
+/** Prints figures, and puts them in the place of the older ones of their kind. */
+function record(kind: "files" | "chain", paths: readonly string[], figures: object): void {
+  const path = new URL("audit.json", import.meta.url);
+  const older = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : {};
+  const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+  const measured = {
+    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
+    command: `npm run bench:audit -- ${kind} ${[users, ...args.slice(1)].join(" ")}`,
+    loadBefore: LOAD_BEFORE,
+    input: { users, files: paths.length, bytes },
+    ...figures,
+  };
+  const text = JSON.stringify({ ...older, [kind]: measured }, null, 2);
+  process.stdout.write(`${text}\n`);
+  writeFileSync(path, `${text}\n`);
+}
+
+/** Seconds to read, judge and index all files, and to find users who stand in several; and the memory it takes. */
+async function judgeAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
+  const names = readdirSync(dir);
+  const memory: number[] = [];
   const start = performance.now();
-  const users = new UserIndex();
+  const index = new UserIndex();
   await using workers = new FileWorkers({ dir, ...LIMITS }, WORKERS);
-  await eachAtOnce(readdirSync(dir), WORKERS * 4, async (name) => {
+  let done = 0;
+  await eachAtOnce(names, WORKERS * 4, async (name) => {
     const answer = await workers.check({ root: basename(name, ".json") });
     if (answer.kind !== "judged" || answer.users === undefined || answer.findings.length > 0) throw new Error(name);
-    users.add(answer.users);
+    index.add(answer.users);
+    if (++done % Math.ceil(names.length / 10) === 0) memory.push(inMiB(process.memoryUsage.rss()));
   });
-  for (const places of users.inSeveralFiles()) throw new Error(places[0]?.userID);
-  return (performance.now() - start) / 1000;
+  for (const places of index.inSeveralFiles()) throw new Error(places[0]?.userID);
+  memory.push(inMiB(process.memoryUsage.rss()));
+  return { seconds: (performance.now() - start) / 1000, memory };
 }
 
 /** Seconds to do no more than parse all files. */
@@ -103,7 +137,7 @@ function parseAll(dir: string): number {
 }
 
 /** The whole audit: seconds, and memory at each tenth of the files. */
-async function wholeAudit(dir: string, rpc: string, contract: string): Promise<object> {
+async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
   const { hash: genesis } = await blockAt(call, 0);
@@ -150,22 +184,24 @@ async function receiptOf(call: RpcCall, hash: unknown): Promise<unknown> {
   }
 }
 
-/** Writes all files and adds their roots. The users share real keys: no check looks at the keys of two users. */
-async function publishAll(call: RpcCall, contract: string, users: number, dir: string): Promise<void> {
-  const [from] = (await call("eth_accounts", [])) as [string];
+/** Writes all files. The users share real keys: no check looks at the keys of two users. */
+function* makeFiles(dir: string): Generator<MerkleFile> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
-  const keyOf = (i: number) => keys[i % KEYS] ?? makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-  let last: unknown;
-  for (let made = 0; made < users; made += USERS_PER_FILE) {
-    const count = Math.min(USERS_PER_FILE, users - made);
-    const records = Array.from({ length: count }, (_, i) => ({
-      ...keyOf(i),
-      userID: randomUserID(),
-    }));
-    const file = makeMerkleFile(records);
+  for (let left = users; left > 0; left -= USERS_PER_FILE) {
+    const sharing = Array.from({ length: Math.ceil(Math.min(left, USERS_PER_FILE) / KEYS) }, () => keys).flat();
+    const file = makeMerkleFile(sharing.slice(0, left).map((record) => ({ ...record, userID: randomUserID() })));
     writeFileSync(join(dir, `${file.tree.root}.json`), [...serializeMerkleFile(file)].join(""));
+    yield file;
+  }
+}
+
+/** Writes all files, and adds their roots. */
+async function publishAll(call: RpcCall, contract: string, dir: string): Promise<void> {
+  const [from] = (await call("eth_accounts", [])) as [string];
+  let last: unknown;
+  for (const { records, tree } of makeFiles(dir)) {
     const packed = records.map(({ userID }) => userIDToHex(userID)).join("");
-    const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${file.tree.root}`, `0x${packed}`]);
+    const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${tree.root}`, `0x${packed}`]);
     last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
   }
   await receiptOf(call, last);
