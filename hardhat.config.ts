@@ -19,6 +19,8 @@ export default defineConfig({
     // `--network live`: both values come from the environment or from Hardhat's encrypted keystore.
     live: { type: "http", url: configVariable("KEYROOT_RPC_URL"), accounts: [configVariable("KEYROOT_OWNER_KEY")] },
   },
+  // Beside them, `test/proof` holds contracts that only the proof compiles.
+  paths: { tests: { solidity: "test/solidity" } },
   solidity: { profiles: { default: solc, production: solc } },
   typechain: { outDir: "typechain-types" },
 });
