@@ -52,10 +52,17 @@ export async function mutateContract(): Promise<Outcome> {
     if (survivors.some((mutant) => isSame(mutant, { from, to }))) continue;
     outcome.findings.push(`listed, but no survivor: ${from}\n                     as: ${to}`);
   }
-  for (const answer of ofMutants) {
-    if (answer === "does not compile") outcome.notCompiling++;
-    else outcome.mutants++;
-    if (answer === null || answer === undefined || answer === "does not compile") continue;
+  for (const [i, { from, to }] of mutants.entries()) {
+    const answer = ofMutants[i];
+    if (answer === undefined) throw new Error("A mutant was not tested.");
+    if (answer === "does not compile") {
+      outcome.notCompiling++;
+      // So that every statement is known to be tested.
+      if (to.includes("{}")) outcome.findings.push(`cannot be left out: ${from}`);
+      continue;
+    }
+    outcome.mutants++;
+    if (answer === null) continue;
     outcome.killed++;
     outcome.killedBy[answer] = (outcome.killedBy[answer] ?? 0) + 1;
   }

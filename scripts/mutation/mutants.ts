@@ -75,7 +75,7 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
       return [{ node: node["condition"] as AstNode, texts: ["true", "false"] }];
     case "Literal":
       if (node["kind"] === "string") return [{ node, texts: ['""'] }];
-      return [{ node, texts: [`${Number(text) + 1}`, `${Math.max(0, Number(text) - 1)}`] }];
+      return [{ node, texts: numbersBeside(Number(text)) }];
     case "ExpressionStatement":
     case "EmitStatement":
     case "RevertStatement":
@@ -100,6 +100,11 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
     default:
       return [];
   }
+}
+
+function numbersBeside(number: number): string[] {
+  // Of the two ways to write one, a place takes a number or 32 bytes.
+  return number === 0 ? ["1", "bytes32(uint256(1))"] : [number + 1, number - 1].map(String);
 }
 
 /** The variables that may stand in the place of a name: of the same type, of the contract or of the function around it. */

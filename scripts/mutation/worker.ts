@@ -7,7 +7,6 @@
  */
 import hre from "hardhat";
 import type { Artifact } from "hardhat/types/artifacts";
-import type { NetworkConnection } from "hardhat/types/network";
 import Mocha from "mocha";
 import { fileURLToPath } from "node:url";
 import { compileContract } from "./compile.ts";
@@ -17,10 +16,10 @@ const TESTS = fileURLToPath(new URL("../../test/contracts/PublicKeyRegistry.test
 export type Answer = string | null;
 
 let mutant: { abi: unknown[]; bytecode: string } | undefined;
-const connections: NetworkConnection[] = [];
 
 const readArtifact = hre.artifacts.readArtifact.bind(hre.artifacts);
 const create = hre.network.create.bind(hre.network);
+const connections: Awaited<ReturnType<typeof create>>[] = [];
 Object.assign(hre.artifacts, {
   async readArtifact(name: string): Promise<Artifact> {
     const artifact = await readArtifact(name);
