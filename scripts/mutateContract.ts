@@ -9,7 +9,8 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { compileContract, CONTRACT_PATH } from "./mutation/compile.ts";
+import { readContract } from "./contractSources.ts";
+import { compileContract } from "./mutation/compile.ts";
 import { type Mutant, mutantsOf } from "./mutation/mutants.ts";
 import type { Answer } from "./mutation/worker.ts";
 
@@ -30,7 +31,7 @@ interface Outcome {
 
 /** Tests all mutants of the contract, which must have been built. */
 export async function mutateContract(): Promise<Outcome> {
-  const source = await readFile(new URL(`../${CONTRACT_PATH}`, import.meta.url), "utf8");
+  const source = await readContract();
   const compiled = await compileContract(source);
   if (!compiled) throw new Error("The contract itself does not compile.");
   const mutants = mutantsOf(source, compiled.ast);

@@ -5,9 +5,8 @@
 import { dataLength, keccak256 } from "ethers";
 import hre from "hardhat";
 import { readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { askCompiler } from "./contractSources.ts";
 
-const require = createRequire(import.meta.url);
 const NAME = "contracts/PublicKeyRegistry.sol:PublicKeyRegistry";
 const FILE = "project/contracts/PublicKeyRegistry.sol";
 export const PINS = new URL("../test/contracts/pins.json", import.meta.url);
@@ -51,10 +50,7 @@ export async function readInput(): Promise<{ settings: object }> {
 /** Asks the compiler itself. */
 export function compileAnew(input: { settings: object }) {
   const outputSelection = { [FILE]: { PublicKeyRegistry: ["metadata", "storageLayout", "evm.bytecode.object"] } };
-  const solc = require("solc") as { compile(input: string): string };
-  const output = JSON.parse(
-    solc.compile(JSON.stringify({ ...input, settings: { ...input.settings, outputSelection } })),
-  ) as {
+  const output = askCompiler({ ...input, settings: { ...input.settings, outputSelection } }) as {
     contracts: Record<
       string,
       { PublicKeyRegistry: { metadata: string; storageLayout: StorageLayout; evm: { bytecode: { object: string } } } }

@@ -1,11 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-
-const require = createRequire(import.meta.url);
-const root = new URL("../../", import.meta.url);
-
-/** Where the contract is, from the project's folder. */
-export const CONTRACT_PATH = "contracts/PublicKeyRegistry.sol";
+import { askCompiler, CONTRACT_PATH, readImports } from "../contractSources.ts";
 
 /** The part of the compiler's answer that is used here. */
 export interface Compiled {
@@ -29,19 +22,13 @@ export interface AstNode {
  * @returns Undefined when it does not compile.
  */
 export async function compileContract(source: string): Promise<Compiled | undefined> {
-  const sources: Record<string, { content: string }> = { [CONTRACT_PATH]: { content: source } };
-  const known = ["contracts/IPublicKeyRegistry.sol"];
-  for (const path of known) sources[path] = { content: await readFile(new URL(path, root), "utf8") };
-  for (const file of ["access/Ownable2Step.sol", "access/Ownable.sol", "utils/Context.sol"]) {
-    const name = `@openzeppelin/contracts/${file}`;
-    sources[name] = { content: await readFile(require.resolve(name), "utf8") };
-  }
+  const texts = Object.entries({ ...(await readImports()), [CONTRACT_PATH]: source });
+  const sources = Object.fromEntries(texts.map(([name, content]) => [name, { content }]));
   const settings = {
     evmVersion: "shanghai",
     outputSelection: { [CONTRACT_PATH]: { "": ["ast"], PublicKeyRegistry: ["abi", "evm.bytecode.object"] } },
   };
-  const solc = require("solc") as { compile(input: string): string };
-  const output = JSON.parse(solc.compile(JSON.stringify({ language: "Solidity", sources, settings }))) as {
+  const output = askCompiler({ language: "Solidity", sources, settings }) as {
     sources: Record<string, { ast: AstNode }>;
     contracts?: Record<string, { PublicKeyRegistry: { abi: unknown[]; evm: { bytecode: { object: string } } } }>;
   };

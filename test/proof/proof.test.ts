@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
+import { readContract } from "../../scripts/contractSources.ts";
 import { claimNames, prove } from "./prove.ts";
-import { readContract, TWIN, twinOf } from "./twin.ts";
+import { TWIN, twinOf } from "./twin.ts";
 
 const contract = await readContract();
 

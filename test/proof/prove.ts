@@ -1,9 +1,8 @@
 /** Runs solc's model checker (its BMC engine with z3, both inside the npm package) over the claims. */
 import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { askCompiler, readImports } from "../../scripts/contractSources.ts";
 import { twinOf } from "./twin.ts";
 
-const require = createRequire(import.meta.url);
 const CLAIM = /^ {4}function (\w+)\([^]*?^ {4}\}\n/gm;
 const CLAIMS = "test/proof/Claims.sol";
 
@@ -86,14 +85,7 @@ function claimsIn(source: string) {
 
 /** Everything the compiler has to say, but for what is expected. */
 async function check(own: Record<string, string>): Promise<Diagnostic[]> {
-  const content = Object.entries(own);
-  for (const path of ["contracts/IPublicKeyRegistry.sol"]) {
-    content.push([path, await readFile(new URL(`../../${path}`, import.meta.url), "utf8")]);
-  }
-  for (const path of ["access/Ownable2Step.sol", "access/Ownable.sol", "utils/Context.sol"]) {
-    const name = `@openzeppelin/contracts/${path}`;
-    content.push([name, await readFile(require.resolve(name), "utf8")]);
-  }
+  const content = Object.entries({ ...(await readImports()), ...own });
   const input = {
     language: "Solidity",
     sources: Object.fromEntries(content.map(([name, text]) => [name, { content: withoutErrorData(text) }])),
@@ -111,8 +103,7 @@ async function check(own: Record<string, string>): Promise<Diagnostic[]> {
       },
     },
   };
-  const solc = require("solc") as { compile(input: string): string };
-  const { errors = [] } = JSON.parse(solc.compile(JSON.stringify(input))) as { errors?: Diagnostic[] };
+  const { errors = [] } = askCompiler(input) as { errors?: Diagnostic[] };
   const fatal = errors.find(({ severity }) => severity === "error");
   if (fatal) throw new Error(fatal.formattedMessage);
   return errors.filter(({ errorCode = "" }) => !(errorCode in EXPECTED));
