@@ -111,6 +111,9 @@ export const ERROR_CODES = [
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
   "NOT_FINAL",
+  // auditing
+  "STATE_INVALID",
+  "WEBHOOK_ERROR",
   // the story
   "STORY_BROKEN",
   // the outer world

@@ -3,6 +3,7 @@ import { emptyTask, task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
 import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
 import { USERS_SLOT } from "../src/registry/calls.ts";
+import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
 import "./exitCodes.ts";
 
 const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
@@ -30,6 +31,12 @@ const usersPerFile = {
   defaultValue: DEFAULT_USERS_PER_FILE,
 } as const;
 const service = option("service", "Address of the partner service (default: the local stack's)");
+const fileBytes = {
+  name: "fileBytes",
+  description: "The most bytes of a file",
+  type: INT,
+  defaultValue: DEFAULT_LIMITS.fileBytes,
+} as const;
 const port = {
   name: "port",
   description: "Port of the chain, the next one serves files; a taken one gives way to the next free one, 0 is any",
@@ -213,6 +220,57 @@ export const keyrootTasks = [
     .addOption(service)
     .addFlag(json)
     .setAction(() => import("./publish-registered.ts"))
+    .build(),
+
+  task(["keyroot", "audit"], "Audit a registry's whole history against all files, both ways")
+    .addOption(option("files", "Folder of the files, searched for stray ones as well, instead of --merkle-url"))
+    .addOption(blockHash)
+    .addOption(option("block", "Block to audit at: latest (the default), safe or finalized"))
+    .addFlag({ name: "proof", description: "Insist on a storage proof of the number of users" })
+    .addOption(option("codeHash", "Keccak-256 of the contract's code, where only that code is believed"))
+    .addOption(option("state", "File in which to remember what is done (default: one in .keyroot)"))
+    .addFlag({ name: "fresh", description: "Begin anew, whatever earlier runs did" })
+    .addOption({
+      name: "workers",
+      description: "How many threads judge files; 0 is one a core",
+      type: INT,
+      defaultValue: 0,
+    })
+    .addOption(fileBytes)
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./audit.ts"))
+    .build(),
+
+  task(["keyroot", "watch"], "Watch for a key in one's name that is not one's own, and for files that go missing")
+    .addOption(option("userId", "The user who watches, 32 characters of zBase32"))
+    .addOption(option("publicKey", "That user's own key, in base64"))
+    .addOption(option("records", "File of several users' own records, as for publish, instead of --user-id"))
+    .addOption(option("files", "Folder of the files, instead of --merkle-url"))
+    .addOption({
+      name: "every",
+      description: "Milliseconds from one look to the next",
+      type: INT,
+      defaultValue: 12_000,
+    })
+    .addFlag({ name: "once", description: "Look once and end, for cron; needs --state to look at what is new" })
+    .addFlag({ name: "stay", description: "Go on after an alarm" })
+    .addOption(option("block", "Look up to the latest (the default), safe or finalized block"))
+    .addOption(option("fromBlock", "Block from which on roots are looked at (default: the next one)"))
+    .addOption(option("state", "File in which to remember what was looked at (default: none)"))
+    .addFlag({ name: "fresh", description: "Begin anew, whatever the state says" })
+    .addOption(option("webhook", "Address to which alarms are sent (or the variable KEYROOT_WEBHOOK)"))
+    .addOption(option("webhookHost", "Hosts to which they may be sent, with commas between them"))
+    .addOption(fileBytes)
+    .addOption(rpc)
+    .addOption(contract)
+    .addOption(merkleUrl)
+    .addOption(chainId)
+    .addFlag(json)
+    .setAction(() => import("./watch.ts"))
     .build(),
 
   task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")

@@ -57,7 +57,7 @@ describe("the README", () => {
       const { stdout } = await run("bash", ["-euo", "pipefail", "-c", inFolder(command)], { cwd: root, env });
       outputs.push(stdout);
     }
-    const [sampled, built, checked, estimated, published, status, verified, bundled] = outputs;
+    const [sampled, built, checked, estimated, published, status, verified, bundled, audited, watched] = outputs;
     expect(sampled).to.equal("");
     expect(built).to.include("100 users in 1 file.");
     expect(checked).to.include("100 users");
@@ -66,6 +66,8 @@ describe("the README", () => {
     expect(status).to.match(/published users +125\n/);
     expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);
     expect(bundled).to.include(".bundle.json");
+    expect(audited).to.include("All is as it should be: every event, every file, every user.");
+    expect(watched?.match(/^published {2}/gm)).to.have.lengthOf(100);
   });
 
   it("deploys and publishes on a chain that is named by --network, with the commands that it names", async function () {

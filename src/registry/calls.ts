@@ -9,6 +9,10 @@ export const USERS_SLOT = 2;
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
 const GET_BLOCK_NUMBER = "0x47378145";
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
+/** The calldata of `userCount()`. */
+export const USER_COUNT_CALL = "0x07973ccf";
+/** The slot of the number of users. */
+export const USER_COUNT_SLOT = 4;
 
 /** The calldata of `getMerkleTreeRoot(bytes20)`: selector, the id's 20 bytes, 12 zero bytes. @throws ArgumentError */
 export function encodeGetMerkleTreeRoot(userID: UserID): string {
@@ -44,6 +48,11 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 
 /** Reads the answer to `getBlockNumber`. @throws as `decodeMerkleTreeRoot` */
 export function decodeBlockNumber(answer: unknown): number {
+  return toSafeNumber(`0x${decodeWord(answer)}`, answer);
+}
+
+/** Reads the answer to `userCount`, or the slot that holds it. @throws as `decodeMerkleTreeRoot` */
+export function decodeUserCount(answer: unknown): number {
   return toSafeNumber(`0x${decodeWord(answer)}`, answer);
 }
 

@@ -1,7 +1,8 @@
 import { describeValue } from "../describeValue.ts";
 import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { blockAt, pinnedBlock } from "../registry/blocks.ts";
 import { decodeCode, encodeGetMerkleTreeRoot } from "../registry/calls.ts";
-import { type Block, hashHeader, pickHeader } from "../registry/header.ts";
+import type { Block } from "../registry/header.ts";
 import { pickProof, proveSlot, slotOfUser } from "../registry/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { Evidence } from "./evidence.ts";
@@ -194,27 +195,6 @@ async function callAt({ hash }: Block, call: RpcCall, contract: string, data: st
   throw new TransportError("RPC_ANSWER_INVALID", message, { actual: describeValue(answer) });
 }
 
-async function blockAt(call: RpcCall, tag: string | number): Promise<Block> {
-  const at = typeof tag === "number" ? `0x${tag.toString(16)}` : tag;
-  const answer = await call("eth_getBlockByNumber", [at, false]);
-  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${tag}.`);
-  const block = hashHeader(pickHeader(answer));
-  const { hash } = answer as { hash?: unknown };
-  if (typeof hash !== "string" || hash.toLowerCase() !== block.hash)
-    throw headerMismatch(describeValue(hash), block.hash);
-  if (typeof tag !== "number" || block.number === tag) return block;
-  const message = `The endpoint answers with block ${block.number} instead of ${tag}.`;
-  throw new TransportError("RPC_ANSWER_INVALID", message, { expected: tag, actual: block.number });
-}
-
-async function pinnedBlock(call: RpcCall, hash: string): Promise<Block> {
-  const answer = await call("eth_getBlockByHash", [hash, false]);
-  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint does not know the block ${hash}.`);
-  const block = hashHeader(pickHeader(answer));
-  if (block.hash !== hash) throw headerMismatch(hash, block.hash);
-  return block;
-}
-
 function checkAge(block: Block, { maxAgeMs }: Demand, now: () => number): void {
   const age = now() - block.timestamp * 1000;
   if (maxAgeMs === undefined || age <= maxAgeMs) return;
@@ -233,9 +213,4 @@ function toAnswers(
     evidence: { ...evidence, block: { hash, number, timestamp } },
     callContract,
   };
-}
-
-function headerMismatch(expected: string, actual: string): VerificationError {
-  const message = `The header that the endpoint gives has the hash ${actual}, its block should have ${expected}.`;
-  return new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
 }

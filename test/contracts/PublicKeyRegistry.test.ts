@@ -119,6 +119,14 @@ describe("PublicKeyRegistry", () => {
       expect(await registry.userCount()).to.equal(3);
     });
 
+    it("takes and counts as many as fit in a transaction", async () => {
+      const { registry, add } = await networkHelpers.loadFixture(fixture);
+      const ids = Array.from({ length: 700 }, (_, i) => keccak256(toBeHex(i, 32)).slice(0, 42));
+      await add(ROOT, ...ids);
+      for (const id of ids) expect(await registry.getMerkleTreeRoot(id)).to.equal(ROOT);
+      expect(await registry.userCount()).to.equal(700);
+    });
+
     it("takes the zero id like any other", async () => {
       const { registry, add } = await networkHelpers.loadFixture(fixture);
       await add(ROOT, ZERO_ID);

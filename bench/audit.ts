@@ -1,0 +1,232 @@
+/**
+ * What it costs to audit a million users: their files, in a folder, and their roots, on a chain (Anvil's). Beside it, in
+ * the same run, the limit that it is held to: `openssl dgst -sha256` over the same files, and then `JSON.parse` of each.
+ *
+ * `npm run bench:audit` prints and records the figures in bench/audit.json. `npm run bench:audit -- files 200000` does
+ * the file side alone, `-- chain 200000` the whole audit alone, with another number of users; a number of rounds may follow.
+ */
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { audit, verdictOf } from "../src/audit/audit.ts";
+import { eachAtOnce } from "../src/audit/eachAtOnce.ts";
+import { FileWorkers } from "../src/audit/fileWorkers.ts";
+import { AuditState } from "../src/audit/state.ts";
+import { UserIndex } from "../src/audit/userIndex.ts";
+import { makeKeyRecord } from "../src/identity/keyRecord.ts";
+import { generateKeyPair } from "../src/identity/publicKey.ts";
+import { randomUserID, userIDToHex } from "../src/identity/userID.ts";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
+import { registryAbi } from "../src/publisher/registryAbi.ts";
+import { blockAt } from "../src/registry/blocks.ts";
+import { rpcCaller, type RpcCall } from "../src/transport/jsonRpc.ts";
+import { startAnvil } from "../test/anvil/anvil.mts";
+
+const run = promisify(execFile);
+
+const USERS_PER_FILE = 700;
+const KEYS = 100;
+const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
+const WORKERS = availableParallelism();
+/** What else the machine was doing: processes that wanted to run, in the last minute. */
+const LOAD_BEFORE = round(loadavg()[0] ?? NaN);
+
+const [, , role = "both", ...args] = process.argv;
+const users = Number(args[0] ?? 1_000_000);
+const rounds = Number(args[1] ?? 3);
+if (role === "judge") process.stdout.write(JSON.stringify(await judgeAll(...(args as [string]))));
+else if (role === "parse") process.stdout.write(JSON.stringify(parseAll(...(args as [string]))));
+else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
+else {
+  if (role !== "chain") await compareFiles();
+  if (role !== "files") await measureAudit();
+}
+
+/** The file side, beside its limit: no chain is asked. */
+async function compareFiles(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
+  try {
+    const paths: string[] = [];
+    for (const { tree } of makeFiles(dir)) paths.push(join(dir, `${tree.root}.json`));
+    const judged: { seconds: number; memory: number[] }[] = [];
+    const [openssl, jsonParse]: [number[], number[]] = [[], []];
+    for (let i = 0; i < rounds; i++) {
+      openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
+      jsonParse.push(await inProcessOfItsOwn<number>("parse", dir));
+      judged.push(await inProcessOfItsOwn<{ seconds: number; memory: number[] }>("judge", dir));
+    }
+    const ours = judged.map(({ seconds }) => seconds);
+    record("files", paths, {
+      what: `reading, judging in full and indexing all files, ${WORKERS} threads: median s of ${rounds} rounds`,
+      ours: median(ours),
+      openssl: median(openssl),
+      jsonParse: median(jsonParse),
+      timesAsLong: round(median(ours) / (median(openssl) + median(jsonParse))),
+      memory: "MiB of the process, after each tenth of the files, in the last round",
+      memoryAtEachTenth: judged.at(-1)?.memory,
+    });
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** The whole audit, with the events and every user's root. */
+async function measureAudit(): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
+  const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
+  try {
+    const call = rpcCaller(anvil.url, LIMITS);
+    const contract = await deploy(call);
+    await publishAll(call, contract, dir);
+    const paths = readdirSync(dir).map((name) => join(dir, name));
+    record("chain", paths, {
+      what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB after each tenth of the files`,
+      ...(await inProcessOfItsOwn<object>("audit", dir, anvil.url, contract)),
+    });
+  } finally {
+    await anvil.close();
+    rmSync(dir, { recursive: true });
+  }
+}
+
+/** Prints figures, and puts them in the place of the older ones of their kind. */
+function record(kind: "files" | "chain", paths: readonly string[], figures: object): void {
+  const path = new URL("audit.json", import.meta.url);
+  const older = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : {};
+  const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+  const measured = {
+    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
+    command: `npm run bench:audit -- ${kind} ${[users, ...args.slice(1)].join(" ")}`,
+    loadBefore: LOAD_BEFORE,
+    input: { users, files: paths.length, bytes },
+    ...figures,
+  };
+  const text = JSON.stringify({ ...older, [kind]: measured }, null, 2);
+  process.stdout.write(`${text}\n`);
+  writeFileSync(path, `${text}\n`);
+}
+
+/** Seconds to read, judge and index all files, and to find users who stand in several; and the memory it takes. */
+async function judgeAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
+  const names = readdirSync(dir);
+  const memory: number[] = [];
+  const start = performance.now();
+  const index = new UserIndex();
+  await using workers = new FileWorkers({ dir, ...LIMITS }, WORKERS);
+  let done = 0;
+  await eachAtOnce(names, WORKERS * 4, async (name) => {
+    const answer = await workers.check({ root: basename(name, ".json") });
+    if (answer.kind !== "judged" || answer.users === undefined || answer.findings.length > 0) throw new Error(name);
+    index.add(answer.users);
+    if (++done % Math.ceil(names.length / 10) === 0) memory.push(inMiB(process.memoryUsage.rss()));
+  });
+  for (const places of index.inSeveralFiles()) throw new Error(places[0]?.userID);
+  memory.push(inMiB(process.memoryUsage.rss()));
+  return { seconds: (performance.now() - start) / 1000, memory };
+}
+
+/** Seconds to do no more than parse all files. */
+function parseAll(dir: string): number {
+  const start = performance.now();
+  for (const name of readdirSync(dir)) JSON.parse(readFileSync(join(dir, name), "utf8"));
+  return (performance.now() - start) / 1000;
+}
+
+/** The whole audit: seconds, and memory at each tenth of the files. */
+async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
+  const call = rpcCaller(rpc, LIMITS);
+  const chainId = Number(await call("eth_chainId", []));
+  const { hash: genesis } = await blockAt(call, 0);
+  const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
+  const state = await AuditState.open(join(folder, "state.json"), { chainId, genesis, contract });
+  const memory: number[] = [];
+  const start = performance.now();
+  const report = await audit({
+    ...{
+      call,
+      contract,
+      chainId,
+      state,
+      at: "latest",
+      storageProof: false,
+      workers: WORKERS,
+      files: { dir, ...LIMITS },
+    },
+    onProgress: (stage, done, total) => {
+      if (stage === "judging files" && done % Math.ceil(total / 10) === 0)
+        memory.push(inMiB(process.memoryUsage.rss()));
+    },
+  });
+  const seconds = round((performance.now() - start) / 1000);
+  rmSync(folder, { recursive: true });
+  if (verdictOf(report) !== "passed") throw new Error(JSON.stringify(report.findings.list.slice(0, 3)));
+  return { seconds, memoryAtEachTenth: memory, mostMemory: inMiB(process.resourceUsage().maxRSS * 1024) };
+}
+
+async function deploy(call: RpcCall): Promise<string> {
+  const [owner] = (await call("eth_accounts", [])) as [string];
+  const { default: hre } = await import("hardhat");
+  const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
+  const data = bytecode + owner.slice(2).padStart(64, "0");
+  const receipt = await receiptOf(call, await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]));
+  return (receipt as { contractAddress: string }).contractAddress.toLowerCase();
+}
+
+async function receiptOf(call: RpcCall, hash: unknown): Promise<unknown> {
+  for (;;) {
+    const receipt = await call("eth_getTransactionReceipt", [hash]);
+    if (receipt !== null) return receipt;
+    await sleep(10);
+  }
+}
+
+/** Writes all files. The users share real keys: no check looks at the keys of two users. */
+function* makeFiles(dir: string): Generator<MerkleFile> {
+  const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
+  for (let left = users; left > 0; left -= USERS_PER_FILE) {
+    const sharing = Array.from({ length: Math.ceil(Math.min(left, USERS_PER_FILE) / KEYS) }, () => keys).flat();
+    const file = makeMerkleFile(sharing.slice(0, left).map((record) => ({ ...record, userID: randomUserID() })));
+    writeFileSync(join(dir, `${file.tree.root}.json`), [...serializeMerkleFile(file)].join(""));
+    yield file;
+  }
+}
+
+/** Writes all files, and adds their roots. */
+async function publishAll(call: RpcCall, contract: string, dir: string): Promise<void> {
+  const [from] = (await call("eth_accounts", [])) as [string];
+  let last: unknown;
+  for (const { records, tree } of makeFiles(dir)) {
+    const packed = records.map(({ userID }) => userIDToHex(userID)).join("");
+    const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${tree.root}`, `0x${packed}`]);
+    last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
+  }
+  await receiptOf(call, last);
+}
+
+/** Not waited for by standing still: who does not read on blocks Anvil in the end. */
+async function inProcessOfItsOwn<T>(...args: string[]): Promise<T> {
+  const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);
+  return JSON.parse(stdout) as T;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+function median(values: readonly number[]): number {
+  return round(values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN);
+}
+
+function inMiB(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
+
+function round(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

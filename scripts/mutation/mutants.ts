@@ -1,0 +1,146 @@
+import type { AstNode } from "./compile.ts";
+
+/** The contract with one place changed. */
+export interface Mutant {
+  /** The changed line as it was and as it is, trimmed; together they name the mutant. */
+  from: string;
+  to: string;
+  /** The whole changed source. */
+  source: string;
+}
+
+interface Change {
+  node: AstNode;
+  texts: string[];
+  /** How many bytes after the node go with it. */
+  more?: number;
+}
+
+type Typed = AstNode & { typeDescriptions?: { typeString?: string } };
+
+const OPERATORS: Record<string, string[]> = {
+  "==": ["!="],
+  "!=": ["=="],
+  "<=": ["<", ">=", "==", "!="],
+  "%": ["/", "*"],
+  "/": ["%", "*"],
+  "+=": ["-=", "="],
+  "--": ["++"],
+};
+
+/**
+ * All mutants of a contract: operators and constants exchanged, conditions fixed to true and to false, statements, modifiers
+ * and initial values left out, variables exchanged with others of their type, hidden state laid open, two-step ownership
+ * made one-step. Some do not compile.
+ */
+export function mutantsOf(source: string, ast: AstNode): Mutant[] {
+  const bytes = Buffer.from(source);
+  const textOf = (node: AstNode) => bytes.subarray(...rangeOf(node)).toString();
+  const changes = [...nodesOf(ast)]
+    .filter(({ nodeType }) => nodeType === "ContractDefinition")
+    .flatMap((contract) => [...nodesOf(contract)].flatMap((node) => changesOf(node, contract, textOf)));
+  const mutants = new Map<string, Mutant>();
+  for (const { node, texts, more = 0 } of changes) {
+    for (const text of texts) {
+      const [start, end] = rangeOf(node);
+      const changed = Buffer.concat([
+        bytes.subarray(0, start),
+        Buffer.from(text),
+        bytes.subarray(end + more),
+      ]).toString();
+      if (changed !== source) mutants.set(changed, { ...changedLine(source, changed), source: changed });
+    }
+  }
+  return [...mutants.values()];
+}
+
+function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => string): Change[] {
+  const text = textOf(node);
+  switch (node.nodeType) {
+    case "BinaryOperation":
+    case "Assignment": {
+      const [left, right, operator] = [
+        textOf((node["leftExpression"] ?? node["leftHandSide"]) as AstNode),
+        textOf((node["rightExpression"] ?? node["rightHandSide"]) as AstNode),
+        node["operator"] as string,
+      ];
+      return [{ node, texts: (OPERATORS[operator] ?? []).map((other) => `${left} ${other} ${right}`) }];
+    }
+    case "UnaryOperation": {
+      const operator = node["operator"] as string;
+      return [{ node, texts: (OPERATORS[operator] ?? []).map((other) => text.replace(operator, other)) }];
+    }
+    case "IfStatement":
+    case "WhileStatement":
+      return [{ node: node["condition"] as AstNode, texts: ["true", "false"] }];
+    case "Literal":
+      if (node["kind"] === "string") return [{ node, texts: ['""'] }];
+      return [{ node, texts: numbersBeside(Number(text)) }];
+    case "ExpressionStatement":
+    case "EmitStatement":
+    case "RevertStatement":
+    case "Return":
+      // With its semicolon, which the compiler does not count in.
+      return [{ node, texts: ["{}"], more: 1 }];
+    case "VariableDeclarationStatement":
+      // Without its initial value.
+      return [{ node, texts: [text.replace(/ = [^]*/, "")] }];
+    case "ModifierInvocation":
+      return [{ node, texts: [""] }];
+    case "InheritanceSpecifier":
+      return [{ node, texts: text === "Ownable2Step" ? ["Ownable"] : [] }];
+    case "VariableDeclaration":
+      return [{ node, texts: [text.replace("private", "public")] }];
+    case "Identifier":
+      return [{ node, texts: namesLike(node, contract) }];
+    case "MemberAccess":
+      return [{ node, texts: text === "block.number" ? ["block.timestamp", "0"] : [] }];
+    case "FunctionCall":
+      return [{ node, texts: text === "owner()" ? ["msg.sender", "pendingOwner()"] : [] }];
+    default:
+      return [];
+  }
+}
+
+function numbersBeside(number: number): string[] {
+  // Of the two ways to write one, a place takes a number or 32 bytes.
+  return number === 0 ? ["1", "bytes32(uint256(1))"] : [number + 1, number - 1].map(String);
+}
+
+/** The variables that may stand in the place of a name: of the same type, of the contract or of the function around it. */
+function namesLike(node: Typed, contract: AstNode): string[] {
+  const type = node.typeDescriptions?.typeString;
+  const [start, end] = rangeOf(node);
+  const declarations = (within: AstNode) =>
+    [...nodesOf(within)].filter(({ nodeType, name }) => nodeType === "VariableDeclaration" && name !== "");
+  const around = (contract["nodes"] as AstNode[]).filter((part) => {
+    const [partStart, partEnd] = rangeOf(part);
+    return part.nodeType === "FunctionDefinition" && partStart <= start && end <= partEnd;
+  });
+  const state = (contract["nodes"] as AstNode[]).filter(({ nodeType }) => nodeType === "VariableDeclaration");
+  return [...state, ...around.flatMap(declarations)]
+    .filter((variable: Typed) => variable.typeDescriptions?.typeString === type)
+    .map(({ name }) => name as string)
+    .filter((name) => name !== node["name"]);
+}
+
+/** A node and all below it. */
+function* nodesOf(node: AstNode): Generator<AstNode> {
+  yield node;
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      if (typeof child === "object" && child !== null && "nodeType" in child) yield* nodesOf(child as AstNode);
+    }
+  }
+}
+
+function rangeOf({ src }: AstNode): [start: number, end: number] {
+  const [start = 0, length = 0] = src.split(":").map(Number);
+  return [start, start + length];
+}
+
+function changedLine(source: string, changed: string): { from: string; to: string } {
+  const [before, after] = [source.split("\n"), changed.split("\n")];
+  const line = before.findIndex((text, i) => text !== after[i]);
+  return { from: before[line]?.trim() ?? "", to: after[line]?.trim() ?? "" };
+}
