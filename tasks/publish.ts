@@ -115,8 +115,8 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
     for (const line of serializePlan(plan)) process.stdout.write(line);
     return undefined;
   }
-  const lines = plan.batches.map(({ root, userIDs, fileBytes }) => {
-    return `${root}  ${userIDs.length} users, a file of ${fileBytes} bytes`;
+  const lines = plan.batches.map(({ root, users, fileBytes }) => {
+    return `${root}  ${users} users, a file of ${fileBytes} bytes`;
   });
   const sum = `${countUsers(plan.batches)} users to publish in ${plan.batches.length} transactions, ${kept} have a root.`;
   return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
@@ -203,7 +203,7 @@ function quoted(word: string): string {
 }
 
 function summaryOf({ published, kept, shadowed }: Publication) {
-  const users = published.reduce((sum, { userIDs }) => sum + userIDs.length, 0);
+  const users = published.reduce((sum, root) => sum + root.users, 0);
   const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
   const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice, 0n);
   return {
@@ -214,17 +214,20 @@ function summaryOf({ published, kept, shadowed }: Publication) {
     costWei: String(cost),
     kept,
     shadowed,
-    published: published.map(({ userIDs, gasPrice, ...root }) => {
-      return { ...root, users: userIDs.length, gasPrice: String(gasPrice) };
-    }),
+    published: published.map(
+      ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, addedCount }) => {
+        const transaction = { transactionHash, blockNumber, gasUsed, gasPrice: String(gasPrice), addedCount };
+        return { root, users, fileBytes, ...transaction };
+      },
+    ),
   };
 }
 
 function describe(publication: Publication, bad: Parameters<typeof skippedLine>[0]): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, kept, shadowed } = summaryOf(publication);
   return [
-    ...publication.published.map(({ root, userIDs, blockNumber, gasUsed }) => {
-      return `${root}  ${userIDs.length} users in block ${blockNumber}, ${gasUsed} gas`;
+    ...publication.published.map(({ root, users, blockNumber, gasUsed }) => {
+      return `${root}  ${users} users in block ${blockNumber}, ${gasUsed} gas`;
     }),
     ...shadowed.map(({ userID, root }) => `${userID}  shadowed: has the root ${root}, from another publisher`),
     `${users} users published, ${kept} had a root before and keep it.`,

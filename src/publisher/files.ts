@@ -26,7 +26,7 @@ export function fromHost(merkleUrl: string, patience = HOST_PATIENCE): FetchFile
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError
  */
 export async function checkFile(
-  batch: Omit<Batch, "fileBytes">,
+  batch: Pick<Batch, "root" | "userIDs">,
   store: MerkleFileStore,
   fetchFile?: FetchFile,
 ): Promise<number> {
@@ -45,7 +45,7 @@ export async function checkFile(
 }
 
 /** @throws VerificationError PLAN_INVALID where the file has other users than the plan says */
-function checkUsers({ root, userIDs }: Omit<Batch, "fileBytes">, { records }: MerkleFile): void {
+function checkUsers({ root, userIDs }: Pick<Batch, "root" | "userIDs">, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;
   const message = `The file ${root}.json has other users than the plan says.`;

@@ -2,7 +2,7 @@ import type { UserID } from "../identity/userID.ts";
 import type { MerkleFile } from "../merkle/file.ts";
 import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";
 import { usersPerTransaction } from "./limits.ts";
-import { type Batch, type Plan, type PlanTarget, sizeOfFile } from "./plan.ts";
+import { type Batch, packBatch, type Plan, type PlanTarget, sizeOfFile } from "./plan.ts";
 import type { RecordTable } from "./recordTable.ts";
 import type { Registry } from "./registry.ts";
 
@@ -45,8 +45,7 @@ export async function makePlan(records: RecordTable, registry: Registry, options
     const fileBytes = await (onFile?.(file) ?? sizeOfFile(file));
     const start = done;
     done += file.records.length;
-    // Not the file's own texts: as pieces of its values, they would keep these in memory.
-    batches.push({ root: file.tree.root, fileBytes, userIDs: pending.userIDs(start, done) });
+    batches.push(packBatch(file.tree.root, fileBytes, pending.userIDs(start, done)));
     onProgress?.("making files", done, pending.length);
   }
   return { ...target, usersPerTransaction: fitting, batches };

@@ -23,9 +23,29 @@ export interface Batch {
   root: string;
   /** The file's size in bytes. */
   fileBytes: number;
-  /** Whoever the file has a record of, in its order. */
-  userIDs: readonly UserID[];
+  /** How many users it has. */
+  users: number;
+  /** Whoever the file has a record of, in its order. Ask once for all you need: it may be made anew each time. */
+  readonly userIDs: readonly UserID[];
 }
+
+/** A batch whose users are kept as bytes: as texts, those of a million would take 60 MB more. */
+export function packBatch(root: string, fileBytes: number, userIDs: readonly UserID[]): Batch {
+  const users = userIDs.length;
+  const packed = Buffer.from(userIDs.join(""), "latin1");
+  const userIDAt = (i: number) => packed.toString("latin1", i * USER_ID_LENGTH, (i + 1) * USER_ID_LENGTH);
+  return {
+    root,
+    fileBytes,
+    users,
+    get userIDs() {
+      return Array.from({ length: users }, (_, i) => userIDAt(i));
+    },
+  };
+}
+
+/** The characters of a user id. */
+const USER_ID_LENGTH = 32;
 
 /**
  * What is to be published: for users without a root, in the order of their ids, as many as a transaction takes to each
@@ -100,7 +120,7 @@ export function parsePlan(bytes: Uint8Array): Plan {
     );
     if (userIDs.length === 0) throw invalid(`${where} has no users`, 0);
     const root = shape.text(`${where}.root`, batch.root, HASH);
-    batches.push({ root, fileBytes: shape.count(`${where}.fileBytes`, batch.fileBytes), userIDs });
+    batches.push(packBatch(root, shape.count(`${where}.fileBytes`, batch.fileBytes), userIDs));
   }
   const counts = { batches: batches.length, users: countUsers(batches) };
   if (head.batches !== counts.batches || head.users !== counts.users) {
@@ -117,10 +137,10 @@ export function parsePlan(bytes: Uint8Array): Plan {
 }
 
 /** How many users batches have together. */
-export function countUsers(batches: Iterable<{ userIDs: readonly UserID[] }>): number {
-  let users = 0;
-  for (const { userIDs } of batches) users += userIDs.length;
-  return users;
+export function countUsers(batches: Iterable<{ users: number }>): number {
+  let sum = 0;
+  for (const { users } of batches) sum += users;
+  return sum;
 }
 
 /** Each line's text; a plan of a million users has 35 MB, which are never one text. */

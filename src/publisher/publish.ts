@@ -7,7 +7,7 @@ import { endpointSender } from "./endpointSender.ts";
 import { checkFile, type FetchFile } from "./files.ts";
 import type { MerkleFileStore } from "./folderStore.ts";
 import { makePlan, planTargetOf } from "./makePlan.ts";
-import { type Batch, countUsers, type Plan, type PlanTarget } from "./plan.ts";
+import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan.ts";
 import { type PlanKeeper, PlanMemory } from "./planFolder.ts";
 import { proveBatch, type Settled, settledOf } from "./prove.ts";
 import { estimateBoth } from "./quote.ts";
@@ -25,7 +25,8 @@ import {
 export interface PublishedRoot extends AddedRoot {
   /** 64 hex digits in lower case. */
   root: string;
-  userIDs: UserID[];
+  users: number;
+  readonly userIDs: readonly UserID[];
   /** The file's size in bytes. */
   fileBytes: number;
 }
@@ -129,7 +130,7 @@ class Publisher {
     let checked = 0;
     for (const batch of plan.batches) {
       await checkFile(batch, store, fetchFile);
-      this.#progress("checking files", (checked += batch.userIDs.length), plan);
+      this.#progress("checking files", (checked += batch.users), plan);
     }
     await this.#carryOut(plan, await this.#lacking(plan.batches));
   }
@@ -190,7 +191,7 @@ class Publisher {
 
   async #add(batches: readonly Batch[], plan: Plan): Promise<void> {
     if (this.#send === undefined) return this.#options.execute?.(batches, plan);
-    const sizes = new Map(batches.map(({ root, userIDs }) => [root, userIDs.length]));
+    const sizes = new Map(batches.map(({ root, users }) => [root, users]));
     let done = countUsers(plan.batches) - countUsers(batches);
     const { registry } = this.#options;
     const sending = { ...this.#sending, accessList: await this.#takesAccessList(batches) };
@@ -231,7 +232,7 @@ class Publisher {
         continue;
       }
       await this.#prove(settledOf(batch, roots), plan);
-      this.#progress("proving keys", (proven += batch.userIDs.length), plan);
+      this.#progress("proving keys", (proven += batch.users), plan);
     }
     return open;
   }
@@ -260,9 +261,15 @@ class Publisher {
       const message = `The endpoint tells of no transaction that added the root ${root}, which users have.`;
       throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
     }
-    const published = { root, userIDs, fileBytes, ...added };
-    this.publication.published.push(published);
-    this.#tell({ event: "published", shadowed, ...published });
+    const own = shadowed.length === 0 ? batch : packBatch(root, fileBytes, userIDs);
+    const published = { ...added, root, fileBytes, users: own.users };
+    this.publication.published.push({
+      ...published,
+      get userIDs() {
+        return own.userIDs;
+      },
+    });
+    this.#tell({ event: "published", ...published, userIDs, shadowed });
   }
 
   #tell(event: PublishEvent): void {

@@ -15,7 +15,7 @@ const plan: Plan = {
   contract: `0x${"2".repeat(40)}`,
   owner: `0x${"3".repeat(40)}`,
   usersPerTransaction: 1,
-  batches: [{ root: sha256("root"), fileBytes: 1, userIDs: [sampleUserID(1)] }],
+  batches: [{ root: sha256("root"), fileBytes: 1, users: 1, userIDs: [sampleUserID(1)] }],
 };
 const attempt: Attempt = {
   nonce: 7,

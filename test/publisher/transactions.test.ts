@@ -23,6 +23,7 @@ const batches = (count: number, seed = 1): Batch[] =>
   Array.from({ length: count }, (_, i) => ({
     root: sha256(`${seed} ${i}`),
     fileBytes: 1,
+    users: USERS,
     userIDs: Array.from({ length: USERS }, (_, j) => sampleUserID(i * USERS + j, seed)).toSorted(),
   }));
 
