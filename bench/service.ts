@@ -38,7 +38,10 @@ interface Contender {
 }
 
 await using cleanup = new AsyncDisposableStack();
-const postgres = await startPostgres({ fsync: true, settings: { shared_buffers: "512MB", max_wal_size: "4GB" } });
+const postgres = await startPostgres({
+  fsync: true,
+  settings: { shared_buffers: "512MB", max_wal_size: "4GB", max_connections: 300 },
+});
 cleanup.defer(() => postgres.stop());
 const settings = await keyrootSettings(postgres, CONNECTIONS);
 const { DATABASE_URL: databaseUrl } = settings;

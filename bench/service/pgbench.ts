@@ -7,6 +7,9 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
+/** How long pgbench may take to connect, in seconds: it counts that as part of its time, though not of its rate. */
+const CONNECTING = 3;
+
 /** What one client of pgbench does over and over, and with how many of them. */
 export interface PgbenchOptions {
   url: string;
@@ -22,7 +25,7 @@ export async function pgbench({ url, script, clients, seconds }: PgbenchOptions)
   try {
     const file = join(folder, "script.sql");
     await writeFile(file, script);
-    const options = ["-n", "-M", "prepared", "-f", file, "-c", String(clients), "-T", String(seconds)];
+    const options = ["-n", "-M", "prepared", "-f", file, "-c", String(clients), "-T", String(seconds + CONNECTING)];
     const { hostname, port, username, password, pathname } = new URL(url);
     const where = ["-h", hostname, "-p", port, "-U", username, pathname.slice(1)];
     const { stdout } = await run(findPgbench(), [...options, ...where], {
