@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.ts";
 import { isUserID, type UserID } from "../../identity/userID.ts";
 import { isRegion, type Region } from "../../identity/region.ts";
@@ -17,12 +18,23 @@ export type Bearer =
   | { kind: "partner"; bizID: string; tokenID: string }
   | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
 
+/** A token whose signature is good, and until when: milliseconds since 1970. */
+interface Verified {
+  bearer: Bearer;
+  expires: number;
+}
+
+/** Some 1 kB each. */
+const MOST_REMEMBERED = 10_000;
+
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
 
 /** Signs and verifies access tokens: JWTs (RFC 9068) of one issuer, with an audience for each kind of bearer. */
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: string;
+  /** Tokens whose signature was found good: to look at it again would cost more than all the rest of a request. */
+  readonly #verified = new LRUCache<string, Verified>({ max: MOST_REMEMBERED });
 
   /** @param issuer the service's address, as its callers know it */
   constructor(keys: SigningKeys, issuer: string) {
@@ -58,6 +70,15 @@ export class AccessTokens {
     now: number,
   ): Promise<Extract<Bearer, { kind: Kind }>> {
     if (token.length > MOST_CHARACTERS) throw invalid();
+    const known = this.#verified.get(token);
+    if (known !== undefined && known.expires <= now) throw expired();
+    const { bearer } = known ?? (await this.#verify(token, now));
+    if (bearer.kind === kind) return bearer as Extract<Bearer, { kind: Kind }>;
+    const message = `This operation takes the access token of a ${kind}, not of a ${bearer.kind}.`;
+    throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
+  }
+
+  async #verify(token: string, now: number): Promise<Verified> {
     const { payload } = await jwtVerify(
       token,
       ({ kid }) => {
@@ -74,14 +95,11 @@ export class AccessTokens {
         currentDate: new Date(now),
       },
     ).catch((error: unknown) => {
-      throw error instanceof errors.JWTExpired
-        ? new ServiceError(401, "ACCESS_TOKEN_EXPIRED", "The access token has expired: exchange a refresh token again.")
-        : invalid();
+      throw error instanceof errors.JWTExpired ? expired() : invalid();
     });
-    const bearer = toBearer(payload);
-    if (bearer.kind === kind) return bearer as Extract<Bearer, { kind: Kind }>;
-    const message = `This operation takes the access token of a ${kind}, not of a ${bearer.kind}.`;
-    throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
+    const verified = { bearer: toBearer(payload), expires: Number(payload.exp) * 1000 };
+    this.#verified.set(token, verified);
+    return verified;
   }
 }
 
@@ -97,4 +115,8 @@ function toBearer({ aud, sub, ...claims }: Record<string, unknown>): Bearer {
 
 function invalid(): ServiceError {
   return new ServiceError(401, "ACCESS_TOKEN_INVALID", "This is not an access token of this service.");
+}
+
+function expired(): ServiceError {
+  return new ServiceError(401, "ACCESS_TOKEN_EXPIRED", "The access token has expired: exchange a refresh token again.");
 }
