@@ -7,6 +7,7 @@ import type { Bearer } from "../tokens/accessToken.ts";
 import { hashOf, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
 import type { Database, Databases } from "./database.ts";
 import { serverTokens, users, userTokens } from "./tables.ts";
+import { gather } from "./gather.ts";
 import { everyRegion } from "./users.ts";
 
 /** How long a repeated request is answered with the token that the first one made. */
@@ -56,31 +57,50 @@ export class RefreshTokenStore {
     const { home } = databases;
     const hash = sql.placeholder("hash");
     const id = sql.placeholder("tokenID");
+    const serverByHash = home
+      .select({ tokenHash: serverTokens.tokenHash, tokenID: serverTokens.tokenID, bizID: serverTokens.bizID })
+      .from(serverTokens)
+      .where(and(sql`${serverTokens.tokenHash} = any(${hash}::text[])`, isNull(serverTokens.revoked)))
+      .prepare("server_tokens_by_hash");
+    const serverStanding = home
+      .select({ tokenID: serverTokens.tokenID })
+      .from(serverTokens)
+      .where(and(sql`${serverTokens.tokenID} = any(${id}::uuid[])`, isNull(serverTokens.revoked)))
+      .prepare("server_tokens_standing");
     this.#ofServer = {
-      byHash: home
-        .select({ tokenID: serverTokens.tokenID, bizID: serverTokens.bizID })
-        .from(serverTokens)
-        .where(and(eq(serverTokens.tokenHash, hash), isNull(serverTokens.revoked)))
-        .prepare("server_token_by_hash"),
-      standing: home
-        .select({ tokenID: serverTokens.tokenID })
-        .from(serverTokens)
-        .where(and(eq(serverTokens.tokenID, id), isNull(serverTokens.revoked)))
-        .prepare("server_token_standing"),
+      byHash: gather(async (hashes: readonly string[]) =>
+        inOrder(hashes, await serverByHash.execute({ hash: hashes }), "tokenHash"),
+      ),
+      standing: gather(async (ids: readonly string[]) =>
+        inOrder(ids, await serverStanding.execute({ tokenID: ids }), "tokenID"),
+      ),
     };
-    this.#ofUser = everyRegion(databases, (database) => ({
-      byHash: database
-        .select({ tokenID: userTokens.tokenID, userID: userTokens.userID, bizID: users.bizID })
+    this.#ofUser = everyRegion(databases, (database) => {
+      const byHash = database
+        .select({
+          tokenHash: userTokens.tokenHash,
+          tokenID: userTokens.tokenID,
+          userID: userTokens.userID,
+          bizID: users.bizID,
+        })
         .from(userTokens)
         .innerJoin(users, eq(users.userID, userTokens.userID))
-        .where(and(eq(userTokens.tokenHash, hash), isNull(userTokens.revoked)))
-        .prepare("user_token_by_hash"),
-      standing: database
+        .where(and(sql`${userTokens.tokenHash} = any(${hash}::text[])`, isNull(userTokens.revoked)))
+        .prepare("user_tokens_by_hash");
+      const standing = database
         .select({ tokenID: userTokens.tokenID })
         .from(userTokens)
-        .where(and(eq(userTokens.tokenID, id), isNull(userTokens.revoked)))
-        .prepare("user_token_standing"),
-    }));
+        .where(and(sql`${userTokens.tokenID} = any(${id}::uuid[])`, isNull(userTokens.revoked)))
+        .prepare("user_tokens_standing");
+      return {
+        byHash: gather(async (hashes: readonly string[]) =>
+          inOrder(hashes, await byHash.execute({ hash: hashes }), "tokenHash"),
+        ),
+        standing: gather(async (ids: readonly string[]) =>
+          inOrder(ids, await standing.execute({ tokenID: ids }), "tokenID"),
+        ),
+      };
+    });
   }
 
   /** Whose a refresh token is; undefined where it is none, unknown, revoked, or another partner's: nobody is told which. */
@@ -90,11 +110,14 @@ export class RefreshTokenStore {
     const hash = hashOf(token);
     let bearer: Bearer | undefined;
     if (parsed.kind === "partner") {
-      const [found] = await this.#ofServer.byHash.execute({ hash });
-      if (found !== undefined) bearer = { kind: "partner", ...found };
+      const found = await this.#ofServer.byHash(hash);
+      if (found !== undefined) bearer = { kind: "partner", bizID: found.bizID, tokenID: found.tokenID };
     } else {
-      const [found] = await this.#ofUser[parsed.region].byHash.execute({ hash });
-      if (found !== undefined) bearer = { kind: "user", region: parsed.region, ...found };
+      const found = await this.#ofUser[parsed.region].byHash(hash);
+      if (found !== undefined) {
+        const { bizID, tokenID, userID } = found;
+        bearer = { kind: "user", region: parsed.region, bizID, tokenID, userID };
+      }
     }
     return bearer?.bizID === bizID ? bearer : undefined;
   }
@@ -103,7 +126,7 @@ export class RefreshTokenStore {
   async stands(bearer: Bearer): Promise<boolean> {
     const { tokenID } = bearer;
     const query = bearer.kind === "partner" ? this.#ofServer : this.#ofUser[bearer.region];
-    return (await query.standing.execute({ tokenID })).length === 1;
+    return (await query.standing(tokenID)) !== undefined;
   }
 
   /** Makes a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
@@ -233,4 +256,10 @@ async function make<Row extends TokenRow>(
 
 function reused(why: string): ServiceError {
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", `The Idempotency-Key was used before: ${why}. Use a new one.`);
+}
+
+/** The rows in the order of what was asked for; undefined where there is none. */
+function inOrder<Row, Key extends keyof Row>(asked: readonly Row[Key][], rows: Row[], key: Key): (Row | undefined)[] {
+  const found = new Map(rows.map((row) => [row[key], row]));
+  return asked.map((value) => found.get(value));
 }

@@ -4,6 +4,7 @@ import type { UserID } from "../../identity/userID.ts";
 import { bucketOf } from "../bucket.ts";
 import { REGIONS, type Region } from "../../identity/region.ts";
 import type { Database, Databases } from "./database.ts";
+import { gather } from "./gather.ts";
 import { userIDs, users } from "./tables.ts";
 
 /** A shadow user (specification, "Shadow user"). */
@@ -20,6 +21,8 @@ export interface User {
 
 const SALT_BYTES = 16;
 
+type Claim = Pick<User, "userID" | "bizID" | "region">;
+
 /** Shadow users: whose each id is in the home database, all else in the user's region. */
 export class UserStore {
   readonly #databases: Databases;
@@ -34,28 +37,42 @@ export class UserStore {
     const { home } = databases;
     const id = sql.placeholder("userID");
     this.#owner = home.select().from(userIDs).where(eq(userIDs.userID, id)).prepare("owner_of_user_id");
-    this.#claim = home
+    const claim = home
       .insert(userIDs)
-      .values({ userID: id, bizID: sql.placeholder("bizID"), region: sql.placeholder("region") })
+      .select(
+        sql`select * from unnest(${arrayOf("text", "userID")}, ${arrayOf("text", "bizID")}, ${arrayOf("text", "region")})`,
+      )
       .onConflictDoNothing()
       .returning()
-      .prepare("claim_user_id");
-    this.#inRegion = everyRegion(databases, (database) => ({
-      get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-      insert: database
+      .prepare("claim_user_ids");
+    this.#claim = gather(async (asked: readonly Claim[]) => {
+      const sorted = asked.toSorted(byUserID);
+      const claimed = await claim.execute(columnsOf(sorted, ["userID", "bizID", "region"]));
+      const found = new Map(claimed.map((row) => [row.userID, row]));
+      // Of two partners who ask for one id at once, the row says whose it became.
+      return asked.map(({ userID, bizID, region }) => {
+        const row = found.get(userID);
+        return row !== undefined && row.bizID === bizID && row.region === region;
+      });
+    });
+    this.#inRegion = everyRegion(databases, (database) => {
+      const names = ["userID", "bizID", "region", "bucket", "salt", "created"] as const;
+      const columns = names.map((name) => arrayOf(name === "created" ? "bigint" : "text", name));
+      const insert = database
         .insert(users)
-        .values({
-          userID: id,
-          bizID: sql.placeholder("bizID"),
-          region: sql.placeholder("region"),
-          bucket: sql.placeholder("bucket"),
-          salt: sql.placeholder("salt"),
-          created: sql.placeholder("created"),
-        })
+        .select(sql`select * from unnest(${sql.join(columns, sql`, `)})`)
         .onConflictDoNothing()
         .returning()
-        .prepare("insert_user"),
-    }));
+        .prepare("insert_users");
+      return {
+        get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
+        insert: gather(async (asked: readonly User[]) => {
+          const inserted = await insert.execute(columnsOf(asked.toSorted(byUserID), names));
+          const found = new Map(inserted.map((row) => [row.salt, row]));
+          return asked.map(({ salt }) => found.get(salt));
+        }),
+      };
+    });
   }
 
   /**
@@ -64,8 +81,7 @@ export class UserStore {
    * @returns undefined where the id is another partner's, or in another region
    */
   async create(bizID: string, userID: UserID, region: Region, created: number): Promise<User | undefined> {
-    const [claimed] = await this.#claim.execute({ userID, bizID, region });
-    if (claimed === undefined) {
+    if (!(await this.#claim({ userID, bizID, region }))) {
       const [owner] = await this.#owner.execute({ userID });
       if (owner?.bizID !== bizID || owner.region !== region) return undefined;
     }
@@ -73,8 +89,7 @@ export class UserStore {
     const { bucketPrefix, stage } = this.#naming;
     const bucket = bucketOf(bucketPrefix, stage, region, userID);
     const salt = randomBytes(SALT_BYTES).toString("hex");
-    const [inserted] = await insert.execute({ userID, bizID, region, bucket, salt, created });
-    return inserted ?? (await get.execute({ userID }))[0];
+    return (await insert({ userID, bizID, region, bucket, salt, created })) ?? (await get.execute({ userID }))[0];
   }
 
   /** A partner's user; undefined where there is none, or it is another partner's. */
@@ -113,4 +128,22 @@ export class UserStore {
 /** The same for each region. */
 export function everyRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
   return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
+}
+
+/** A placeholder of many values, one for each row. */
+function arrayOf(type: "text" | "bigint", name: string) {
+  return sql`${sql.placeholder(name)}::${sql.raw(type)}[]`;
+}
+
+/** Rows as the columns that `unnest` makes rows of. */
+function columnsOf<Row, Name extends keyof Row>(
+  rows: readonly Row[],
+  names: readonly Name[],
+): Record<Name, Row[Name][]> {
+  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as Record<Name, Row[Name][]>;
+}
+
+/** One order for all replicas: two statements that insert the same ids never wait for each other. */
+function byUserID(a: { userID: UserID }, b: { userID: UserID }): number {
+  return a.userID < b.userID ? -1 : 1;
 }
