@@ -7,9 +7,10 @@
 import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../src/identity/keyRecord.ts";
 import { startFileHost } from "../src/stack/fileHost.ts";
@@ -34,6 +35,7 @@ const LATEST_KILL_MS = 30;
 const MOST_KILLS = 3;
 const MOST_RUNS = 40;
 
+let lastWords = "";
 let killed = 0;
 let failed = 0;
 let faults = 0;
@@ -55,6 +57,8 @@ for (let round = 1; round <= ROUNDS; round++) {
   const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
+  // Deeper than the blocks that will vanish.
+  await call("hardhat_mine", ["0x10"]);
   const records = sampleRecords(USERS, round);
   const path = join(dir, "users.jsonl");
   await writeFile(path, records.map((record) => `${serializeKeyRecord(record)}\n`).join(""));
@@ -63,7 +67,8 @@ for (let round = 1; round <= ROUNDS; round++) {
 
   let kills = 0;
   for (let run = 1; ; run++) {
-    if (run > MOST_RUNS) throw new Error(`Round ${round}: no publisher got through in ${MOST_RUNS} runs.`);
+    if (run > MOST_RUNS)
+      throw new Error(`Round ${round}: no publisher got through in ${MOST_RUNS} runs.\n${lastWords}`);
     const killAt = kills < MOST_KILLS ? 1 + random(`${round}:${run}:call`, LATEST_KILL_CALL) : Infinity;
     const killAfterMs = random(`${round}:${run}:ms`, LATEST_KILL_MS);
     const code = await publishOnce(words, (kill) => {
@@ -76,17 +81,15 @@ for (let round = 1; round <= ROUNDS; round++) {
       kills++;
       if (onAnvil && random(`${round}:${run}:reorganise`, 4) === 0) {
         reorganisations++;
-        await reorganise(call, 1 + random(`${round}:${run}:depth`, 5)).catch(() => undefined);
+        await reorganise(call, 1 + random(`${round}:${run}:depth`, 5));
       }
     } else if (code === 0) break;
     else failed++;
   }
   killed += kills;
   faults += proxy.count();
-  if (String(await call("eth_getCode", [contract, "latest"])) === "0x") {
-    // The blocks that vanished held the contract, too: there is nothing to judge.
-    continue;
-  }
+  // A file that was being written has a name of its own, which no host serves.
+  for (const name of await readdir(merkleDir)) if (name.startsWith(".")) await rm(join(merkleDir, name));
   await judgeField({ call, contract, owner, merkleDir }, records);
   process.stderr.write(`\r${round} rounds, ${killed} killed, ${failed} runs failed, ${faults} faults`);
 }
@@ -95,9 +98,11 @@ process.stdout.write(`\n${JSON.stringify(summary)}\nEvery user has one right roo
 
 /** Runs a publisher to its end, or until it is killed. @param arm is handed what kills it */
 async function publishOnce(words: readonly string[], arm: (kill: () => void) => void): Promise<number | "killed"> {
-  const child = spawn(process.execPath, [PUBLISHER, ...words], { stdio: ["ignore", "ignore", "ignore"] });
+  const child = spawn(process.execPath, [PUBLISHER, ...words], { stdio: ["ignore", "ignore", "pipe"] });
   arm(() => child.kill("SIGKILL"));
+  const said = text(child.stderr);
   const [code] = (await once(child, "exit")) as [number | null];
+  lastWords = await said;
   return code ?? "killed";
 }
 

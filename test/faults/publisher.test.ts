@@ -216,7 +216,8 @@ function holds(fresh: ReturnType<typeof freshRegistry>): void {
 
   it("is told to ask less often", async () => {
     const proxy = closing(await startFaultyProxy(fresh.rpcUrl));
-    proxy.limitRate(20, 200);
+    // The pauses before the second question are longer than that.
+    proxy.limitRate(10, 15);
     const via = rpcCaller(proxy.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
     await untilDone({ via });
     await expectWell(records);
