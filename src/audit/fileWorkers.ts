@@ -3,6 +3,9 @@ import { checkFile, type FileAnswer, type FileQuestion } from "./checkFile.ts";
 import type { FileSource } from "./fileSource.ts";
 import type { NumberedAnswer, NumberedQuestion } from "./fileWorker.ts";
 
+/** What of a thread's garbage may gather: by default several times as much, for each thread. */
+const YOUNG_HEAP_MB = 16;
+
 /** Threads that read and judge files: judging a file of 700 users takes a core some 10 ms. */
 export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
@@ -14,7 +17,10 @@ export class FileWorkers implements AsyncDisposable {
   constructor(source: FileSource, count: number) {
     this.#source = source;
     this.#workers = Array.from({ length: count }, () => {
-      const worker = new Worker(new URL("fileWorker.ts", import.meta.url), { workerData: source });
+      const worker = new Worker(new URL("fileWorker.ts", import.meta.url), {
+        workerData: source,
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
+      });
       worker.on("message", (answer: NumberedAnswer) => {
         this.#settle(answer);
       });
