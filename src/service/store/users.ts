@@ -52,7 +52,7 @@ export class UserStore {
       // Of two partners who ask for one id at once, the row says whose it became.
       return asked.map(({ userID, bizID, region }) => {
         const row = found.get(userID);
-        return row !== undefined && row.bizID === bizID && row.region === region;
+        return row?.bizID === bizID && row.region === region;
       });
     });
     this.#inRegion = everyRegion(databases, (database) => {
