@@ -9,8 +9,10 @@ import { setTimeout } from "node:timers/promises";
 const PATIENCE = 5_000;
 
 const [, , folder = "", pidFile = ""] = process.argv;
-process.stdin.resume().on("error", () => process.stdin.destroy());
-process.stdin.once("close", () => void tidyUp());
+if (import.meta.main) {
+  process.stdin.resume().on("error", () => process.stdin.destroy());
+  process.stdin.once("close", () => void tidyUp());
+}
 
 async function tidyUp(): Promise<void> {
   const started = Date.now();

@@ -8,6 +8,8 @@ export interface KeyrootReady {
   origin: string;
 }
 
-await firstOrder();
-const { url: origin } = await startService(readConfig(process.env));
-process.send?.({ origin } satisfies KeyrootReady);
+if (import.meta.main) {
+  await firstOrder();
+  const { url: origin } = await startService(readConfig(process.env));
+  process.send?.({ origin } satisfies KeyrootReady);
+}
