@@ -19,10 +19,10 @@ import { AuditState } from "../src/audit/state.ts";
 import { UserIndex } from "../src/audit/userIndex.ts";
 import { makeKeyRecord } from "../src/identity/keyRecord.ts";
 import { generateKeyPair } from "../src/identity/publicKey.ts";
-import { randomUserID, userIDToHex } from "../src/identity/userID.ts";
+import { randomUserID } from "../src/identity/userID.ts";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
-import { registryAbi } from "../src/publisher/registryAbi.ts";
 import { blockAt } from "../src/registry/blocks.ts";
+import { encodeAddMerkleTreeRoot } from "../src/registry/calls.ts";
 import { rpcCaller, type RpcCall } from "../src/transport/jsonRpc.ts";
 import { startAnvil } from "../test/anvil/anvil.mts";
 
@@ -200,8 +200,8 @@ async function publishAll(call: RpcCall, contract: string, dir: string): Promise
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
   for (const { records, tree } of makeFiles(dir)) {
-    const packed = records.map(({ userID }) => userIDToHex(userID)).join("");
-    const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${tree.root}`, `0x${packed}`]);
+    const userIDs = records.map(({ userID }) => userID);
+    const data = encodeAddMerkleTreeRoot(tree.root, userIDs);
     last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
   }
   await receiptOf(call, last);

@@ -4,13 +4,16 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { ArgumentError, type KeyrootError, TransportError } from "../../src/errors.ts";
-import { userIDToHex } from "../../src/identity/userID.ts";
 import { openKeyFile } from "../../src/publisher/keyFile.ts";
 import { openSigner } from "../../src/publisher/openSigner.ts";
-import { registryAbi } from "../../src/publisher/registryAbi.ts";
 import { RemoteSigner } from "../../src/publisher/remoteSigner.ts";
 import { type Signer, signingSender, type TransactionRequest } from "../../src/publisher/signer.ts";
-import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot, USERS_SLOT } from "../../src/registry/calls.ts";
+import {
+  decodeMerkleTreeRoot,
+  encodeAddMerkleTreeRoot,
+  encodeGetMerkleTreeRoot,
+  USERS_SLOT,
+} from "../../src/registry/calls.ts";
 import { slotOfUser } from "../../src/registry/storageProof.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
@@ -33,7 +36,7 @@ const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
 const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionRequest => ({
   from: wallet.address,
   to: CONTRACT,
-  data: registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${ROOT}`, `0x${userIDToHex(sampleUserID(1))}`]),
+  data: encodeAddMerkleTreeRoot(ROOT, [sampleUserID(1)]),
   nonce: "0x0",
   gas: "0x30d40",
   maxFeePerGas: "0x2540be400",
@@ -266,7 +269,7 @@ function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; cont
       const opened = await signer;
       const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;
       const user = sampleUserID(accessList ? 1 : 2);
-      const data = registryAbi.encodeFunctionData("addMerkleTreeRoot", [`0x${ROOT}`, `0x${userIDToHex(user)}`]);
+      const data = encodeAddMerkleTreeRoot(ROOT, [user]);
       const list = accessList ? [{ address: contract, storageKeys: [slotOfUser(user, USERS_SLOT)] }] : undefined;
       const request = requestOf({ to: contract, nonce, data, accessList: list });
       const { hash } = await opened.sign(request, chainId);
