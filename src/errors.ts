@@ -63,9 +63,6 @@ export const ERROR_CODES = [
   "USER_NOT_IN_FILE",
   "KEY_MISMATCH",
   // publishing
-  "KEY_FILE_INVALID",
-  "PASSPHRASE_MISSING",
-  "SIGNER_MISMATCH",
   "RECORDS_INVALID",
   "NO_RECORDS",
   "FILE_CONFLICT",
@@ -79,6 +76,7 @@ export const ERROR_CODES = [
   "FEE_TOO_HIGH",
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
+  "NOT_FINAL",
   // the partner service
   "CONTENT_TYPE",
   "FIELD_MISSING",
@@ -110,7 +108,6 @@ export const ERROR_CODES = [
   "CONFIGURATION_INVALID",
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
-  "NOT_FINAL",
   // auditing
   "STATE_INVALID",
   "WEBHOOK_ERROR",

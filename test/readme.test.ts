@@ -44,7 +44,7 @@ describe("the README", () => {
 
   it("has no other commands than those that run here", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
-    expect(commands).to.deep.equal([...blocks.flat(), ...live]);
+    expect(commands.toSorted()).to.deep.equal([...blocks.flat(), ...live].toSorted());
   });
 
   it("publishes your own users with the commands that it names", async function () {
@@ -68,6 +68,15 @@ describe("the README", () => {
     expect(bundled).to.include(".bundle.json");
     expect(audited).to.include("All is as it should be: every event, every file, every user.");
     expect(watched?.match(/^published {2}/gm)).to.have.lengthOf(100);
+  });
+
+  it("serves partners with the commands that it names", async function () {
+    this.timeout(60_000);
+    const outputs: string[] = [];
+    for (const command of blocks[2] ?? [])
+      outputs.push((await run("bash", ["-c", command], { cwd: root, env })).stdout);
+    expect(outputs[0]).to.match(/^biz_[\w-]{22}\n/);
+    expect(outputs[1]).to.equal("0 users' keys published.\n");
   });
 
   it("deploys and publishes on a chain that is named by --network, with the commands that it names", async function () {

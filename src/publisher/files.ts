@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransportError, VerificationError } from "../errors.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { type MerkleFile, parseMerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { patiently } from "./patiently.ts";
@@ -30,12 +30,33 @@ export async function checkFile(
   store: MerkleFileStore,
   fetchFile?: FetchFile,
 ): Promise<number> {
-  const { root } = batch;
+  const stored = await store.get(batch.root);
+  checkUsers(batch, parseMerkleFile(stored, batch.root));
+  if (fetchFile !== undefined) await checkServed(batch.root, stored, fetchFile);
+  return stored.length;
+}
+
+/**
+ * Stores a file that was just made, and checks that the store and clients have its very bytes, which need not be taken
+ * apart again.
+ * @returns its size in bytes
+ * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND; TransportError; and as the store
+ */
+export async function placeFile(file: MerkleFile, store: MerkleFileStore, fetchFile?: FetchFile): Promise<number> {
+  const { root } = file.tree;
+  await store.put(file);
   const stored = await store.get(root);
-  checkUsers(batch, parseMerkleFile(stored, root));
-  if (fetchFile === undefined) return stored.length;
+  if (Buffer.compare(stored, Buffer.from([...serializeMerkleFile(file)].join(""))) !== 0) {
+    const message = `The store hands out other bytes as ${root}.json than it was given.`;
+    throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+  }
+  if (fetchFile !== undefined) await checkServed(root, stored, fetchFile);
+  return stored.length;
+}
+
+async function checkServed(root: string, stored: Uint8Array, fetchFile: FetchFile): Promise<void> {
   try {
-    if (Buffer.compare(await fetchFile(root, stored.length), stored) === 0) return stored.length;
+    if (Buffer.compare(await fetchFile(root, stored.length), stored) === 0) return;
   } catch (error) {
     // More bytes are other bytes.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;

@@ -4,7 +4,7 @@ import type { UserID } from "../identity/userID.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
 import { type Depth, untilDeep } from "./depth.ts";
 import { endpointSender } from "./endpointSender.ts";
-import { checkFile, type FetchFile } from "./files.ts";
+import { checkFile, type FetchFile, placeFile } from "./files.ts";
 import type { MerkleFileStore } from "./folderStore.ts";
 import { makePlan, planTargetOf } from "./makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan.ts";
@@ -86,7 +86,7 @@ const MAX_ROUNDS = 20;
  * has one as deep in the chain as asked for. Last it proves every key as clients verify it.
  *
  * It may end at any time, and be run again: files are whole or not there, and where things stand is read from the chain.
- * @param records one a user
+ * @param records one a user; a `RecordTable` is emptied once its plan is kept
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, and as `checkKeyRecord`;
  * VerificationError and TransportError as store, chain and verifier
  */
@@ -146,15 +146,13 @@ class Publisher {
         this.publication.kept += users.length;
         this.#tell({ event: "kept", users });
       },
-      onFile: async (file) => {
-        await store.put(file);
-        const userIDs = file.records.map(({ userID }) => userID);
-        return checkFile({ root: file.tree.root, userIDs }, store, fetchFile);
-      },
+      onFile: (file) => placeFile(file, store, fetchFile),
       ...(onProgress && { onProgress }),
     });
     if (plan.batches.length === 0) return;
     await this.#keeper.writePlan(plan);
+    // From here on, the plan and its files have all that is needed.
+    records.release();
     this.#tell({ event: "planned", ...sizeOf(plan) });
     await this.#carryOut(plan, plan.batches);
   }

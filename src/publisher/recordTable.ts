@@ -103,6 +103,13 @@ export class RecordTable implements Iterable<KeyRecord> {
     return new RecordTable(this.#chunks, this.#rows, order);
   }
 
+  /** Gives the memory of all records back, also of those tables that were filtered from this one. */
+  release(): void {
+    this.#chunks.length = 0;
+    this.#rows = 0;
+    this.#order = new Uint32Array();
+  }
+
   *[Symbol.iterator](): Generator<KeyRecord> {
     for (const row of this.#order) {
       const start = startOf(row) + PUB_KEY;
