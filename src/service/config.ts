@@ -70,7 +70,7 @@ const environment = z.object({
   KEYROOT_DATABASE_CONNECTIONS: count(1000).default(10),
   KEYROOT_SIGNING_KEYS: z.string().optional(),
   KEYROOT_ADMIN_TOKEN: z.string().min(32, "has less than 32 characters").optional(),
-  KEYROOT_RATE_LIMIT: count(1_000_000).default(600),
+  KEYROOT_RATE_LIMIT: count(1_000_000).default(6000),
   KEYROOT_TRUSTED_PROXIES: z
     .string()
     .transform((list) => list.split(",").map((proxy) => proxy.trim()))

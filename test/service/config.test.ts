@@ -42,7 +42,7 @@ describe("the service's configuration", () => {
       databaseUrl: undefined,
       databaseFolder: ".keyroot/database",
       adminToken: undefined,
-      rateLimit: 600,
+      rateLimit: 6000,
       stage: "dev",
     });
   });
