@@ -11,6 +11,9 @@ import { makeService } from "./service.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 
+/** How often sealed copies of tokens that are a day old are dropped: every hour. */
+const DROP_SEALED_MS = 60 * 60 * 1000;
+
 /** A service that takes requests. */
 export interface RunningService {
   /** `http://<address>:<port>`, without a slash at the end. */
@@ -54,6 +57,14 @@ export async function startService(config: Config, schedule?: Schedule): Promise
     const message = "The service has no chain to publish on: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
     throw new ArgumentError("CONFIGURATION_INVALID", message);
   }
+  const dropping = setInterval(() => {
+    service.refreshTokens.dropSealed(service.now()).catch((err: unknown) => {
+      logger.error({ err }, "sealed tokens were not dropped");
+    });
+  }, DROP_SEALED_MS);
+  starting.defer(() => {
+    clearInterval(dropping);
+  });
   const app = await makeApp(service, { logger, trustedProxies });
   starting.defer(() => app.close());
 
