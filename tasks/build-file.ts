@@ -23,7 +23,7 @@ export default command(async ({ out, usersPerFile, ...args }: Args) => {
   const files = [];
   let users = 0;
   for (const file of cutIntoFiles(records, usersPerFile)) {
-    const path = await store.put(file);
+    const { where: path } = await store.put(file);
     files.push({ root: file.tree.root, users: file.records.length, path });
     progress.update("storing files", (users += file.records.length), records.length);
   }

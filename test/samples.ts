@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type KeyRecord, makeKeyRecord } from "../src/identity/keyRecord.ts";
 import { type UserID, userIDFromBytes } from "../src/identity/userID.ts";
 import { type MerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
+import type { StoredFile } from "../src/publisher/folderStore.ts";
 import { BASE, encode, multiply } from "./identity/curve41417.ts";
 
 /** SHA-256 in hex, by Node: the tests' own opinion. */
@@ -27,4 +28,10 @@ export function sampleRecords(count: number, seed = 1): KeyRecord[] {
 /** A file's text. */
 export function textOf(file: MerkleFile): string {
   return [...serializeMerkleFile(file)].join("");
+}
+
+/** What a store says that put this file there. */
+export function storedAs(where: string, file: MerkleFile): StoredFile {
+  const text = textOf(file);
+  return { where, bytes: text.length, sha256: sha256(text) };
 }

@@ -1,9 +1,9 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
 import { edwards, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
-import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, hexToBytes, randomBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError } from "../errors.ts";
+import { sha256Hex } from "../sha256Hex.ts";
 import { bytesToBase64 } from "./base64.ts";
 
 /** 0x04, X and Y: the uncompressed point (SEC 1, section 2.3.3) of Curve41417. */
@@ -60,7 +60,7 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
 
 /** The key's id: the first 16 bytes of SHA-256 over its 105 bytes. */
 export function keyIDOf(publicKey: Uint8Array): Uint8Array {
-  return sha256(publicKey).slice(0, KEY_ID_BYTES);
+  return hexToBytes(sha256Hex(publicKey).slice(0, 2 * KEY_ID_BYTES));
 }
 
 /** A fresh key pair for samples and tests: a random scalar below the curve's order, and the point it belongs to. */
@@ -83,7 +83,7 @@ function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     const message = `The public key ${bytesToBase64(bytes)} is not 0x04 and two coordinates below 2^414 - 17.`;
     throw new ArgumentError("PUBLIC_KEY_FORMAT", message, { actual: bytesToBase64(bytes) });
   }
-  const [x2, y2] = [x * x, y * y];
+  const [x2, y2] = [reduce(x * x), reduce(y * y)];
   if ((x2 + y2 - 1n - d * x2 * y2) % p !== 0n) {
     const message = `The public key ${bytesToBase64(bytes)} is not a point of Curve41417.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_ON_CURVE", message, { actual: bytesToBase64(bytes) });
@@ -94,6 +94,11 @@ function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     throw new ArgumentError("PUBLIC_KEY_SMALL_ORDER", message, { actual: bytesToBase64(bytes) });
   }
   return { x, y };
+}
+
+/** A smaller number that is the same modulo p: 2⁴¹⁴ counts as 17. */
+function reduce(n: bigint): bigint {
+  return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }
 
 function encodePoint(x: bigint, y: bigint): Uint8Array {

@@ -5,12 +5,12 @@ import {
   S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { withinTime } from "../transport/fetchBytes.ts";
-import type { MerkleFileStore } from "./folderStore.ts";
+import type { MerkleFileStore, StoredFile } from "./folderStore.ts";
 
 /** How long a bucket may take. */
 export interface BucketTimes {
@@ -84,14 +84,14 @@ export class BucketStore implements MerkleFileStore {
     return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs);
   }
 
-  async put(file: MerkleFile): Promise<string> {
+  async put(file: MerkleFile): Promise<StoredFile> {
     const name = `${file.tree.root}.json`;
     const where = this.#addressOf(name);
     const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
     let standing = await this.#compare(name, bytes);
     const written = standing === "missing" && (await this.#write(name, bytes));
     if (standing === "missing") standing = await this.#compare(name, bytes);
-    if (standing === "same") return where;
+    if (standing === "same") return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
     if (standing === "other" && !written) {
       const message = `${where} holds other bytes than this tree's: a file under a root's name never changes.`;
       throw new ArgumentError("FILE_CONFLICT", message);
@@ -155,7 +155,7 @@ export class BucketStore implements MerkleFileStore {
         ContentType: "application/json",
         CacheControl: "public, max-age=31536000, immutable",
         // The service compares it with what has arrived.
-        ChecksumSHA256: createHash("sha256").update(bytes).digest("base64"),
+        ChecksumSHA256: hash("sha256", bytes, "base64"),
         ...condition,
       });
       return this.#client.send(command, { abortSignal });

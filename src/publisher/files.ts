@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransportError, VerificationError } from "../errors.ts";
-import { type MerkleFile, parseMerkleFile, serializeMerkleFile } from "../merkle/file.ts";
+import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { sha256Hex } from "../sha256Hex.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { patiently } from "./patiently.ts";
-import type { MerkleFileStore } from "./folderStore.ts";
+import type { MerkleFileStore, StoredFile } from "./folderStore.ts";
 import type { Batch } from "./plan.ts";
 
 /** Fetches a root's file from where clients look for it. @param maxBytes how large it may be */
@@ -22,46 +23,42 @@ export function fromHost(merkleUrl: string, patience = HOST_PATIENCE): FetchFile
 /**
  * Checks that a batch's file is in the store and where clients look for it, and that it is a tree of this root with a
  * record of each of the batch's users.
- * @returns its size in bytes
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError
  */
 export async function checkFile(
   batch: Pick<Batch, "root" | "userIDs">,
   store: MerkleFileStore,
-  fetchFile?: FetchFile,
-): Promise<number> {
+  fetchFile: FetchFile,
+): Promise<void> {
   const stored = await store.get(batch.root);
   checkUsers(batch, parseMerkleFile(stored, batch.root));
-  if (fetchFile !== undefined) await checkServed(batch.root, stored, fetchFile);
-  return stored.length;
+  await checkServed(batch.root, { bytes: stored.length, sha256: sha256Hex(stored) }, fetchFile);
 }
 
 /**
- * Stores a file that was just made, and checks that the store and clients have its very bytes, which need not be taken
- * apart again.
+ * Stores a file that was just made, and checks that clients are served its very bytes, which need not be taken apart
+ * again.
  * @returns its size in bytes
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND; TransportError; and as the store
  */
-export async function placeFile(file: MerkleFile, store: MerkleFileStore, fetchFile?: FetchFile): Promise<number> {
-  const { root } = file.tree;
-  await store.put(file);
-  const stored = await store.get(root);
-  if (Buffer.compare(stored, Buffer.from([...serializeMerkleFile(file)].join(""))) !== 0) {
-    const message = `The store hands out other bytes as ${root}.json than it was given.`;
-    throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
-  }
-  if (fetchFile !== undefined) await checkServed(root, stored, fetchFile);
-  return stored.length;
+export async function placeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<number> {
+  const stored = await store.put(file);
+  await checkServed(file.tree.root, stored, fetchFile);
+  return stored.bytes;
 }
 
-async function checkServed(root: string, stored: Uint8Array, fetchFile: FetchFile): Promise<void> {
+async function checkServed(
+  root: string,
+  { bytes, sha256 }: Pick<StoredFile, "bytes" | "sha256">,
+  fetchFile: FetchFile,
+): Promise<void> {
   try {
-    if (Buffer.compare(await fetchFile(root, stored.length), stored) === 0) return;
+    if (sha256Hex(await fetchFile(root, bytes)) === sha256) return;
   } catch (error) {
     // More bytes are other bytes.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
-  const message = `The file host serves other bytes as ${root}.json than were stored: its root is not added.`;
+  const message = `Clients are served other bytes as ${root}.json than were stored: its root is not added.`;
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 

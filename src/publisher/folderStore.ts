@@ -1,27 +1,34 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { syncFolder, withDraft } from "./writeWhole.ts";
+
+/** A file as a store has it. */
+export interface StoredFile {
+  /** Its path or address. */
+  where: string;
+  /** Its size in bytes. */
+  bytes: number;
+  /** The SHA-256 of its bytes, as they were read back, 64 hex digits in lower case. */
+  sha256: string;
+}
 
 /** Where Merkle-tree files are put so that a file host serves them. */
 export interface MerkleFileStore {
   /**
    * Stores a file under its root's name, whole or not at all, and reads it back. Storing the same bytes again changes
    * nothing.
-   * @returns where it is now
    * @throws ArgumentError FILE_CONFLICT where other bytes stand under this name; TransportError FILE_UNWRITABLE
    */
-  put(file: MerkleFile): Promise<string>;
+  put(file: MerkleFile): Promise<StoredFile>;
   /** The bytes stored under a root. */
   get(root: string): Promise<Uint8Array>;
 }
 
-/** Pieces of about this many characters are written at once. */
-const CHUNK_LENGTH = 2 ** 16;
+/** About as many bytes are written or read at once. */
+const CHUNK_BYTES = 2 ** 16;
 
 /** A folder as a store: a file `<root>.json` for each tree. The folder is made when it is missing. */
 export class FolderStore implements MerkleFileStore {
@@ -31,26 +38,26 @@ export class FolderStore implements MerkleFileStore {
     this.#dir = dir;
   }
 
-  async put(file: MerkleFile): Promise<string> {
+  async put(file: MerkleFile): Promise<StoredFile> {
     const path = this.#pathOf(file.tree.root);
     try {
       await mkdir(this.#dir, { recursive: true });
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);
-        const standing = await hashOf(path);
+        const standing = await readBack(path);
         if (standing === undefined) {
           await rename(draft, path);
           await syncFolder(this.#dir);
-        } else if (standing !== written) {
+        } else if (standing.sha256 !== written) {
           const message = `${path} holds other bytes than this tree's: a file under a root's name never changes.`;
-          throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: standing });
+          throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: standing.sha256 });
         }
         return written;
       });
-      const stored = await hashOf(path);
-      if (stored === written) return path;
+      const stored = await readBack(path);
+      if (stored?.sha256 === written) return stored;
       const message = `${path} does not read as it was written.`;
-      throw new TransportError("FILE_UNWRITABLE", message, { expected: written, actual: stored });
+      throw new TransportError("FILE_UNWRITABLE", message, { expected: written, actual: stored?.sha256 });
     } catch (cause) {
       if (cause instanceof KeyrootError) throw cause;
       const message = `${path} cannot be written: ${(cause as Error).message}.`;
@@ -84,25 +91,33 @@ async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   return hash.digest("hex");
 }
 
-function* inChunks(pieces: Iterable<string>): Generator<string> {
+function* inChunks(pieces: Iterable<string>): Generator<Buffer> {
   let chunk = "";
   for (const piece of pieces) {
     chunk += piece;
-    if (chunk.length < CHUNK_LENGTH) continue;
-    yield chunk;
+    if (chunk.length < CHUNK_BYTES) continue;
+    yield Buffer.from(chunk);
     chunk = "";
   }
-  yield chunk;
+  yield Buffer.from(chunk);
 }
 
-/** SHA-256 of the bytes that are on the disk; undefined where there is no such file. */
-async function hashOf(path: string): Promise<string | undefined> {
+/** What is on the disk; undefined where there is no such file. */
+async function readBack(path: string): Promise<StoredFile | undefined> {
   const hash = createHash("sha256");
+  // A stream would take three times as long.
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let bytes = 0;
   try {
-    await pipeline(createReadStream(path), hash);
+    await using file = await open(path);
+    for (;;) {
+      const { bytesRead } = await file.read(chunk);
+      if (bytesRead === 0) return { where: path, bytes, sha256: hash.digest("hex") };
+      hash.update(chunk.subarray(0, bytesRead));
+      bytes += bytesRead;
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  return hash.digest("hex");
 }

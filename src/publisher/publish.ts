@@ -110,6 +110,7 @@ class Publisher {
   readonly #keeper: PlanKeeper;
   readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
+  readonly #fetchFile: FetchFile;
   /** What is known of the transactions that were seen in a block. */
   readonly #added = new Map<string, AddedRoot>();
 
@@ -118,25 +119,26 @@ class Publisher {
     this.#send = send;
     this.#keeper = options.keeper ?? new PlanMemory();
     this.#sending = { ...DEFAULT_SEND_OPTIONS, ...options.sending };
+    this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
   /** Finishes the plan that an earlier run has left. */
   async resume(): Promise<void> {
-    const { registry, store, fetchFile } = this.#options;
+    const { registry, store } = this.#options;
     const plan = await this.#keeper.readPlan();
     if (plan === undefined) return;
     checkTarget(plan, await planTargetOf(registry));
     this.#tell({ event: "resumed", ...sizeOf(plan) });
     let checked = 0;
     for (const batch of plan.batches) {
-      await checkFile(batch, store, fetchFile);
+      await checkFile(batch, store, this.#fetchFile);
       this.#progress("checking files", (checked += batch.users), plan);
     }
     await this.#carryOut(plan, await this.#lacking(plan.batches));
   }
 
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
-    const { registry, store, fetchFile, onProgress } = this.#options;
+    const { registry, store, onProgress } = this.#options;
     const resumed = new Set(this.publication.published.map(({ root }) => root));
     const plan = await makePlan(records, registry, {
       usersPerFile,
@@ -146,7 +148,7 @@ class Publisher {
         this.publication.kept += users.length;
         this.#tell({ event: "kept", users });
       },
-      onFile: (file) => placeFile(file, store, fetchFile),
+      onFile: (file) => placeFile(file, store, this.#fetchFile),
       ...(onProgress && { onProgress }),
     });
     if (plan.batches.length === 0) return;
@@ -248,8 +250,7 @@ class Publisher {
   }
 
   async #prove(settled: Settled, plan: Plan): Promise<void> {
-    const { store, fetchFile = (root: string) => store.get(root) } = this.#options;
-    await proveBatch(plan, settled, fetchFile);
+    await proveBatch(plan, settled, this.#fetchFile);
     const { batch, userIDs, shadowed } = settled;
     this.publication.shadowed.push(...shadowed);
     const { root, fileBytes } = batch;

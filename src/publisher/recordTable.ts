@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import { ArgumentError } from "../errors.ts";
+import { bytesToBase64 } from "../identity/base64.ts";
 import { checkKeyRecord, type KeyRecord, toKeyRecord } from "../identity/keyRecord.ts";
-import { KEY_ID_BYTES, PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
+import { keyIDOf, PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
 import type { UserID } from "../identity/userID.ts";
 
 /** A record that is not the first of its user. */
@@ -114,7 +114,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     for (const row of this.#order) {
       const start = startOf(row) + PUB_KEY;
       const publicKey = this.#chunkOf(row).subarray(start, start + PUBLIC_KEY_BYTES);
-      const keyID = hash("sha256", publicKey, "buffer").toString("base64", 0, KEY_ID_BYTES);
+      const keyID = bytesToBase64(keyIDOf(publicKey));
       yield { userID: this.#userIDOf(row), pubKey: publicKey.toString("base64"), keyID };
     }
   }

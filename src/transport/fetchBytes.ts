@@ -84,7 +84,8 @@ export async function withinTime<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    within.abort();
+    // With a reason of its own: one that is made takes its stack, which costs more than all the rest here.
+    within.abort("over");
   }
 }
 

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { ArgumentError, TransportError } from "../../src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
-import { sampleRecords, textOf } from "../samples.ts";
+import { sampleRecords, storedAs, textOf } from "../samples.ts";
 import { failure, temporaryFolder } from "../stack/support.ts";
 
 const run = promisify(execFile);
@@ -27,22 +27,22 @@ describe("FolderStore", () => {
   describe("put", () => {
     it("writes the file under its root's name, byte for byte, and nothing beside it", async () => {
       for (const file of [small, large]) {
-        expect(await store.put(file)).to.equal(join(folder.path, nameOf(file)));
+        expect(await store.put(file)).to.deep.equal(storedAs(join(folder.path, nameOf(file)), file));
         expect((await readFile(join(folder.path, nameOf(file)), "utf8")) === textOf(file)).to.be.true;
       }
       expect(await readdir(folder.path)).to.have.members([nameOf(small), nameOf(large)]);
     });
 
     it("makes the folder, and those above it, when they are missing", async () => {
-      const path = await new FolderStore(join(folder.path, "a", "b")).put(small);
+      const { where: path } = await new FolderStore(join(folder.path, "a", "b")).put(small);
       expect(path).to.equal(join(folder.path, "a", "b", nameOf(small)));
       expect(await readFile(path, "utf8")).to.equal(textOf(small));
     });
 
     it("leaves a file alone that holds the same bytes already", async () => {
-      const path = await store.put(small);
+      const { where: path } = await store.put(small);
       const before = await stat(path, { bigint: true });
-      expect(await store.put(small)).to.equal(path);
+      expect(await store.put(small)).to.deep.equal(storedAs(path, small));
       const after = await stat(path, { bigint: true });
       expect([after.ino, after.mtimeNs]).to.deep.equal([before.ino, before.mtimeNs]);
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
@@ -82,8 +82,8 @@ describe("FolderStore", () => {
     });
 
     it("lets several writers store the same file at once", async () => {
-      const paths = await Promise.all(Array.from({ length: 8 }, () => new FolderStore(folder.path).put(large)));
-      expect(new Set(paths)).to.have.lengthOf(1);
+      const stored = await Promise.all(Array.from({ length: 8 }, () => new FolderStore(folder.path).put(large)));
+      for (const one of stored) expect(one).to.deep.equal(storedAs(join(folder.path, nameOf(large)), large));
       expect(await readdir(folder.path)).to.deep.equal([nameOf(large)]);
     });
 
@@ -112,7 +112,7 @@ describe("FolderStore", () => {
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
         expect(error).to.have.property("message").that.includes("ENOSPC");
         expect(await readdir(folder.path)).to.be.empty;
-        expect(await readFile(await store.put(fitting), "utf8")).to.equal(textOf(fitting));
+        expect(await readFile((await store.put(fitting)).where, "utf8")).to.equal(textOf(fitting));
       } finally {
         await run("umount", [folder.path]);
       }
