@@ -1,9 +1,9 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
 import { edwards, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
-import { bytesToHex, hexToBytes, randomBytes } from "@noble/hashes/utils.js";
+import { hexToBytes, randomBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../describeValue.ts";
 import { ArgumentError } from "../errors.ts";
-import { sha256Hex } from "../sha256Hex.ts";
+import { bytesToHex, sha256Hex } from "../platform.ts";
 import { bytesToBase64 } from "./base64.ts";
 
 /** 0x04, X and Y: the uncompressed point (SEC 1, section 2.3.3) of Curve41417. */
@@ -67,7 +67,7 @@ export function keyIDOf(publicKey: Uint8Array): Uint8Array {
 export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array } {
   const { n } = curve().CURVE();
   // 128 bits more than the order, so that the remainder is as good as uniform (FIPS 186-5, appendix A.2.1).
-  const privateKey = (toNumber(randomBytes(COORDINATE_BYTES + 16)) % (n - 1n)) + 1n;
+  const privateKey = (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (n - 1n)) + 1n;
   const { x, y } = curve().BASE.multiply(privateKey).toAffine();
   return { privateKey, publicKey: encodePoint(x, y) };
 }
@@ -77,8 +77,9 @@ function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
     throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
   }
-  const x = toNumber(bytes.subarray(1, 1 + COORDINATE_BYTES));
-  const y = toNumber(bytes.subarray(1 + COORDINATE_BYTES));
+  const hex = bytesToHex(bytes);
+  const x = BigInt(`0x${hex.slice(2, 2 + 2 * COORDINATE_BYTES)}`);
+  const y = BigInt(`0x${hex.slice(2 + 2 * COORDINATE_BYTES)}`);
   if (bytes[0] !== UNCOMPRESSED || x >= p || y >= p) {
     const message = `The public key ${bytesToBase64(bytes)} is not 0x04 and two coordinates below 2^414 - 17.`;
     throw new ArgumentError("PUBLIC_KEY_FORMAT", message, { actual: bytesToBase64(bytes) });
@@ -104,9 +105,4 @@ function reduce(n: bigint): bigint {
 function encodePoint(x: bigint, y: bigint): Uint8Array {
   const [X, Y] = [x, y].map((coordinate) => coordinate.toString(16).padStart(2 * COORDINATE_BYTES, "0"));
   return Uint8Array.of(UNCOMPRESSED, ...hexToBytes(`${X}${Y}`));
-}
-
-/** The number that bytes spell, the most significant first. */
-function toNumber(bytes: Uint8Array): bigint {
-  return BigInt(`0x${bytesToHex(bytes)}`);
 }

@@ -1,9 +1,10 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes, randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32nopad } from "@scure/base";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../describeValue.ts";
+import { bytesToHex } from "../platform.ts";
 
 /**
  * A user's identifier: 160 bits. Its canonical form is 32 characters of zBase32 in lower case; the contract takes the

@@ -5,7 +5,7 @@ import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseDocument, Shape } from "../shape.ts";
 import type { MerkleFile } from "./file.ts";
-import { sha256Hex } from "../sha256Hex.ts";
+import { sha256Hex } from "../platform.ts";
 
 /** That one record is under a root: the record, and what to hash it with on the way up. */
 export interface MerkleProof {

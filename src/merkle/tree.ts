@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { sha256Hex } from "../sha256Hex.ts";
+import { sha256Hex } from "../platform.ts";
 
 /** The most values that one tree takes: with all their nodes some 128 MB of hashes. */
 export const MAX_VALUES = 1_000_000;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { sha256Hex } from "../sha256Hex.ts";
+import { sha256Hex } from "../platform.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { patiently } from "./patiently.ts";

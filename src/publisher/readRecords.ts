@@ -37,25 +37,32 @@ export async function readRecords(
   let parse = path.toLowerCase().endsWith(".csv") ? undefined : parseKeyRecord;
   const records = RecordTable.empty();
   const bad: BadRow[] = [];
-  for await (const { line, text } of readLines(path, onRead)) {
-    try {
-      if (text.length > MAX_LINE_LENGTH) {
-        const message = `The line has more than ${MAX_LINE_LENGTH} characters.`;
-        throw new ArgumentError("RECORD_INVALID", message, { expected: MAX_LINE_LENGTH });
+  const read = (text: string, line: number): void => {
+    if (text.length > MAX_LINE_LENGTH) {
+      const message = `The line has more than ${MAX_LINE_LENGTH} characters.`;
+      throw new ArgumentError("RECORD_INVALID", message, { expected: MAX_LINE_LENGTH });
+    }
+    if (text.trim() === "") return;
+    if (parse === undefined) {
+      parse = csvParser(text);
+      return;
+    }
+    const record = parse(text);
+    checkKeyRecord(record);
+    records.add(record, line);
+  };
+  let line = 0;
+  for await (const texts of readLines(path, onRead)) {
+    for (const text of texts) {
+      line++;
+      try {
+        read(text, line);
+      } catch (error) {
+        if (!(error instanceof KeyrootError)) throw error;
+        bad.push({ line, code: error.code, message: error.message });
+        // Without a header no row can be read.
+        if (parse === undefined) return { records, bad };
       }
-      if (text.trim() === "") continue;
-      if (parse === undefined) {
-        parse = csvParser(text);
-        continue;
-      }
-      const record = parse(text);
-      checkKeyRecord(record);
-      records.add(record, line);
-    } catch (error) {
-      if (!(error instanceof KeyrootError)) throw error;
-      bad.push({ line, code: error.code, message: error.message });
-      // Without a header no row can be read.
-      if (parse === undefined) break;
     }
   }
   for (const { userID, line, firstLine } of records.settle()) {
@@ -91,23 +98,25 @@ function parseCsvLine(line: string): string[] {
   }
 }
 
-async function* readLines(path: string, onRead: (bytesRead: number, bytes: number) => void) {
+/** The lines of a file, many at a time: handing them out one by one would take as long as reading them. */
+async function* readLines(path: string, onRead: (bytesRead: number, bytes: number) => void): AsyncGenerator<string[]> {
   try {
     await using file = await open(path);
     const { size } = await file.stat();
     const stream = file.createReadStream({ encoding: "utf8" });
-    let line = 0;
+    let first = true;
     let rest = "";
     for await (const chunk of stream as AsyncIterable<string>) {
-      const texts = (line === 0 && rest === "" ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
+      const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
+      first = false;
       texts[0] = rest + (texts[0] ?? "");
       // What is too long stays too long when it is cut.
       rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
-      for (const text of texts) yield { line: ++line, text };
+      yield texts;
       // A pipe has no size.
       onRead(stream.bytesRead, Math.max(stream.bytesRead, size));
     }
-    yield { line: ++line, text: rest };
+    yield [rest];
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof KeyrootError || code === undefined) throw cause;

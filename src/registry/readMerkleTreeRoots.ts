@@ -7,6 +7,7 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 const USERS_PER_CALL = 700;
 const CALLS_AT_ONCE = 4;
 const WORD = 64;
+const NO_ROOT = "0".repeat(WORD);
 
 /** The creation code of contracts/MerkleTreeRootsReader.sol; a test compares it with what the compiler makes. */
 export const ROOTS_READER_CODE =
@@ -81,10 +82,10 @@ function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
     const message = `The endpoint's answer is not the list of ${count} roots that was asked for: ${describeValue(answer)}.`;
     throw new TransportError("RPC_ANSWER_INVALID", message, { actual: describeValue(answer) });
   }
+  const words = answer.slice(head.length).toLowerCase();
   return Array.from({ length: count }, (_, i) => {
-    const start = head.length + i * WORD;
-    const root = answer.slice(start, start + WORD).toLowerCase();
-    return /^0+$/.test(root) ? undefined : root;
+    const root = words.slice(i * WORD, (i + 1) * WORD);
+    return root === NO_ROOT ? undefined : root;
   });
 }
 

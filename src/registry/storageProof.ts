@@ -1,8 +1,9 @@
 import { verifyMerkleProof } from "@ethereumjs/mpt";
 import { RLP } from "@ethereumjs/rlp";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../describeValue.ts";
+import { bytesToHex } from "../platform.ts";
 import { VerificationError } from "../errors.ts";
 import { type UserID, userIDToBytes } from "../identity/userID.ts";
 import { isObject } from "../json.ts";

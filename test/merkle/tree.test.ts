@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { portableSha256Hex, sha256Hex } from "../../src/sha256Hex.ts";
+import { portableSha256Hex, sha256Hex } from "../../src/platform.ts";
 import { MAX_VALUES, MerkleTree } from "../../src/merkle/tree.ts";
 import { refusalOf } from "../refusalOf.ts";
 import { sha256 } from "../samples.ts";
