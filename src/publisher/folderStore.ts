@@ -3,7 +3,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { syncFolder, withDraft } from "./writeWhole.ts";
 
@@ -16,7 +16,10 @@ export interface MerkleFileStore {
    * @throws ArgumentError FILE_CONFLICT where other bytes stand under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile): Promise<string>;
-  /** The bytes stored under a root. */
+  /**
+   * The bytes stored under a root.
+   * @throws VerificationError FILE_NOT_FOUND where there are none; TransportError FILE_UNREADABLE
+   */
   get(root: string): Promise<Uint8Array>;
 }
 
@@ -63,6 +66,10 @@ export class FolderStore implements MerkleFileStore {
     try {
       return await readFile(path);
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
+        const message = `${path} is not there.`;
+        throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, cause });
+      }
       throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
     }
   }

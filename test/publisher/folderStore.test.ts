@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ArgumentError, TransportError } from "../../src/errors.ts";
+import { ArgumentError, TransportError, VerificationError } from "../../src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { sampleRecords, textOf } from "../samples.ts";
@@ -143,9 +143,21 @@ describe("FolderStore", () => {
       expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
     });
 
-    it("says when there are none", async () => {
-      const error = await failure(store.get(small.tree.root));
-      expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNREADABLE");
+    it("says when there are none: in the folder, or since there is no folder", async () => {
+      for (const dir of [folder.path, join(folder.path, "none")]) {
+        const error = await failure(new FolderStore(dir).get(small.tree.root));
+        expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+        expect(error).to.have.property("message", `${join(dir, nameOf(small))} is not there.`);
+      }
+    });
+
+    it("tells a file that is not there from one that cannot be read", async () => {
+      await mkdir(join(folder.path, nameOf(small)));
+      await writeFile(join(folder.path, "file"), "");
+      for (const dir of [folder.path, join(folder.path, "file")]) {
+        const error = await failure(new FolderStore(dir).get(small.tree.root));
+        expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNREADABLE");
+      }
     });
   });
 });
