@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
-import { syncFolder, withDraft } from "./writeWhole.ts";
+import { removeDrafts, syncFolder, withDraft } from "./writeWhole.ts";
 
 /** Where Merkle-tree files are put so that a file host serves them. */
 export interface MerkleFileStore {
@@ -26,9 +26,18 @@ export interface MerkleFileStore {
 /** Pieces of about this many characters are written at once. */
 const CHUNK_LENGTH = 2 ** 16;
 
+const FILE_NAME = /^[0-9a-f]{64}\.json$/;
+
+/**
+ * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
+ * asleep for as long, and misses its draft then, ends with FILE_UNWRITABLE, and nothing half-written.
+ */
+const ABANDONED_AFTER_MS = 3_600_000;
+
 /** A folder as a store: a file `<root>.json` for each tree. The folder is made when it is missing. */
 export class FolderStore implements MerkleFileStore {
   readonly #dir: string;
+  #isTidy = false;
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -38,6 +47,7 @@ export class FolderStore implements MerkleFileStore {
     const path = this.#pathOf(file.tree.root);
     try {
       await mkdir(this.#dir, { recursive: true });
+      await this.#tidy();
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);
         const standing = await hashOf(path);
@@ -72,6 +82,13 @@ export class FolderStore implements MerkleFileStore {
       }
       throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
     }
+  }
+
+  /** Once, before it writes: whoever was killed is run again, and comes by here. */
+  async #tidy(): Promise<void> {
+    if (this.#isTidy) return;
+    await removeDrafts(this.#dir, (name) => FILE_NAME.test(name), Date.now() - ABANDONED_AFTER_MS);
+    this.#isTidy = true;
   }
 
   #pathOf(root: string): string {
