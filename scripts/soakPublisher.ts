@@ -1,18 +1,21 @@
 /**
  * Kills publishers and lets everything else go wrong, again and again: `npm run soak:publisher [rounds] [seed]`. In each round
  * a process of its own publishes users through an endpoint with faults; it is killed by SIGKILL at a random moment, started
- * again, killed again, until one gets through. Then every user must have one right root, and every root its file, as judged
- * by code that shares nothing with the publisher. It ends with the first round in which that does not hold.
+ * again, killed again, until one gets through; meanwhile blocks vanish, and files of its plan. Then every user must have one
+ * right root, and every root its file, as judged by code that shares nothing with the publisher. It ends with the first round
+ * in which that does not hold.
  */
 import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../src/identity/keyRecord.ts";
+import { parsePlan } from "../src/publisher/plan.ts";
 import { startFileHost } from "../src/stack/fileHost.ts";
 import { startLocalChain } from "../src/stack/localChain.ts";
 import { rpcCaller } from "../src/transport/jsonRpc.ts";
@@ -40,6 +43,7 @@ let killed = 0;
 let failed = 0;
 let faults = 0;
 let reorganisations = 0;
+let lostFiles = 0;
 for (let round = 1; round <= ROUNDS; round++) {
   const onAnvil = round % 2 === 0;
   await using running = new AsyncDisposableStack();
@@ -83,6 +87,13 @@ for (let round = 1; round <= ROUNDS; round++) {
         reorganisations++;
         await reorganise(call, 1 + random(`${round}:${run}:depth`, 5));
       }
+      const plan = join(dir, "plan", "plan.jsonl");
+      if (random(`${round}:${run}:lose`, 3) === 0 && existsSync(plan)) {
+        lostFiles++;
+        const { batches } = parsePlan(await readFile(plan));
+        const lost = batches[random(`${round}:${run}:file`, batches.length)];
+        await rm(join(merkleDir, `${lost?.root}.json`), { force: true });
+      }
     } else if (code === 0) break;
     else failed++;
   }
@@ -93,7 +104,7 @@ for (let round = 1; round <= ROUNDS; round++) {
   await judgeField({ call, contract, owner, merkleDir }, records);
   process.stderr.write(`\r${round} rounds, ${killed} killed, ${failed} runs failed, ${faults} faults`);
 }
-const summary = { rounds: ROUNDS, seed: SEED, killed, failedRuns: failed, faults, reorganisations };
+const summary = { rounds: ROUNDS, seed: SEED, killed, failedRuns: failed, faults, reorganisations, lostFiles };
 process.stdout.write(`\n${JSON.stringify(summary)}\nEvery user has one right root, and every root its file.\n`);
 
 /** Runs a publisher to its end, or until it is killed. @param arm is handed what kills it */

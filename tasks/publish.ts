@@ -77,6 +77,8 @@ export default command(async (args: Args, hre) => {
       bar.take(event);
       if (json) print(toJson(event));
       else if (event.event === "waiting") process.stderr.write(`Waiting: ${event.reason}.\n`);
+      else if (event.event === "remade")
+        process.stderr.write(`Made anew, since the store had lost it: ${event.root}.json\n`);
     },
   });
   return { json: { ...summaryOf(publication), contract, skipped: bad }, text: describe(publication, bad) };

@@ -7,7 +7,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { hash } from "node:crypto";
 import { describeValue } from "../describeValue.ts";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { ArgumentError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { withinTime } from "../transport/fetchBytes.ts";
 import type { MerkleFileStore, StoredFile } from "./folderStore.ts";
@@ -102,7 +102,10 @@ export class BucketStore implements MerkleFileStore {
   async get(root: string): Promise<Uint8Array> {
     const name = `${root}.json`;
     const bytes = await this.#read(name, MAX_BYTES);
-    if (bytes === undefined) throw new TransportError("FILE_UNREADABLE", `${this.#addressOf(name)} is not there.`);
+    if (bytes === undefined) {
+      const message = `${this.#addressOf(name)} is not there.`;
+      throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: name });
+    }
     if (bytes.length <= MAX_BYTES) return bytes;
     const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, which is no Merkle-tree file.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: MAX_BYTES });

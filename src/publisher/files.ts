@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransportError, VerificationError } from "../errors.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
 import { sha256Hex } from "../platform.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { patiently } from "./patiently.ts";
 import type { MerkleFileStore, StoredFile } from "./folderStore.ts";
 import type { Batch } from "./plan.ts";
+import type { RecordTable } from "./recordTable.ts";
 
 /** Fetches a root's file from where clients look for it. @param maxBytes how large it may be */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
@@ -20,19 +21,46 @@ export function fromHost(merkleUrl: string, patience = HOST_PATIENCE): FetchFile
   return (root, maxBytes) => patiently(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs }), patience);
 }
 
+/** The bytes that a store has under a root; undefined where it has none. @throws as the store */
+export async function findFile(root: string, store: MerkleFileStore): Promise<Uint8Array | undefined> {
+  try {
+    return await store.get(root);
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === "FILE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
 /**
- * Checks that a batch's file is in the store and where clients look for it, and that it is a tree of this root with a
- * record of each of the batch's users.
- * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError
+ * Checks that what is stored for a batch is a tree of its root with a record of each of its users, and that clients are
+ * served the same bytes.
+ * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, PLAN_INVALID, and as `parseMerkleFile`; TransportError
  */
-export async function checkFile(
-  batch: Pick<Batch, "root" | "userIDs">,
-  store: MerkleFileStore,
-  fetchFile: FetchFile,
-): Promise<void> {
-  const stored = await store.get(batch.root);
+export async function checkFile(batch: Batch, stored: Uint8Array, fetchFile: FetchFile): Promise<void> {
   checkUsers(batch, parseMerkleFile(stored, batch.root));
   await checkServed(batch.root, { bytes: stored.length, sha256: sha256Hex(stored) }, fetchFile);
+}
+
+/**
+ * Makes the file of a batch anew, which its store has lost: of exactly the batch's users.
+ * @param records settled
+ * @throws VerificationError FILE_NOT_FOUND where these records do not make a tree of its root
+ */
+export function remakeFile({ root, userIDs }: Pick<Batch, "root" | "userIDs">, records: RecordTable): MerkleFile {
+  const found = records.recordsOf(userIDs);
+  const lacking = userIDs.length - found.length;
+  if (lacking > 0) throw cannotRemake(root, `${lacking} of its ${userIDs.length} users have no record among them`);
+  const file = makeMerkleFile(found);
+  if (file.tree.root === root) return file;
+  throw cannotRemake(root, `they have other keys of its ${userIDs.length} users, with the root ${file.tree.root}`);
+}
+
+function cannotRemake(root: string, why: string): VerificationError {
+  const message =
+    `The store has lost the file ${root}.json of the unfinished plan, and it cannot be made anew from these records: ` +
+    `${why}. Give the records that the plan was made of, or put the file back from a copy. Until then, other users are ` +
+    "published under a plan of their own: --plan DIR.";
+  return new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
 }
 
 /**
@@ -63,7 +91,7 @@ async function checkServed(
 }
 
 /** @throws VerificationError PLAN_INVALID where the file has other users than the plan says */
-function checkUsers({ root, userIDs }: Pick<Batch, "root" | "userIDs">, { records }: MerkleFile): void {
+function checkUsers({ root, userIDs }: Batch, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;
   const message = `The file ${root}.json has other users than the plan says.`;

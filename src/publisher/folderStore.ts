@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
-import { syncFolder, withDraft } from "./writeWhole.ts";
+import { removeDrafts, syncFolder, withDraft } from "./writeWhole.ts";
 
 /** A file as a store has it. */
 export interface StoredFile {
@@ -23,16 +23,28 @@ export interface MerkleFileStore {
    * @throws ArgumentError FILE_CONFLICT where other bytes stand under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile): Promise<StoredFile>;
-  /** The bytes stored under a root. */
+  /**
+   * The bytes stored under a root.
+   * @throws VerificationError FILE_NOT_FOUND where there are none; TransportError FILE_UNREADABLE
+   */
   get(root: string): Promise<Uint8Array>;
 }
 
 /** About as many bytes are written or read at once. */
 const CHUNK_BYTES = 2 ** 16;
 
+const FILE_NAME = /^[0-9a-f]{64}\.json$/;
+
+/**
+ * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
+ * asleep for as long, and misses its draft then, ends with FILE_UNWRITABLE, and nothing half-written.
+ */
+const ABANDONED_AFTER_MS = 3_600_000;
+
 /** A folder as a store: a file `<root>.json` for each tree. The folder is made when it is missing. */
 export class FolderStore implements MerkleFileStore {
   readonly #dir: string;
+  #isTidy = false;
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -42,6 +54,7 @@ export class FolderStore implements MerkleFileStore {
     const path = this.#pathOf(file.tree.root);
     try {
       await mkdir(this.#dir, { recursive: true });
+      await this.#tidy();
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);
         const standing = await readBack(path);
@@ -70,8 +83,19 @@ export class FolderStore implements MerkleFileStore {
     try {
       return await readFile(path);
     } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") {
+        const message = `${path} is not there.`;
+        throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, cause });
+      }
       throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
     }
+  }
+
+  /** Once, before it writes: whoever was killed is run again, and comes by here. */
+  async #tidy(): Promise<void> {
+    if (this.#isTidy) return;
+    await removeDrafts(this.#dir, (name) => FILE_NAME.test(name), Date.now() - ABANDONED_AFTER_MS);
+    this.#isTidy = true;
   }
 
   #pathOf(root: string): string {

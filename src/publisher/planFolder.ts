@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import type { Fees } from "./fees.ts";
 import { parsePlan, type Plan, serializePlan } from "./plan.ts";
-import { syncFolder, withDraft } from "./writeWhole.ts";
+import { removeDrafts, syncFolder, withDraft } from "./writeWhole.ts";
 
 /** A transaction that was about to be sent: the nonce is this root's until it is used up. */
 export interface Attempt {
@@ -74,6 +74,8 @@ export class PlanFolder implements PlanKeeper, Disposable {
     await writing(dir, () => mkdir(dir, { recursive: true }));
     const lock = takeLock(dir);
     try {
+      // Nobody else writes here now: a draft is what a killed publisher has left.
+      await writing(dir, () => removeDrafts(dir, (name) => name === PLAN));
       return new PlanFolder(dir, lock, await readAttempts(join(dir, ATTEMPTS)));
     } catch (error) {
       lock.close();

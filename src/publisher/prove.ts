@@ -28,7 +28,7 @@ export function settledOf(batch: Batch, roots: readonly (string | undefined)[]):
 /**
  * Judges the key of every user of a batch as every client's verifier does: the root that the contract keeps for the user,
  * the file that clients are served, its whole tree, the user's one record and the key in it.
- * @throws VerificationError as `verifyPublicKey`; TransportError where there is no file
+ * @throws VerificationError as `verifyPublicKey`; TransportError
  */
 export async function proveBatch(
   { chainId, contract }: PlanTarget,

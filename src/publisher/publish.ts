@@ -4,7 +4,7 @@ import type { UserID } from "../identity/userID.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./cutIntoFiles.ts";
 import { type Depth, untilDeep } from "./depth.ts";
 import { endpointSender } from "./endpointSender.ts";
-import { checkFile, type FetchFile, placeFile } from "./files.ts";
+import { checkFile, type FetchFile, findFile, placeFile, remakeFile } from "./files.ts";
 import type { MerkleFileStore } from "./folderStore.ts";
 import { makePlan, planTargetOf } from "./makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan.ts";
@@ -48,6 +48,8 @@ export type PublishEvent =
   | TransactionEvent
   | { event: "kept"; users: { userID: UserID; root: string }[] }
   | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
+  /** A resumed plan's file, which the store had lost. */
+  | { event: "remade"; root: string; users: number }
   | { event: "lost"; batches: number; users: number }
   | ({ event: "published"; shadowed: Settled["shadowed"] } & PublishedRoot);
 
@@ -81,9 +83,10 @@ export interface PublishOptions {
 const MAX_ROUNDS = 20;
 
 /**
- * Publishes users' keys. First it finishes a plan that was left unfinished, under its own roots. Then it plans for whoever
- * has no root, stores all files and checks them, keeps the plan, and only then adds the roots, until every user of the plan
- * has one as deep in the chain as asked for. Last it proves every key as clients verify it.
+ * Publishes users' keys. First it finishes a plan that was left unfinished, under its own roots; a file of it that the
+ * store has lost is made anew of these records. Then it plans for whoever has no root, stores all files and checks them,
+ * keeps the plan, and only then adds the roots, until every user of the plan has one as deep in the chain as asked for.
+ * Last it proves every key as clients verify it.
  *
  * It may end at any time, and be run again: files are whole or not there, and where things stand is read from the chain.
  * @param records one a user; a `RecordTable` is emptied once its plan is kept
@@ -99,7 +102,7 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
     options,
     options.execute ? undefined : (options.send ?? (await endpointSender(registry))),
   );
-  await publisher.resume();
+  await publisher.resume(table);
   await publisher.publishNew(table, usersPerFile);
   return publisher.publication;
 }
@@ -122,16 +125,16 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
-  /** Finishes the plan that an earlier run has left. */
-  async resume(): Promise<void> {
-    const { registry, store } = this.#options;
+  /** Finishes the plan that an earlier run has left. @param records for files that the store has lost since */
+  async resume(records: RecordTable): Promise<void> {
+    const { registry } = this.#options;
     const plan = await this.#keeper.readPlan();
     if (plan === undefined) return;
     checkTarget(plan, await planTargetOf(registry));
     this.#tell({ event: "resumed", ...sizeOf(plan) });
     let checked = 0;
     for (const batch of plan.batches) {
-      await checkFile(batch, store, this.#fetchFile);
+      await this.#checkFile(batch, records);
       this.#progress("checking files", (checked += batch.users), plan);
     }
     await this.#carryOut(plan, await this.#lacking(plan.batches));
@@ -157,6 +160,16 @@ class Publisher {
     records.release();
     this.#tell({ event: "planned", ...sizeOf(plan) });
     await this.#carryOut(plan, plan.batches);
+  }
+
+  /** Sees to it that a resumed batch's file is as it must be. What stands under its name is never written over. */
+  async #checkFile(batch: Batch, records: RecordTable): Promise<void> {
+    const { store } = this.#options;
+    const { root, users } = batch;
+    const stored = await findFile(root, store);
+    if (stored !== undefined) return checkFile(batch, stored, this.#fetchFile);
+    await placeFile(remakeFile(batch, records), store, this.#fetchFile);
+    this.#tell({ event: "remade", root, users });
   }
 
   /** Brings a plan whose files are all in place onto the chain, and proves it. @param lacking what is known to be missing */

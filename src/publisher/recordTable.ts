@@ -97,6 +97,16 @@ export class RecordTable implements Iterable<KeyRecord> {
     return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
   }
 
+  /** The records of whoever of these users has one, in the order that the users are given in. */
+  recordsOf(userIDs: Iterable<UserID>): KeyRecord[] {
+    const records: KeyRecord[] = [];
+    for (const userID of userIDs) {
+      const row = this.#rowOf(userID);
+      if (row !== undefined) records.push(this.#recordOf(row));
+    }
+    return records;
+  }
+
   /** Those records of the table whose places in the order are to be kept. */
   filter(keep: (place: number) => boolean): RecordTable {
     const order = this.#order.filter((_, place) => keep(place));
@@ -111,12 +121,29 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   *[Symbol.iterator](): Generator<KeyRecord> {
-    for (const row of this.#order) {
-      const start = startOf(row) + PUB_KEY;
-      const publicKey = this.#chunkOf(row).subarray(start, start + PUBLIC_KEY_BYTES);
-      const keyID = bytesToBase64(keyIDOf(publicKey));
-      yield { userID: this.#userIDOf(row), pubKey: publicKey.toString("base64"), keyID };
+    for (const row of this.#order) yield this.#recordOf(row);
+  }
+
+  #recordOf(row: number): KeyRecord {
+    const start = startOf(row) + PUB_KEY;
+    const publicKey = this.#chunkOf(row).subarray(start, start + PUBLIC_KEY_BYTES);
+    const keyID = bytesToBase64(keyIDOf(publicKey));
+    return { userID: this.#userIDOf(row), pubKey: publicKey.toString("base64"), keyID };
+  }
+
+  #rowOf(userID: UserID): number | undefined {
+    const wanted = Buffer.from(userID, "latin1");
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = at(this.#order, middle);
+      const start = startOf(row);
+      const side = wanted.compare(this.#chunkOf(row), start, start + PUB_KEY);
+      if (side === 0) return row;
+      if (side < 0) high = middle;
+      else low = middle + 1;
     }
+    return undefined;
   }
 
   #userIDOf(row: number): UserID {

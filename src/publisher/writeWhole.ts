@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdir, open, rename } from "node:fs/promises";
+import { lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { TransportError } from "../errors.ts";
 
@@ -39,6 +39,30 @@ export async function withDraft<T>(path: string, work: (draft: string) => Promis
   } finally {
     process.off("exit", discard);
     discard();
+  }
+}
+
+/** A draft's name: a dot, the name of what it is a draft of, a dot, and what `randomUUID` gives (RFC 9562). */
+const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * Removes drafts from a folder that were left behind by processes that could not tidy up, killed by `kill -9` or a power
+ * cut.
+ * @param isOurs tells of which files the drafts are, by the files' names
+ * @param before spares a draft that was written to since then, in ms since 1970; default: none, for where nobody else can
+ * be writing one
+ */
+export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
+  for (const entry of await readdir(dir)) {
+    const [, name] = DRAFT.exec(entry) ?? [];
+    if (name === undefined || !isOurs(name)) continue;
+    const path = join(dir, entry);
+    try {
+      const draft = await lstat(path);
+      if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
+    } catch {
+      // Its writer or somebody else was faster, or it is not ours to remove: it is in nobody's way.
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { ArgumentError, KeyrootError, TransportError } from "../../src/errors.ts";
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../../src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { BucketStore } from "../../src/publisher/bucketStore.ts";
+import { findFile } from "../../src/publisher/files.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { openStore } from "../../src/publisher/openStore.ts";
 import { sampleRecords, sha256, storedAs, textOf } from "../samples.ts";
@@ -116,7 +117,10 @@ describe("BucketStore", () => {
           return keeps(request, response);
         };
         const put = store.put(small);
-        if (same) expect(await put).to.have.property("where").that.includes(nameOf(small));
+        if (same)
+          expect(await put)
+            .to.have.property("where")
+            .that.includes(nameOf(small));
         else expect(await refusal(put)).to.have.property("code", "FILE_CONFLICT");
         expect(await (await object(small)).text()).to.equal(same ? textOf(small) : "{}");
       });
@@ -244,7 +248,30 @@ describe("BucketStore", () => {
     });
 
     it("says when there are none", async () => {
-      expect(await refusal(store.get(small.tree.root))).to.have.property("code", "FILE_UNREADABLE");
+      const error = await refusal(store.get(small.tree.root));
+      expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+      expect(error.message).to.equal(`s3://${server.bucket}/keys/v1/${nameOf(small)} is not there.`);
+    });
+
+    it("says so of one that is gone, which may be put there again", async () => {
+      await store.put(small);
+      expect((await fetch(server.url + pathOf(small), { method: "DELETE" })).ok).to.be.true;
+      expect(await findFile(small.tree.root, store)).to.equal(undefined);
+      await store.put(small);
+      const found = await findFile(small.tree.root, store);
+      expect(Buffer.from(found ?? []).toString()).to.equal(textOf(small));
+    });
+
+    it("tells a file that is not there from a bucket that is not, or that it may not read", async () => {
+      for (const [status, code] of [
+        [404, "NoSuchBucket"],
+        [403, "AccessDenied"],
+      ] as const) {
+        server.gate = (_, response) => refuse(response, status, code);
+        expect(await refusal(store.get(small.tree.root)))
+          .to.be.an.instanceof(TransportError)
+          .with.property("code", "FILE_UNREADABLE");
+      }
     });
 
     it("asks again where an answer ends before its end; says so where all do", async () => {

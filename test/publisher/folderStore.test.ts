@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import { execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ArgumentError, TransportError } from "../../src/errors.ts";
+import { ArgumentError, TransportError, VerificationError } from "../../src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { sampleRecords, storedAs, textOf } from "../samples.ts";
@@ -119,21 +120,59 @@ describe("FolderStore", () => {
     });
 
     it("leaves nothing half-written when the process exits in the middle", async () => {
-      const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
-      const program = `
-        import { readdirSync } from "node:fs";
-        import { makeMerkleFile } from ${module("merkle/file.ts")};
-        import { FolderStore } from ${module("publisher/folderStore.ts")};
-        const [dir, records] = [process.argv[1], JSON.parse(process.argv[2])];
-        new FolderStore(dir).put(makeMerkleFile(records));
-        const look = () => (readdirSync(dir).length > 0 ? process.exit(7) : setImmediate(look));
-        look();
-      `;
-      const records = JSON.stringify(sampleRecords(400));
-      const args = ["--input-type=module", "--eval", program, folder.path, records];
-      const child = spawn(process.execPath, args, { stdio: "inherit" });
-      expect(await once(child, "exit")).to.deep.equal([7, null]);
+      expect(await putUntil(folder.path, "process.exit(7)")).to.deep.equal([7, null]);
       expect(await readdir(folder.path)).to.be.empty;
+    });
+  });
+
+  describe("drafts that were left behind", () => {
+    const age = async (name: string, minutes: number) => {
+      const then = Date.now() / 1000 - minutes * 60;
+      await utimes(join(folder.path, name), then, then);
+    };
+    const draftOf = (file: MerkleFile) => `.${nameOf(file)}.${randomUUID()}`;
+
+    it("are removed by the first put after an hour, where kill -9 ended the process in the middle", async () => {
+      expect(await putUntil(folder.path, 'process.kill(process.pid, "SIGKILL")')).to.deep.equal([null, "SIGKILL"]);
+      const [left = "", ...others] = await readdir(folder.path);
+      expect(left).to.match(/^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}$/);
+      expect(others).to.be.empty;
+
+      // As long as it is young, it might be somebody's.
+      await new FolderStore(folder.path).put(small);
+      expect(await readdir(folder.path)).to.have.members([left, nameOf(small)]);
+      await age(left, 61);
+      await new FolderStore(folder.path).put(small);
+      expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
+    });
+
+    it("are told by the last write from those that somebody is writing", async () => {
+      const [young, old] = [draftOf(large), draftOf(large)];
+      for (const name of [young, old]) await writeFile(join(folder.path, name), "{");
+      await age(young, 59);
+      await age(old, 61);
+      await store.put(small);
+      expect(await readdir(folder.path)).to.have.members([young, nameOf(small)]);
+    });
+
+    it("are drafts of Merkle-tree files: nothing else is touched, however old", async () => {
+      const names = [
+        nameOf(large),
+        `.${nameOf(large)}`,
+        `.${nameOf(large)}.bak`,
+        `${draftOf(large)}.gz`,
+        draftOf(large).slice(1),
+        `.keys.json.${randomUUID()}`,
+        `.${nameOf(large).toUpperCase()}.${randomUUID()}`,
+      ];
+      const dir = draftOf(large);
+      await mkdir(join(folder.path, dir));
+      const link = draftOf(large);
+      await symlink(join(folder.path, nameOf(large)), join(folder.path, link));
+      for (const name of names) await writeFile(join(folder.path, name), "{}");
+      for (const name of [...names, dir]) await age(name, 10_000);
+      await store.put(small);
+      expect(await readdir(folder.path)).to.have.members([...names, dir, link, nameOf(small)]);
     });
   });
 
@@ -143,9 +182,37 @@ describe("FolderStore", () => {
       expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
     });
 
-    it("says when there are none", async () => {
-      const error = await failure(store.get(small.tree.root));
-      expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNREADABLE");
+    it("says when there are none: in the folder, or since there is no folder", async () => {
+      for (const dir of [folder.path, join(folder.path, "none")]) {
+        const error = await failure(new FolderStore(dir).get(small.tree.root));
+        expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+        expect(error).to.have.property("message", `${join(dir, nameOf(small))} is not there.`);
+      }
+    });
+
+    it("tells a file that is not there from one that cannot be read", async () => {
+      await mkdir(join(folder.path, nameOf(small)));
+      await writeFile(join(folder.path, "file"), "");
+      for (const dir of [folder.path, join(folder.path, "file")]) {
+        const error = await failure(new FolderStore(dir).get(small.tree.root));
+        expect(error).to.be.an.instanceof(TransportError).with.property("code", "FILE_UNREADABLE");
+      }
     });
   });
 });
+
+/** Stores a file in a process of its own, which ends as it is told once there is a draft. @returns how it ended */
+async function putUntil(dir: string, end: string): Promise<unknown[]> {
+  const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
+  const program = `
+    import { readdirSync } from "node:fs";
+    import { makeMerkleFile } from ${module("merkle/file.ts")};
+    import { FolderStore } from ${module("publisher/folderStore.ts")};
+    const [dir, records] = [process.argv[1], JSON.parse(process.argv[2])];
+    new FolderStore(dir).put(makeMerkleFile(records));
+    const look = () => (readdirSync(dir).length > 0 ? ${end} : setImmediate(look));
+    look();
+  `;
+  const args = ["--input-type=module", "--eval", program, dir, JSON.stringify(sampleRecords(400))];
+  return once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+}

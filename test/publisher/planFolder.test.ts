@@ -93,6 +93,29 @@ describe("PlanFolder", () => {
     expect(keeper.attempts()).to.be.empty;
   });
 
+  it("is rid of what a publisher left that was killed while it wrote a plan, and of nothing else", async () => {
+    const program = `
+      import { readdirSync } from "node:fs";
+      import { packBatch } from ${JSON.stringify(import.meta.resolve("../../src/publisher/plan.ts"))};
+      import { PlanFolder } from ${JSON.stringify(import.meta.resolve("../../src/publisher/planFolder.ts"))};
+      const [dir, userID] = process.argv.slice(1);
+      const keeper = await PlanFolder.open(dir);
+      keeper.writePlan({ batches: Array.from({ length: 10_000 }, () => packBatch("0".repeat(64), 1, [userID])) });
+      const isDraft = (name) => name.startsWith(".plan.jsonl.");
+      const look = () => (readdirSync(dir).some(isDraft) ? process.kill(process.pid, "SIGKILL") : setImmediate(look));
+      look();`;
+    const args = ["--input-type=module", "-e", program, dir(), sampleUserID(1)];
+    const child = spawn(process.execPath, args, { stdio: "inherit" });
+    expect(await once(child, "exit")).to.deep.equal([null, "SIGKILL"]);
+    expect((await readdir(dir())).filter((name) => name.startsWith(".plan.jsonl."))).to.have.lengthOf(1);
+    const others = [".plan.jsonl.old", ".notes.txt.00000000-0000-4000-8000-000000000000"];
+    for (const name of others) await writeFile(join(dir(), name), "");
+
+    using keeper = await PlanFolder.open(dir());
+    expect(await keeper.readPlan()).to.equal(undefined);
+    expect((await readdir(dir())).toSorted()).to.deep.equal([...others, "lock"].toSorted());
+  });
+
   it("says when it cannot be written", async () => {
     await writeFile(join(folder.path, "file"), "");
     expect(await failure(PlanFolder.open(join(folder.path, "file")))).to.have.property("code", "FILE_UNWRITABLE");

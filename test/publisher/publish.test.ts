@@ -1,11 +1,12 @@
 import { expect } from "chai";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TransportError } from "../../src/errors.ts";
+import { TransportError, VerificationError } from "../../src/errors.ts";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
 import { userIDToHex } from "../../src/identity/userID.ts";
 import { parseMerkleFile } from "../../src/merkle/file.ts";
 import { FolderStore } from "../../src/publisher/folderStore.ts";
+import { PlanMemory } from "../../src/publisher/planFolder.ts";
 import { publish, type PublishOptions } from "../../src/publisher/publish.ts";
 import { readRegistry } from "../../src/publisher/registryAbi.ts";
 import type { RpcCall } from "../../src/transport/jsonRpc.ts";
@@ -204,6 +205,134 @@ describeOnBoth("publish", (startChain) => {
       const { published, kept } = await publishVia(via, records);
       expect([published.length, kept]).to.deep.equal([1, 0]);
       expect(nonces).to.have.lengthOf(1);
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when files of the plan are lost before it is resumed", () => {
+    const records = sampleRecords(8);
+    let keeper: PlanMemory;
+    /** Leaves a plan of four files unfinished: the first root is added. @returns its files, in its order */
+    const begin = async () => {
+      keeper = new PlanMemory();
+      const via = beforeSending((count) => {
+        if (count === 2) throw new Error("killed");
+      });
+      await failure(publishVia(via, records, { usersPerFile: 2, keeper, sending: { inFlight: 1 } }));
+      const plan = (await keeper.readPlan()) ?? never();
+      return plan.batches.map((batch) => ({ ...batch, userIDs: batch.userIDs, name: `${batch.root}.json` }));
+    };
+    const lose = (name: string) => rm(join(fresh.merkleDir, name));
+    const read = async (name: string) => readFile(join(fresh.merkleDir, name), "utf8");
+    const sendsNothing = beforeSending(() => {
+      throw new Error("no root may be added");
+    });
+    const addedUsers = async () => String(await readRegistry(fresh.call, fresh.contract, "userCount"));
+
+    it("makes them anew from the records, byte for byte, tells of each, and goes on", async () => {
+      const files = await begin();
+      const before = await Promise.all(files.map(({ name }) => read(name)));
+      const [first = never(), , , last = never()] = files;
+      for (const { name } of [first, last]) await lose(name);
+
+      const remade: unknown[] = [];
+      const served: string[] = [];
+      const { published } = await publishAll(records.toReversed(), {
+        keeper,
+        fetchFile: async (root) => {
+          served.push(root);
+          return readFile(join(fresh.merkleDir, `${root}.json`));
+        },
+        onEvent: (event) => {
+          if (event.event === "remade") remade.push(event);
+          if (event.event === "sent") expect(served).to.have.lengthOf(4);
+        },
+      });
+      expect(remade).to.deep.equal([first, last].map(({ root }) => ({ event: "remade", root, users: 2 })));
+      expect(published.map(({ root }) => root)).to.have.members(files.map(({ root }) => root));
+      expect(await Promise.all(files.map(({ name }) => read(name)))).to.deep.equal(before);
+      expect(await stored()).to.have.members(files.map(({ name }) => name));
+      expect(await addedUsers()).to.equal("8");
+      for (const record of records) await verify(record);
+    });
+
+    it("makes all of them anew, from records that have further users, who are published after them", async () => {
+      const files = await begin();
+      for (const { name } of files) await lose(name);
+      const more = sampleRecords(11);
+      const { published, kept } = await publishAll(more, { keeper });
+      expect([published.length, kept]).to.deep.equal([5, 0]);
+      for (const record of more) await verify(record);
+    });
+
+    it("says which root, how many users lack a record, and what to do, and sends nothing", async () => {
+      const [, lost = never()] = await begin();
+      await lose(lost.name);
+      const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
+      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
+      expect(error.message)
+        .to.include(lost.name)
+        .and.include("1 of its 2 users have no record")
+        .and.include("Give the records that the plan was made of")
+        .and.include("from a copy")
+        .and.include("--plan DIR");
+      expect(await stored())
+        .to.have.lengthOf(3)
+        .and.not.include(lost.name);
+      expect(await addedUsers()).to.equal("2");
+
+      await publishAll(records, { keeper });
+      for (const record of records) await verify(record);
+    });
+
+    it("makes no file of another key: says that the records are others", async () => {
+      const [, , lost = never()] = await begin();
+      await lose(lost.name);
+      const [, stranger = never()] = sampleRecords(2, 100);
+      const given = records.map((record) =>
+        record.userID === lost.userIDs[0] ? { ...stranger, userID: record.userID } : record,
+      );
+      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+      expect(error.message).to.include(lost.name).and.include("they have other keys of its 2 users");
+      expect(await stored()).to.not.include(lost.name);
+    });
+
+    it("never writes over other bytes under a file's name", async () => {
+      const [, damaged = never()] = await begin();
+      const whole = await read(damaged.name);
+      for (const [other, code] of [
+        ["", "JSON_INVALID"],
+        [whole.slice(0, -1), "JSON_INVALID"],
+        [whole.replace('"leaves":2', '"leaves":3'), "TREE_MISMATCH"],
+      ] as const) {
+        await writeFile(join(fresh.merkleDir, damaged.name), other);
+        expect(await failure(publishVia(sendsNothing, records, { keeper }))).to.have.property("code", code);
+        expect(await read(damaged.name)).to.equal(other);
+      }
+    });
+
+    it("adds no root where a file made anew is not served, or the store cannot tell what it has", async () => {
+      const [, lost = never()] = await begin();
+      await lose(lost.name);
+      const store = new FolderStore(fresh.merkleDir);
+      const away = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is away"));
+      const unreadable = { put: store.put.bind(store), get: away };
+      expect(await failure(publishVia(sendsNothing, records, { keeper, store: unreadable }))).to.have.property(
+        "code",
+        "FILE_UNREADABLE",
+      );
+      expect(await stored()).to.not.include(lost.name);
+      const fetchFile = (root: string) =>
+        root === lost.root
+          ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
+          : readFile(join(fresh.merkleDir, `${root}.json`));
+      expect(await failure(publishVia(sendsNothing, records, { keeper, fetchFile }))).to.have.property(
+        "code",
+        "FILE_NOT_FOUND",
+      );
+      await publishAll(records, { keeper });
       for (const record of records) await verify(record);
     });
   });

@@ -63,6 +63,32 @@ describe("RecordTable", () => {
     });
   });
 
+  describe("recordsOf", () => {
+    it("finds the records of any users, in the order that they are given in, and leaves out who has none", () => {
+      const records = sampleRecords(40);
+      const tables = fc.subarray(records.slice(0, 30));
+      const users = fc.shuffledSubarray(records);
+      fc.assert(
+        fc.property(tables, users, (some, asked) => {
+          const found = RecordTable.of(some).recordsOf(asked.map(({ userID }) => userID));
+          expect(found).to.deep.equal(asked.filter((record) => some.includes(record)));
+        }),
+      );
+    });
+
+    it("finds each of 40,000 users, of whom many begin alike, and nobody who was filtered out or is a duplicate", () => {
+      const samples = sampleRecords(2);
+      const table = RecordTable.empty();
+      const userIDs = sampleIDs(40_000);
+      for (const sample of samples) for (const userID of userIDs) table.add({ ...sample, userID });
+      table.settle();
+      const even = table.filter((place) => place % 2 === 0);
+      const found = even.recordsOf(userIDs);
+      expect(found.map(({ userID }) => userID).toSorted()).to.deep.equal(even.userIDs(0, 40_000));
+      expect(new Set(found.map(({ pubKey }) => pubKey))).to.deep.equal(new Set([samples[0]?.pubKey]));
+    });
+  });
+
   describe("filter", () => {
     it("keeps the places asked for, and leaves the table as it is", () => {
       const table = RecordTable.of(sampleRecords(10));

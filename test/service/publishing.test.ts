@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { serializeKeyRecord } from "../../src/identity/keyRecord.ts";
 import { type Region, REGIONS } from "../../src/identity/region.ts";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
+import type { Signer } from "../../src/publisher/signer.ts";
 import { readMerkleTreeRoots } from "../../src/registry/readMerkleTreeRoots.ts";
 import type { ChainConfig } from "../../src/service/config.ts";
 import { type Fenced, withLease } from "../../src/service/publishing/lease.ts";
@@ -98,11 +99,11 @@ describe("publishing from the service", function () {
       confirmations: 1,
       files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
     });
-    const publisherOver = (open: Databases) =>
+    const publisherOver = (open: Databases, signer?: Signer) =>
       new KeyPublisher(
         { databases: open, publicKeys: new PublicKeyStore(open), now: () => Date.now() },
         chain(),
-        undefined,
+        signer,
       );
     const rootsOf = (records: readonly KeyRecord[]) =>
       readMerkleTreeRoots(
@@ -144,17 +145,30 @@ describe("publishing from the service", function () {
     it("leaves a plan that it could not carry out submitted, and finishes it under the plan's own root", async () => {
       const records = sampleRecords(3);
       await register(records);
-      const broken = { ...chain(), rpcUrl: stack.rpcUrl };
-      const stuck = new KeyPublisher(
-        { databases, publicKeys: new PublicKeyStore(databases), now: () => Date.now() },
-        broken,
-        { address: await ownerOf(stack), sign: () => Promise.reject(new Error("the signer is away")) },
-      );
+      const away = () => Promise.reject(new Error("the signer is away"));
+      const stuck = publisherOver(databases, { address: await ownerOf(stack), sign: away });
       expect(await failure(stuck.publishPending())).to.have.property("message", "the signer is away");
       const submitted = await stateOf(records[0] ?? never(), 0);
       expect(submitted).to.include({ state: "submitted" });
       await publisherOver(databases).publishPending();
       expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: submitted?.root });
+    });
+
+    it("makes a file of its plan anew that the store has lost, from what is registered", async () => {
+      const records = sampleRecords(2);
+      await register(records);
+      const away = () => Promise.reject(new Error("the signer is away"));
+      await failure(publisherOver(databases, { address: await ownerOf(stack), sign: away }).publishPending());
+      const [name = ""] = await readdir(filesOf("us-west-2"));
+      const path = `${filesOf("us-west-2")}/${name}`;
+      const whole = await readFile(path, "utf8");
+      await rm(path);
+      // Registered since: they are none of the plan's.
+      await register(sampleRecords(4).slice(2));
+      const batches = await publisherOver(databases).publishPending();
+      expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
+      expect(await readFile(path, "utf8")).to.equal(whole);
+      expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: name.slice(0, 64) });
     });
 
     it("takes back what a reorganisation took, and publishes it again", async () => {

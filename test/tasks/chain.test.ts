@@ -229,6 +229,24 @@ describe("commands with a chain", function () {
       expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
       expect(await verify(three.userID)).to.deep.equal([0, true]);
     });
+
+    it("makes a file of its plan anew that the store has lost, from the same records and no others", async () => {
+      const plan = planFolder();
+      const left = await publish([one, two], { plan, "max-fee": "0.000000001", timeout: "1" });
+      expect(left).to.include({ code: 3, error: "FEE_TOO_HIGH" });
+      const [name = ""] = await readdir(fresh.merkleDir);
+      await rm(join(fresh.merkleDir, name));
+
+      const others = await publish([one, three], { plan });
+      expect(others).to.include({ code: 1, error: "FILE_NOT_FOUND" });
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+
+      const { code, json, events } = await publish([two, one, three], { plan });
+      expect([code, json["users"], json["transactions"]]).to.deep.equal([0, 3, 2]);
+      const remade = events.filter(({ event }) => event === "remade");
+      expect(remade).to.deep.equal([{ event: "remade", root: name.slice(0, 64), users: 2 }]);
+      expect(await verify(two.userID)).to.deep.equal([0, true]);
+    });
   });
 
   describe("estimate", () => {
