@@ -1,12 +1,12 @@
 import { TransportError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import { encodeAddMerkleTreeRoot, USERS_SLOT } from "../registry/calls.ts";
+import { encodeAddMerkleTreeRoot } from "../registry/calls.ts";
 import { readMerkleTreeRoots } from "../registry/readMerkleTreeRoots.ts";
-import { slotOfUser } from "../registry/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { type BlockTag, Chain, type Receipt, spell, toHash, toHex, toLogs, toNumber } from "./chain.ts";
 import type { Patience } from "./patiently.ts";
 import { readRegistry, registryAbi } from "./registryAbi.ts";
+import { slotsOfUsers } from "./slots.ts";
 
 /** The users of one root and one transaction. */
 export interface RootWithUsers {
@@ -67,8 +67,7 @@ export class Registry {
   addition({ root, userIDs }: RootWithUsers, withAccessList: boolean): Addition {
     const addition = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
     if (!withAccessList) return addition;
-    const storageKeys = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
-    return { ...addition, accessList: [{ address: this.contract, storageKeys }] };
+    return { ...addition, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 
   /** What a transaction would use now. @throws TransportError RPC_ERROR also where the node refuses it */
