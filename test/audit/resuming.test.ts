@@ -9,6 +9,7 @@ import { encodeAddMerkleTreeRoot } from "../../src/registry/calls.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { PublicKeyRegistry__factory } from "../../typechain-types/index.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
+import { receiptOf } from "../receiptOf.ts";
 import { sampleRecords } from "../samples.ts";
 import { serve } from "../servers.ts";
 import { closedAfterEach, failure } from "../stack/support.ts";
@@ -234,10 +235,7 @@ describeOnAnvil("a resumed audit of a chain that is reorganised", () => {
   /** Sends a transaction of the owner's, and waits for its block. */
   const send = async (transaction: object): Promise<{ contractAddress: string }> => {
     const hash = await call("eth_sendTransaction", [{ from: owner, gas: "0x400000", ...transaction }]);
-    const askReceipt = () => call("eth_getTransactionReceipt", [hash]) as Promise<{ contractAddress: string } | null>;
-    let receipt = await askReceipt();
-    while (receipt === null) receipt = await askReceipt();
-    return receipt;
+    return receiptOf(call, hash);
   };
 
   const publish = async (some: typeof records) => {

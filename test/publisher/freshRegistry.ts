@@ -3,7 +3,6 @@ import hre from "hardhat";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "../../src/publisher/registry.ts";
 import { toTransaction } from "../../src/publisher/signer.ts";
 import type { SendTransaction } from "../../src/publisher/transactions.ts";
@@ -13,6 +12,7 @@ import { startLocalChain } from "../../src/stack/localChain.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { PublicKeyRegistry__factory } from "../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
+import { receiptOf } from "../receiptOf.ts";
 
 /** A real chain with a file host, and a registry on it that nobody has used yet. */
 export interface FreshRegistry {
@@ -102,11 +102,7 @@ export async function deployOn(call: RpcCall, registryOwner: string): Promise<st
   const [from] = (await call("eth_accounts", [])) as string[];
   const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(registryOwner);
   const hash = await call("eth_sendTransaction", [{ from, data, gas: "0x400000" }]);
-  for (;;) {
-    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
-    if (receipt) return getAddress(receipt.contractAddress);
-    await sleep(5);
-  }
+  return getAddress((await receiptOf(call, hash)).contractAddress);
 }
 
 /** Signs with the key of the chain's first account, and sends what it signed: so a node can forget or repeat it. */

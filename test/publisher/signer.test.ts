@@ -17,6 +17,7 @@ import {
 import { slotOfUser } from "../../src/registry/storageProof.ts";
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
+import { receiptOf } from "../receiptOf.ts";
 import { sampleUserID } from "../samples.ts";
 import { serve } from "../servers.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../stack/support.ts";
@@ -325,11 +326,7 @@ describe("signingSender", () => {
       const sent = await call("eth_sendTransaction", [
         { from: wallet.address, data: deployment?.input, gas: "0x1e8480" },
       ]);
-      let receipt: { contractAddress: string } | null = null;
-      while (receipt === null) {
-        receipt = (await call("eth_getTransactionReceipt", [sent])) as { contractAddress: string } | null;
-      }
-      contract = receipt.contractAddress;
+      contract = (await receiptOf(call, sent)).contractAddress;
     });
 
     describe("a key file", () => {

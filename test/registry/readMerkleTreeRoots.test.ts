@@ -6,6 +6,7 @@ import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../src/registry/readM
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { describeOnAnvil, startAnvil } from "../anvil/anvil.mts";
 import { freshRegistry } from "../publisher/freshRegistry.ts";
+import { receiptOf } from "../receiptOf.ts";
 
 // The first byte with which no code may begin (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
@@ -96,7 +97,7 @@ describeOnAnvil("readMerkleTreeRoots", () => {
     const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
     const send = async (transaction: object): Promise<{ contractAddress: string }> => {
       const hash = await call("eth_sendTransaction", [{ from: owner, gas: "0xe00000", ...transaction }]);
-      return (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string };
+      return receiptOf(call, hash);
     };
     const { contractAddress } = await send({ data: bytecode + String(owner).slice(2).padStart(64, "0") });
     const { interface: abi } = await (await hre.network.create()).ethers.getContractFactory("PublicKeyRegistry");
