@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
-import { syncFolder, withDraft } from "./writeWhole.ts";
+import { syncFolder, withDraft } from "../disk/writeWhole.ts";
 
 /** Where Merkle-tree files are put so that a file host serves them. */
 export interface MerkleFileStore {
