@@ -7,7 +7,7 @@
 import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -88,8 +88,6 @@ for (let round = 1; round <= ROUNDS; round++) {
   }
   killed += kills;
   faults += proxy.count();
-  // A file that was being written has a name of its own, which no host serves.
-  for (const name of await readdir(merkleDir)) if (name.startsWith(".")) await rm(join(merkleDir, name));
   await judgeField({ call, contract, owner, merkleDir }, records);
   process.stderr.write(`\r${round} rounds, ${killed} killed, ${failed} runs failed, ${faults} faults`);
 }

@@ -1,0 +1,210 @@
+/**
+ * Kills services that publish by SIGKILL, at random moments: two of them over one PostgreSQL, while users register their
+ * keys. `npm run kill:publishing [kills]`, 50 by default, half of them on Hardhat's chain and half on Anvil. At the end every
+ * key that was acknowledged must have exactly one root, every root its file, as judged by code that shares nothing with the
+ * publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
+ */
+import { and, eq, sql } from "drizzle-orm";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { REGIONS } from "../src/identity/region.ts";
+import { readRootsAdded } from "../src/registry/rootsAdded.ts";
+import { type Database, openDatabases } from "../src/service/store/database.ts";
+import { PublicKeyStore } from "../src/service/store/publicKeys.ts";
+import { publisherLeases } from "../src/service/store/tables.ts";
+import { rpcCaller } from "../src/transport/jsonRpc.ts";
+import { startAnvil } from "../test/anvil/anvil.mts";
+import { type Field, judgeField } from "../test/faults/rivals.ts";
+import type { PlainFile } from "../test/merkle/plainFile.ts";
+import { startPostgres } from "../test/postgres/postgres.ts";
+import { deployOn, startHardhat } from "../test/publisher/freshRegistry.ts";
+import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../test/service/keyroot.ts";
+import { UsersAtWork } from "./killing/usersAtWork.ts";
+
+/** What each service does whenever it is not publishing: it waits a moment, and publishes whatever waits. */
+const SCHEDULE = { every: 0.1, atLeast: 1 };
+const SERVICES = 2;
+const CONNECTIONS = 4;
+const WORKERS = 2;
+/** How long a worker rests between two users, in ms. */
+const REST = 40;
+/** How long both services are at work before a kill, in ms: any moment in between. */
+const WORK = { least: 50, most: 1500 };
+/** How long they have for what is left in the end, in ms. */
+const PATIENCE = 60_000;
+
+/** What came of it. */
+export interface Outcome extends Pick<UsersAtWork, "acknowledged" | "interrupted" | "findings"> {
+  kills: number;
+  /** How many of those killed were publishing then: the lease was theirs. */
+  killedAtWork: number;
+  /** How many roots were added. */
+  roots: number;
+  /** How many files no root was added for: the one who had stored them was killed before the plan was kept. */
+  filesWithoutRoot: number;
+}
+
+/**
+ * Kills one of two publishing services so many times.
+ * @param rpcUrl a chain's endpoint, which holds the key of its first account
+ * @param createDatabase makes an empty database, and tells its address
+ */
+export async function killPublishers(
+  kills: number,
+  rpcUrl: string,
+  createDatabase: () => Promise<string>,
+): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const field = await openField(rpcUrl, join(folder, "files"));
+  const settings = {
+    ...(await keyrootSettings({ createDatabase, folder }, CONNECTIONS)),
+    KEYROOT_RPC_URL: rpcUrl,
+    KEYROOT_CONTRACT: field.contract,
+    KEYROOT_FILES: field.merkleDir,
+  };
+  const databases = cleanup.use(await openDatabases({ url: settings.DATABASE_URL }));
+  const services: Keyroot[] = [];
+  cleanup.defer(async () => {
+    for (const service of services) await service[Symbol.asyncDispose]();
+  });
+  services.push(...(await Promise.all(Array.from({ length: SERVICES }, () => startKeyroot(settings, SCHEDULE)))));
+  let requests = 0;
+  const origin = () => services[requests++ % SERVICES]?.origin ?? "";
+  const users = new UsersAtWork(origin, await makePartner(origin(), settings.KEYROOT_ADMIN_TOKEN));
+
+  const working = new AbortController();
+  const work = Promise.all(Array.from({ length: WORKERS }, (_, i) => provisionUntil(working.signal, users, i)));
+  let killedAtWork = 0;
+  try {
+    for (let i = 0; i < kills; i++) {
+      await sleep(WORK.least + Math.random() * (WORK.most - WORK.least));
+      const victim = Math.floor(Math.random() * SERVICES);
+      await services[victim]?.kill();
+      const fence = await fenceOfHeld(databases.home);
+      services[victim] = await startKeyroot(settings, SCHEDULE);
+      if (fence !== undefined && (await runOut(databases.home, fence))) killedAtWork++;
+    }
+  } finally {
+    working.abort();
+    await work;
+  }
+
+  const { acknowledged, findings } = users;
+  const keys = new PublicKeyStore(databases);
+  await untilAllPublished(keys, findings);
+  const judged = await judge(field, users);
+  await users.readBack((userID) => ({ state: "published", root: judged.rootOf.get(userID) }));
+  const { roots, filesWithoutRoot } = judged;
+  return { kills, killedAtWork, acknowledged, interrupted: users.interrupted, roots, filesWithoutRoot, findings };
+}
+
+async function openField(rpcUrl: string, merkleDir: string): Promise<Field> {
+  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  await mkdir(merkleDir);
+  return { call, contract: await deployOn(call, owner), owner, merkleDir };
+}
+
+/** Registers one user after the other, by turns in each region. */
+async function provisionUntil(signal: AbortSignal, users: UsersAtWork, first: number): Promise<void> {
+  for (let i = first; !signal.aborted; i++) {
+    await users.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+    await sleep(REST);
+  }
+}
+
+/** The number of the lease, where somebody has it. */
+async function fenceOfHeld(home: Database): Promise<number | undefined> {
+  const [held] = await home
+    .select()
+    .from(publisherLeases)
+    .where(sql`${publisherLeases.until} > clock_timestamp()`);
+  return held?.fence;
+}
+
+/**
+ * Lets the lease run out now, instead of in half a minute, where it has not been given back since: it was the one's who was
+ * killed. Where it was the other's after all, who takes long, that one has been slow: its number protects from what it does.
+ * @returns whether it had not been given back
+ */
+async function runOut(home: Database, fence: number): Promise<boolean> {
+  const ended = await home
+    .update(publisherLeases)
+    .set({ until: sql`clock_timestamp()` })
+    .where(and(eq(publisherLeases.fence, fence), sql`${publisherLeases.until} > clock_timestamp()`))
+    .returning();
+  return ended.length > 0;
+}
+
+async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    let waiting = 0;
+    for (const region of REGIONS) waiting += await keys.waiting(region);
+    if (waiting === 0) return;
+    if (performance.now() > end) {
+      findings.push(`${waiting} keys still wait after ${PATIENCE / 1000} s`);
+      return;
+    }
+    await sleep(100);
+  }
+}
+
+/** Holds chain and files against what was acknowledged. What is wrong becomes a finding. */
+async function judge(
+  field: Field,
+  users: UsersAtWork,
+): Promise<{ rootOf: Map<string, string>; roots: number; filesWithoutRoot: number }> {
+  const { findings } = users;
+  const records = users.registered();
+  const { call, contract, merkleDir } = field;
+  const toBlock = Number(await call("eth_blockNumber", []));
+  const added = await readRootsAdded(call, contract, { fromBlock: 0, toBlock });
+  // Each root once, for every user of its file: so nobody is in the files of two roots.
+  for (const [root, events] of Map.groupBy(added, ({ root }) => root)) {
+    const path = join(merkleDir, `${root}.json`);
+    const { values } = JSON.parse(await readFile(path, "utf8").catch(() => '{"values":[]}')) as PlainFile;
+    if (events.length !== 1 || events[0]?.addedCount !== values.length)
+      findings.push(`root ${root}: ${values.length} users in its file, events ${JSON.stringify(events)}`);
+  }
+  const count = added.reduce((sum, { addedCount }) => sum + addedCount, 0);
+  if (count !== records.length) findings.push(`${count} users have a root, ${records.length} keys were acknowledged`);
+  try {
+    const { rootOf, shadowed } = await judgeField(field, records);
+    return { rootOf, roots: added.length, filesWithoutRoot: shadowed.length };
+  } catch (error) {
+    findings.push((error as Error).message);
+    return { rootOf: new Map(), roots: added.length, filesWithoutRoot: 0 };
+  }
+}
+
+if (import.meta.main) {
+  const kills = Number(process.argv[2] ?? 50);
+  const start = performance.now();
+  const postgres = await startPostgres();
+  const findings: string[] = [];
+  const chains: Record<string, Omit<Outcome, "findings">> = {};
+  try {
+    for (const [name, startChain] of Object.entries({ hardhat: startHardhat, anvil: startAnvil })) {
+      const chain = await startChain();
+      try {
+        const half = name === "hardhat" ? Math.ceil(kills / 2) : Math.floor(kills / 2);
+        const { findings: found, ...outcome } = await killPublishers(half, chain.url, () => postgres.createDatabase());
+        findings.push(...found.map((finding) => `${name}: ${finding}`));
+        chains[name] = outcome;
+      } finally {
+        await chain.close();
+      }
+    }
+  } finally {
+    await postgres.stop();
+  }
+  const seconds = Math.round((performance.now() - start) / 100) / 10;
+  process.stdout.write(`${JSON.stringify({ kills, chains, findings: findings.length, seconds })}\n`);
+  for (const finding of findings) process.stderr.write(`${finding}\n`);
+  process.exitCode = findings.length === 0 ? 0 : 1;
+}
