@@ -14,8 +14,9 @@ import { readRootsAdded } from "../src/registry/rootsAdded.ts";
 import { type Database, openDatabases } from "../src/service/store/database.ts";
 import { PublicKeyStore } from "../src/service/store/publicKeys.ts";
 import { publisherLeases } from "../src/service/store/tables.ts";
-import { rpcCaller } from "../src/transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
 import { startAnvil } from "../test/anvil/anvil.mts";
+import { stopMining } from "../test/faults/anvilControl.ts";
 import { type Field, judgeField } from "../test/faults/rivals.ts";
 import type { PlainFile } from "../test/merkle/plainFile.ts";
 import { startPostgres } from "../test/postgres/postgres.ts";
@@ -27,9 +28,11 @@ import { UsersAtWork } from "./killing/usersAtWork.ts";
 const SCHEDULE = { every: 0.1, atLeast: 1 };
 const SERVICES = 2;
 const CONNECTIONS = 4;
-const WORKERS = 2;
+const WORKERS = 4;
 /** How long a worker rests between two users, in ms. */
-const REST = 40;
+const REST = 20;
+/** How long a transaction waits for its block at most, in ms: who is killed leaves some that are under way. */
+const BLOCK_MS = 500;
 /** How long both services are at work before a kill, in ms: any moment in between. */
 const WORK = { least: 50, most: 1500 };
 /** How long they have for what is left in the end, in ms. */
@@ -60,6 +63,7 @@ export async function killPublishers(
   const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const field = await openField(rpcUrl, join(folder, "files"));
+  cleanup.use(await mineByTheClock(field.call));
   const settings = {
     ...(await keyrootSettings({ createDatabase, folder }, CONNECTIONS)),
     KEYROOT_RPC_URL: rpcUrl,
@@ -107,6 +111,24 @@ async function openField(rpcUrl: string, merkleDir: string): Promise<Field> {
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   await mkdir(merkleDir);
   return { call, contract: await deployOn(call, owner), owner, merkleDir };
+}
+
+/** From now on a block comes when its time has come, as on a real chain. @returns ends that */
+async function mineByTheClock(call: RpcCall): Promise<AsyncDisposable> {
+  await stopMining(call);
+  const ending = new AbortController();
+  const mining = (async () => {
+    while (!ending.signal.aborted) {
+      await sleep(BLOCK_MS);
+      await call("evm_mine", []);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await mining;
+    },
+  };
 }
 
 /** Registers one user after the other, by turns in each region. */
