@@ -5,23 +5,22 @@
  * publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
  */
 import { and, eq, sql } from "drizzle-orm";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REGIONS } from "../src/identity/region.ts";
-import { readRootsAdded } from "../src/registry/rootsAdded.ts";
 import { type Database, openDatabases } from "../src/service/store/database.ts";
 import { PublicKeyStore } from "../src/service/store/publicKeys.ts";
 import { publisherLeases } from "../src/service/store/tables.ts";
 import { type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
 import { startAnvil } from "../test/anvil/anvil.mts";
 import { stopMining } from "../test/faults/anvilControl.ts";
-import { type Field, judgeField } from "../test/faults/rivals.ts";
-import type { PlainFile } from "../test/merkle/plainFile.ts";
+import type { Field } from "../test/faults/rivals.ts";
 import { startPostgres } from "../test/postgres/postgres.ts";
 import { deployOn, startHardhat } from "../test/publisher/freshRegistry.ts";
 import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../test/service/keyroot.ts";
+import { judgePublished } from "./killing/judgePublished.ts";
 import { UsersAtWork } from "./killing/usersAtWork.ts";
 
 /** What each service does whenever it is not publishing: it waits a moment, and publishes whatever waits. */
@@ -100,9 +99,9 @@ export async function killPublishers(
   const { acknowledged, findings } = users;
   const keys = new PublicKeyStore(databases);
   await untilAllPublished(keys, findings);
-  const judged = await judge(field, users);
-  await users.readBack((userID) => ({ state: "published", root: judged.rootOf.get(userID) }));
-  const { roots, filesWithoutRoot } = judged;
+  const { rootOf, roots, filesWithoutRoot, ...judged } = await judgePublished(field, users.registered());
+  findings.push(...judged.findings);
+  await users.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
   return { kills, killedAtWork, acknowledged, interrupted: users.interrupted, roots, filesWithoutRoot, findings };
 }
 
@@ -173,34 +172,6 @@ async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Prom
       return;
     }
     await sleep(100);
-  }
-}
-
-/** Holds chain and files against what was acknowledged. What is wrong becomes a finding. */
-async function judge(
-  field: Field,
-  users: UsersAtWork,
-): Promise<{ rootOf: Map<string, string>; roots: number; filesWithoutRoot: number }> {
-  const { findings } = users;
-  const records = users.registered();
-  const { call, contract, merkleDir } = field;
-  const toBlock = Number(await call("eth_blockNumber", []));
-  const added = await readRootsAdded(call, contract, { fromBlock: 0, toBlock });
-  // Each root once, for every user of its file: so nobody is in the files of two roots.
-  for (const [root, events] of Map.groupBy(added, ({ root }) => root)) {
-    const path = join(merkleDir, `${root}.json`);
-    const { values } = JSON.parse(await readFile(path, "utf8").catch(() => '{"values":[]}')) as PlainFile;
-    if (events.length !== 1 || events[0]?.addedCount !== values.length)
-      findings.push(`root ${root}: ${values.length} users in its file, events ${JSON.stringify(events)}`);
-  }
-  const count = added.reduce((sum, { addedCount }) => sum + addedCount, 0);
-  if (count !== records.length) findings.push(`${count} users have a root, ${records.length} keys were acknowledged`);
-  try {
-    const { rootOf, shadowed } = await judgeField(field, records);
-    return { rootOf, roots: added.length, filesWithoutRoot: shadowed.length };
-  } catch (error) {
-    findings.push((error as Error).message);
-    return { rootOf: new Map(), roots: added.length, filesWithoutRoot: 0 };
   }
 }
 
