@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../src/service/config.ts";
 import { startService } from "../../src/service/server.ts";
@@ -123,6 +124,71 @@ describe("a running service", () => {
       } finally {
         await running.close();
       }
+    });
+  });
+
+  describe("every hour", () => {
+    const HOUR = 60 * 60 * 1000;
+    let wire: BrokenWire;
+    let service: Caller;
+    let close: () => Promise<void>;
+
+    beforeEach("a token was made a day ago, by a request that might have been repeated", async () => {
+      // Of all clocks, only this one: nobody waits an hour.
+      mock.timers.enable({ apis: ["setInterval"] });
+      wire = await wireTo(url);
+      const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
+      const running = await startService(config);
+      close = () => running.close();
+      service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      const partner = await service.makePartner();
+      const { hex } = await service.makeUser(partner);
+      const options = { token: partner.jwt, idempotencyKey: randomHex() };
+      const body = { user_id_hex: hex, context: "A watch" };
+      await service.post("/v1/authdBizSrv/users/createRefreshToken", body, options);
+      await runAt(url, `UPDATE user_tokens SET created = created - ${24 * HOUR + 1}`);
+    });
+    afterEach(async () => {
+      await close();
+      mock.timers.reset();
+      await wire.close();
+    });
+
+    async function sealedCopies(): Promise<number | null> {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query("SELECT FROM user_tokens WHERE sealed_token IS NOT NULL")).rowCount;
+      } finally {
+        await client.end();
+      }
+    }
+
+    it("it drops the sealed copies of tokens that are a day old, and not earlier", async () => {
+      mock.timers.tick(HOUR - 1);
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(1);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it tries again, when the database was away the hour before", async () => {
+      wire.cut();
+      mock.timers.tick(HOUR);
+      expect((await service.get("/readyz")).status).to.equal(503);
+      wire.mend();
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(HOUR);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it asks nothing of its databases once it is closed", async () => {
+      await close();
+      close = () => Promise.resolve();
+      mock.timers.tick(HOUR);
+      await sleep(50);
+      expect(await sealedCopies()).to.equal(1);
     });
   });
 
