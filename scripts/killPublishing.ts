@@ -4,7 +4,7 @@
  * key that was acknowledged must have exactly one root, every root its file, as judged by code that shares nothing with the
  * publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
  */
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
 import { startAnvil } from "../test/anvil/anvil.mts";
 import { stopMining } from "../test/faults/anvilControl.ts";
 import type { Field } from "../test/faults/rivals.ts";
-import { startPostgres } from "../test/postgres/postgres.ts";
+import { runAt, startPostgres } from "../test/postgres/postgres.ts";
 import { deployOn, startHardhat } from "../test/publisher/freshRegistry.ts";
 import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../test/service/keyroot.ts";
 import { judgePublished } from "./killing/judgePublished.ts";
@@ -30,8 +30,8 @@ const CONNECTIONS = 4;
 const WORKERS = 4;
 /** How long a worker rests between two users, in ms. */
 const REST = 20;
-/** How long a transaction waits for its block at most, in ms: who is killed leaves some that are under way. */
-const BLOCK_MS = 500;
+/** How long a block takes, in ms. Within the longest, another takes over what the killed one has under way. */
+const BLOCK = { least: 100, most: 4000 };
 /** How long both services are at work before a kill, in ms: any moment in between. */
 const WORK = { least: 50, most: 1500 };
 /** How long they have for what is left in the end, in ms. */
@@ -70,11 +70,18 @@ export async function killPublishers(
     KEYROOT_FILES: field.merkleDir,
   };
   const databases = cleanup.use(await openDatabases({ url: settings.DATABASE_URL }));
-  const services: Keyroot[] = [];
+  await runAt(settings.DATABASE_URL, NOTE_TAKER);
+  let starts = 0;
+  const start = async () => {
+    const name = `service-${starts++}`;
+    const { href } = Object.assign(new URL(settings.DATABASE_URL), { search: `application_name=${name}` });
+    return { name, ...(await startKeyroot({ ...settings, DATABASE_URL: href }, SCHEDULE)) };
+  };
+  const services: (Keyroot & { name: string })[] = [];
   cleanup.defer(async () => {
     for (const service of services) await service[Symbol.asyncDispose]();
   });
-  services.push(...(await Promise.all(Array.from({ length: SERVICES }, () => startKeyroot(settings, SCHEDULE)))));
+  services.push(...(await Promise.all(Array.from({ length: SERVICES }, start))));
   let requests = 0;
   const origin = () => services[requests++ % SERVICES]?.origin ?? "";
   const users = new UsersAtWork(origin, await makePartner(origin(), settings.KEYROOT_ADMIN_TOKEN));
@@ -84,12 +91,11 @@ export async function killPublishers(
   let killedAtWork = 0;
   try {
     for (let i = 0; i < kills; i++) {
-      await sleep(WORK.least + Math.random() * (WORK.most - WORK.least));
+      await sleep(between(WORK));
       const victim = Math.floor(Math.random() * SERVICES);
       await services[victim]?.kill();
-      const fence = await fenceOfHeld(databases.home);
-      services[victim] = await startKeyroot(settings, SCHEDULE);
-      if (fence !== undefined && (await runOut(databases.home, fence))) killedAtWork++;
+      if (await runOut(databases.home, services[victim]?.name ?? "")) killedAtWork++;
+      services[victim] = await start();
     }
   } finally {
     working.abort();
@@ -118,7 +124,7 @@ async function mineByTheClock(call: RpcCall): Promise<AsyncDisposable> {
   const ending = new AbortController();
   const mining = (async () => {
     while (!ending.signal.aborted) {
-      await sleep(BLOCK_MS);
+      await sleep(between(BLOCK));
       await call("evm_mine", []);
     }
   })();
@@ -138,27 +144,27 @@ async function provisionUntil(signal: AbortSignal, users: UsersAtWork, first: nu
   }
 }
 
-/** The number of the lease, where somebody has it. */
-async function fenceOfHeld(home: Database): Promise<number | undefined> {
-  const [held] = await home
-    .select()
-    .from(publisherLeases)
-    .where(sql`${publisherLeases.until} > clock_timestamp()`);
-  return held?.fence;
+/** Anything in between. */
+function between({ least, most }: { least: number; most: number }): number {
+  return least + Math.random() * (most - least);
 }
 
-/**
- * Lets the lease run out now, instead of in half a minute, where it has not been given back since: it was the one's who was
- * killed. Where it was the other's after all, who takes long, that one has been slow: its number protects from what it does.
- * @returns whether it had not been given back
- */
-async function runOut(home: Database, fence: number): Promise<boolean> {
-  const ended = await home
+/** Has the database note which service took the lease, by the name of its connections. */
+const NOTE_TAKER = `
+  ALTER TABLE publisher_leases ADD taken_by text;
+  CREATE FUNCTION note_taker() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN NEW.taken_by := current_setting('application_name'); RETURN NEW; END $$;
+  CREATE TRIGGER note_taker BEFORE INSERT OR UPDATE OF fence ON publisher_leases
+    FOR EACH ROW EXECUTE FUNCTION note_taker()`;
+
+/** Lets the lease run out now, instead of in half a minute, where this service has it. @returns whether it had */
+async function runOut(home: Database, name: string): Promise<boolean> {
+  const had = await home
     .update(publisherLeases)
     .set({ until: sql`clock_timestamp()` })
-    .where(and(eq(publisherLeases.fence, fence), sql`${publisherLeases.until} > clock_timestamp()`))
+    .where(sql`taken_by = ${name} AND ${publisherLeases.until} > clock_timestamp()`)
     .returning();
-  return ended.length > 0;
+  return had.length > 0;
 }
 
 async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Promise<void> {
