@@ -201,19 +201,27 @@ describe("a running service", () => {
 
     beforeEach(async () => {
       wire = await wireTo(url);
+      await start();
+    });
+    afterEach(async () => {
+      await kill();
+      await wire.close();
+    });
+
+    async function start(variables: Record<string, string> = {}): Promise<void> {
       child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH: process.env["PATH"], ...(await environment(wire.url)) },
+        env: { PATH: process.env["PATH"], ...(await environment(wire.url)), ...variables },
       });
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];
       service = Object.assign(new Caller(ADMIN_TOKEN), { url: line });
       partner = await service.makePartner();
-    });
-    afterEach(async () => {
+    }
+
+    async function kill(): Promise<void> {
       if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
-      await wire.close();
-    });
+    }
 
     /** Stops the service, and returns its log's lines. */
     async function linesAtEnd(): Promise<Record<string, unknown>[]> {
@@ -297,6 +305,15 @@ describe("a running service", () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) await service.get(path);
       const paths = (await linesAtEnd()).map(({ req }) => (req as { path?: string } | undefined)?.path);
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
+    });
+
+    it("says nothing below its level, about those neither", async () => {
+      await kill();
+      await start({ KEYROOT_LOG_LEVEL: "fatal" });
+      wire.cut();
+      expect((await service.get("/readyz")).status).to.equal(503);
+      await kill();
+      expect(await log).to.equal("");
     });
   });
 });
