@@ -54,7 +54,7 @@ describeOnBoth("two services that publish", (startChain) => {
 
     it("finds a root that was added twice", async () => {
       const root = await publisher.store([third, fourth]);
-      for (const record of [third, fourth]) await publisher.add(root, [record]);
+      for (const record of [third, fourth]) await publisher.untilIncluded(await publisher.add(root, [record]));
       const all = [first, second, third, fourth];
       expect(await findings(...all)).to.deep.equal([`root ${root}: 2 users in its file, added for 1 and 1`]);
     });
