@@ -1,8 +1,8 @@
 /**
  * Kills services that publish by SIGKILL, at random moments: two of them over one PostgreSQL, while users register their
- * keys. `npm run kill:publishing [kills]`, 50 by default, half of them on Hardhat's chain and half on Anvil. At the end every
- * key that was acknowledged must have exactly one root, every root its file, as judged by code that shares nothing with the
- * publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
+ * keys. `npm run kill:publishing [kills]`, 50 by default, half of them on Hardhat's chain and half on Anvil where there is
+ * one. At the end every key that was acknowledged must have exactly one root, every root its file, as judged by code that
+ * shares nothing with the publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
  */
 import { sql } from "drizzle-orm";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { type Database, openDatabases } from "../src/service/store/database.ts";
 import { PublicKeyStore } from "../src/service/store/publicKeys.ts";
 import { publisherLeases } from "../src/service/store/tables.ts";
 import { type RpcCall, rpcCaller } from "../src/transport/jsonRpc.ts";
-import { startAnvil } from "../test/anvil/anvil.mts";
+import { hasAnvil, startAnvil } from "../test/anvil/anvil.mts";
 import { stopMining } from "../test/faults/anvilControl.ts";
 import type { Field } from "../test/faults/rivals.ts";
 import { runAt, startPostgres } from "../test/postgres/postgres.ts";
@@ -188,11 +188,12 @@ if (import.meta.main) {
   const findings: string[] = [];
   const chains: Record<string, Omit<Outcome, "findings">> = {};
   try {
-    for (const [name, startChain] of Object.entries({ hardhat: startHardhat, anvil: startAnvil })) {
+    const all = Object.entries({ hardhat: startHardhat, ...(hasAnvil && { anvil: startAnvil }) });
+    for (const [i, [name, startChain]] of all.entries()) {
       const chain = await startChain();
       try {
-        const half = name === "hardhat" ? Math.ceil(kills / 2) : Math.floor(kills / 2);
-        const { findings: found, ...outcome } = await killPublishers(half, chain.url, () => postgres.createDatabase());
+        const share = Math.ceil((kills - i) / all.length);
+        const { findings: found, ...outcome } = await killPublishers(share, chain.url, () => postgres.createDatabase());
         findings.push(...found.map((finding) => `${name}: ${finding}`));
         chains[name] = outcome;
       } finally {
