@@ -34,6 +34,7 @@ export default defineConfig(
             "hardhat*",
             "ethers",
             "@nomicfoundation/*",
+            "**/disk/*",
             "**/publisher/*",
             "**/service/**",
             "**/stack/*",

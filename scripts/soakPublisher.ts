@@ -99,8 +99,6 @@ for (let round = 1; round <= ROUNDS; round++) {
   }
   killed += kills;
   faults += proxy.count();
-  // A file that was being written has a name of its own, which no host serves.
-  for (const name of await readdir(merkleDir)) if (name.startsWith(".")) await rm(join(merkleDir, name));
   await judgeField({ call, contract, owner, merkleDir }, records);
   process.stderr.write(`\r${round} rounds, ${killed} killed, ${failed} runs failed, ${faults} faults`);
 }

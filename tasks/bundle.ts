@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { makeBundle } from "../src/verifier/makeBundle.ts";
-import { writeWhole } from "../src/publisher/writeWhole.ts";
+import { writeWhole } from "../src/disk/writeWhole.ts";
 import { command } from "./command.ts";
 import { Target, type TargetArgs } from "./target.ts";
 

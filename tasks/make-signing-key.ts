@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { ArgumentError } from "../src/errors.ts";
-import { writeWhole } from "../src/publisher/writeWhole.ts";
+import { writeWhole } from "../src/disk/writeWhole.ts";
 import { makeSigningKey, readKeyFile } from "../src/service/tokens/signingKeys.ts";
 import { command } from "./command.ts";
 

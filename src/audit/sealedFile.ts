@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { ArgumentError, KeyrootError, TransportError } from "../errors.ts";
-import { writeWhole } from "../publisher/writeWhole.ts";
+import { writeWhole } from "../disk/writeWhole.ts";
 import { parseDocument, Shape } from "../shape.ts";
 
 /** What a state must have the form of. */

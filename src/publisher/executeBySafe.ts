@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { awaitExecution, type AwaitExecutionOptions } from "./awaitExecution.ts";
 import type { Batch, Plan } from "./plan.ts";
 import { toSafeBatchFiles } from "./safe.ts";
-import { writeWhole } from "./writeWhole.ts";
+import { writeWhole } from "../disk/writeWhole.ts";
 
 /** The most users of a transaction of a Safe under the 2^24 gas of a transaction (EIP-7825): 715 fit, measured. */
 export const USERS_PER_SAFE_TRANSACTION = 700;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { removeDrafts, syncFolder, withDraft } from "../disk/writeWhole.ts";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
-import { removeDrafts, syncFolder, withDraft } from "./writeWhole.ts";
 
 /** A file as a store has it. */
 export interface StoredFile {

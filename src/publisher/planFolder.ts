@@ -1,10 +1,10 @@
-import { mkdir, open, readFile, rename, rm, truncate } from "node:fs/promises";
+import { open, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { lockFolder } from "../disk/lockFolder.ts";
+import { removeDrafts, syncFolder, withDraft } from "../disk/writeWhole.ts";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import type { Fees } from "./fees.ts";
 import { parsePlan, type Plan, serializePlan } from "./plan.ts";
-import { removeDrafts, syncFolder, withDraft } from "./writeWhole.ts";
 
 /** A transaction that was about to be sent: the nonce is this root's until it is used up. */
 export interface Attempt {
@@ -57,10 +57,10 @@ export class PlanMemory implements PlanKeeper {
 /** Keeps a plan in a folder, for one publisher at a time. */
 export class PlanFolder implements PlanKeeper, Disposable {
   readonly #dir: string;
-  readonly #lock: DatabaseSync;
+  readonly #lock: Disposable;
   #attempts: Attempt[];
 
-  private constructor(dir: string, lock: DatabaseSync, attempts: Attempt[]) {
+  private constructor(dir: string, lock: Disposable, attempts: Attempt[]) {
     this.#dir = dir;
     this.#lock = lock;
     this.#attempts = attempts;
@@ -71,14 +71,17 @@ export class PlanFolder implements PlanKeeper, Disposable {
    * @throws ArgumentError PUBLISHER_RUNNING; TransportError FILE_UNWRITABLE; VerificationError PLAN_INVALID
    */
   static async open(dir: string): Promise<PlanFolder> {
-    await writing(dir, () => mkdir(dir, { recursive: true }));
-    const lock = takeLock(dir);
+    const lock = await lockFolder(dir);
+    if (lock === undefined) {
+      const message = `Another publisher is at work on the plan in ${dir}: let it finish, or end it.`;
+      throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
+    }
     try {
       // Nobody else writes here now: a draft is what a killed publisher has left.
       await writing(dir, () => removeDrafts(dir, (name) => name === PLAN));
       return new PlanFolder(dir, lock, await readAttempts(join(dir, ATTEMPTS)));
     } catch (error) {
-      lock.close();
+      lock[Symbol.dispose]();
       throw error;
     }
   }
@@ -124,7 +127,7 @@ export class PlanFolder implements PlanKeeper, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#lock.close();
+    this.#lock[Symbol.dispose]();
   }
 
   async #forgetAttempts(): Promise<void> {
@@ -140,30 +143,6 @@ export class PlanFolder implements PlanKeeper, Disposable {
 
 const PLAN = "plan.jsonl";
 const ATTEMPTS = "sent.jsonl";
-const LOCK = "lock";
-/** SQLITE_BUSY: another connection holds the lock. */
-const BUSY = 5;
-
-/**
- * An empty database, for the lock that SQLite takes on its file: the operating system gives it back when the process ends,
- * however it ends.
- */
-function takeLock(dir: string): DatabaseSync {
-  const path = join(dir, LOCK);
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(path);
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
-    return database;
-  } catch (cause) {
-    database?.close();
-    if ((cause as { errcode?: number }).errcode === BUSY) {
-      const message = `Another publisher is at work on the plan in ${dir}: let it finish, or end it.`;
-      throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
-    }
-    throw new TransportError("FILE_UNWRITABLE", `${path} cannot be locked: ${(cause as Error).message}.`, { cause });
-  }
-}
 
 /** An attempt as a line of JSON. */
 export function serializeAttempt({ nonce, root, gas, fees }: Attempt): string {

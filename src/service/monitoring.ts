@@ -32,7 +32,9 @@ export function monitoring(app: App, { databases }: Service): void {
     done();
   });
 
-  const hidden = { schema: { hide: true }, logLevel: "warn" } as const;
+  // Quiet about what machines ask every few seconds, and never louder than all the rest.
+  const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
+  const hidden = { schema: { hide: true }, logLevel } as const;
   app.get("/healthz", hidden, () => ({ status: "ok" }));
   app.get("/readyz", hidden, async () => {
     if (stopping) throw new ServiceError(503, "UNAVAILABLE", "The service is stopping.", { retryAfter: 1 });

@@ -14,12 +14,12 @@ export interface Anvil {
 
 const binary = findBinary();
 
-/**
- * Describes what holds on Anvil. Its binary is an optional dependency, which npm leaves out where it cannot run: there
- * the tests are skipped, and Hardhat's chain is all that they are held to.
- */
+/** Whether there is an Anvil: its binary is an optional dependency, which npm leaves out where it cannot run. */
+export const hasAnvil = binary !== undefined;
+
+/** Describes what holds on Anvil. Where there is none the tests are skipped, and Hardhat's chain is all that they are held to. */
 export function describeOnAnvil(what: string, body: () => void): void {
-  (binary === undefined ? describe.skip : describe)(`${what}, on Anvil`, body);
+  (hasAnvil ? describe : describe.skip)(`${what}, on Anvil`, body);
 }
 
 /** Starts Anvil on any free port; it is ready within 0.1 s, and ends with this process at the latest. */

@@ -57,9 +57,13 @@ export class ForeignPublisher {
   /** Stores a file, adds its root, and waits for the block. @returns the root */
   async publish(records: readonly KeyRecord[]): Promise<string> {
     const root = await this.store(records);
-    const hash = await this.add(root, records);
-    while ((await this.#field.call("eth_getTransactionReceipt", [hash])) === null) await sleep(5);
+    await this.untilIncluded(await this.add(root, records));
     return root;
+  }
+
+  /** Waits until a transaction is in a block. */
+  async untilIncluded(hash: string): Promise<void> {
+    while ((await this.#field.call("eth_getTransactionReceipt", [hash])) === null) await sleep(5);
   }
 }
 
@@ -83,6 +87,8 @@ export async function judgeField(
 ): Promise<Outcome> {
   const files = new Map<string, Set<string>>();
   for (const name of await readdir(merkleDir)) {
+    // A file that was being written has a name of its own, which no host serves.
+    if (name.startsWith(".")) continue;
     const file = JSON.parse(await readFile(join(merkleDir, name), "utf8")) as PlainFile;
     const values = new Set(file.values as string[]);
     const { root, ...expected } = plainFile([...values]);

@@ -46,7 +46,7 @@ const registryInterface = PublicKeyRegistry__factory.createInterface();
 type StartChain = () => Promise<Pick<Anvil, "url" | "close">>;
 
 /** Hardhat's chain, in this process. */
-const startHardhat: StartChain = async () => {
+export const startHardhat: StartChain = async () => {
   await buildContracts(hre);
   const chain = await startLocalChain(hre, { port: 0 });
   return { url: chain.rpcUrl, close: () => chain.close() };

@@ -3,12 +3,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { ArgumentError } from "../../src/errors.ts";
 import { type Config, readConfig } from "../../src/service/config.ts";
 import { startService } from "../../src/service/server.ts";
 import { openDatabases } from "../../src/service/store/database.ts";
-import { lockFolder } from "../../src/service/store/lockFolder.ts";
 import { PartnerStore } from "../../src/service/store/partners.ts";
 import { runAt } from "../postgres/postgres.ts";
 import { failure, temporaryFolder } from "../stack/support.ts";
@@ -132,27 +130,26 @@ describe("the service's databases", () => {
     });
 
     it("is one process's alone, until that one ends or is killed", async () => {
+      const options = { url: undefined, folder: join(folder.path, "database") };
       const program = `
-        import { lockFolder } from ${JSON.stringify(fileURLToPath(new URL("../../src/service/store/lockFolder.ts", import.meta.url)))};
-        await lockFolder(process.argv[1]);
-        console.log("locked");
-        setInterval(() => undefined, 1000);`;
-      const child = spawn(process.execPath, ["--input-type=module", "--eval", program, folder.path], {
+        import { openDatabases } from ${JSON.stringify(new URL("../../src/service/store/database.ts", import.meta.url).href)};
+        const databases = await openDatabases({ folder: process.argv[1] });
+        console.log("open");
+        setInterval(() => databases, 1000);`;
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", program, options.folder], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       try {
         await once(child.stdout, "data");
-        const config = await configOf({ KEYROOT_DATABASE_FOLDER: folder.path });
-        await expectRefused(config, "DATABASE_LOCKED", new RegExp(`process ${child.pid ?? 0} uses`));
-        const error = await failure(lockFolder(folder.path));
-        expect(error).to.have.property("code", "DATABASE_LOCKED");
+        const config = await configOf({ KEYROOT_DATABASE_FOLDER: options.folder });
+        await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*: ask that one/);
       } finally {
         child.kill("SIGKILL");
         await once(child, "exit");
       }
-      const unlock = await lockFolder(folder.path);
-      await unlock();
-      expect(await readdir(folder.path)).not.to.include("lock");
+      const databases = await openDatabases(options);
+      expect(await failure(openDatabases(options))).to.have.property("code", "DATABASE_LOCKED");
+      await databases[Symbol.asyncDispose]();
     });
   });
 });

@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Schedule } from "../../src/service/publishing/schedule.ts";
 import { openDatabases } from "../../src/service/store/database.ts";
 import { makeSigningKey } from "../../src/service/tokens/signingKeys.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import { startChild } from "./child.ts";
-import type { KeyrootReady } from "./keyrootProcess.ts";
+import type { KeyrootOrder, KeyrootReady } from "./keyrootProcess.ts";
 
 const PROCESS = new URL("keyrootProcess.ts", import.meta.url);
 
@@ -19,8 +20,11 @@ export interface Keyroot extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Settings of a service over a fresh database of that server: an operator's token, a signing key, no limit of rate. */
-export async function keyrootSettings(postgres: Postgres, connections: number) {
+/**
+ * Settings of a service over a fresh database of that server: an operator's token, a signing key, no limit of rate.
+ * @param postgres its folder is where the file of the signing key goes
+ */
+export async function keyrootSettings(postgres: Pick<Postgres, "createDatabase" | "folder">, connections: number) {
   const url = await postgres.createDatabase();
   await using databases = await openDatabases({ url });
   await databases.migrate();
@@ -38,10 +42,13 @@ export async function keyrootSettings(postgres: Postgres, connections: number) {
   };
 }
 
-/** Starts the service with settings from its environment; it takes requests when this returns. */
-export async function startKeyroot(settings: NodeJS.ProcessEnv): Promise<Keyroot> {
-  const child = startChild<object, unknown>(PROCESS, settings);
-  const { origin } = (await child.ask({})) as KeyrootReady;
+/**
+ * Starts the service with settings from its environment; it takes requests when this returns.
+ * @param schedule when it publishes; undefined for on command only
+ */
+export async function startKeyroot(settings: NodeJS.ProcessEnv, schedule?: Schedule): Promise<Keyroot> {
+  const child = startChild<KeyrootOrder, unknown>(PROCESS, settings);
+  const { origin } = (await child.ask({ schedule })) as KeyrootReady;
   return {
     origin,
     cpu: async () => (await child.ask({})) as number,

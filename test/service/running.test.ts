@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../src/service/config.ts";
 import { startService } from "../../src/service/server.ts";
@@ -126,6 +127,71 @@ describe("a running service", () => {
     });
   });
 
+  describe("every hour", () => {
+    const HOUR = 60 * 60 * 1000;
+    let wire: BrokenWire;
+    let service: Caller;
+    let close: () => Promise<void>;
+
+    beforeEach("a token was made a day ago, by a request that might have been repeated", async () => {
+      // Of all clocks, only this one: nobody waits an hour.
+      mock.timers.enable({ apis: ["setInterval"] });
+      wire = await wireTo(url);
+      const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
+      const running = await startService(config);
+      close = () => running.close();
+      service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      const partner = await service.makePartner();
+      const { hex } = await service.makeUser(partner);
+      const options = { token: partner.jwt, idempotencyKey: randomHex() };
+      const body = { user_id_hex: hex, context: "A watch" };
+      await service.post("/v1/authdBizSrv/users/createRefreshToken", body, options);
+      await runAt(url, `UPDATE user_tokens SET created = created - ${24 * HOUR + 1}`);
+    });
+    afterEach(async () => {
+      await close();
+      mock.timers.reset();
+      await wire.close();
+    });
+
+    async function sealedCopies(): Promise<number | null> {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query("SELECT FROM user_tokens WHERE sealed_token IS NOT NULL")).rowCount;
+      } finally {
+        await client.end();
+      }
+    }
+
+    it("it drops the sealed copies of tokens that are a day old, and not earlier", async () => {
+      mock.timers.tick(HOUR - 1);
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(1);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it tries again, when the database was away the hour before", async () => {
+      wire.cut();
+      mock.timers.tick(HOUR);
+      expect((await service.get("/readyz")).status).to.equal(503);
+      wire.mend();
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(HOUR);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it asks nothing of its databases once it is closed", async () => {
+      await close();
+      close = () => Promise.resolve();
+      mock.timers.tick(HOUR);
+      await sleep(50);
+      expect(await sealedCopies()).to.equal(1);
+    });
+  });
+
   describe("its log", () => {
     let child: ChildProcess;
     let wire: BrokenWire;
@@ -135,19 +201,27 @@ describe("a running service", () => {
 
     beforeEach(async () => {
       wire = await wireTo(url);
+      await start();
+    });
+    afterEach(async () => {
+      await kill();
+      await wire.close();
+    });
+
+    async function start(variables: Record<string, string> = {}): Promise<void> {
       child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH: process.env["PATH"], ...(await environment(wire.url)) },
+        env: { PATH: process.env["PATH"], ...(await environment(wire.url)), ...variables },
       });
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];
       service = Object.assign(new Caller(ADMIN_TOKEN), { url: line });
       partner = await service.makePartner();
-    });
-    afterEach(async () => {
+    }
+
+    async function kill(): Promise<void> {
       if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
-      await wire.close();
-    });
+    }
 
     /** Stops the service, and returns its log's lines. */
     async function linesAtEnd(): Promise<Record<string, unknown>[]> {
@@ -231,6 +305,15 @@ describe("a running service", () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) await service.get(path);
       const paths = (await linesAtEnd()).map(({ req }) => (req as { path?: string } | undefined)?.path);
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
+    });
+
+    it("says nothing below its level, about those neither", async () => {
+      await kill();
+      await start({ KEYROOT_LOG_LEVEL: "fatal" });
+      wire.cut();
+      expect((await service.get("/readyz")).status).to.equal(503);
+      await kill();
+      expect(await log).to.equal("");
     });
   });
 });

@@ -5,9 +5,9 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { lockFolder } from "../../disk/lockFolder.ts";
 import { ArgumentError } from "../../errors.ts";
 import { REGIONS, type Region } from "../../identity/region.ts";
-import { lockFolder } from "./lockFolder.ts";
 
 /** A database of either kind: the same dialect, the same tables, the same queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -129,7 +129,12 @@ async function openInProcess(folder: string | undefined, closing: AsyncDisposabl
   const { migrate } = await import("drizzle-orm/pglite/migrator");
   let dataDir: string | undefined;
   if (folder !== undefined) {
-    closing.defer(await lockFolder(folder));
+    const lock = await lockFolder(folder);
+    if (lock === undefined) {
+      const message = `Another process uses the database in ${folder}: ask that one, or stop it.`;
+      throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
+    }
+    closing.use(lock);
     dataDir = join(folder, "data");
     // Made beside its place: an end in the middle of its making would leave half a database, on which a start may hang.
     if (!existsSync(dataDir)) {

@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { writeWhole } from "../../src/disk/writeWhole.ts";
 import { TransportError } from "../../src/errors.ts";
-import { writeWhole } from "../../src/publisher/writeWhole.ts";
 import { failure, temporaryFolder } from "../stack/support.ts";
 
 describe("writeWhole", () => {
@@ -33,7 +33,7 @@ describe("writeWhole", () => {
   it("leaves nothing half-written when the process exits in the middle", async () => {
     const program = `
       import { readdirSync } from "node:fs";
-      import { writeWhole } from ${JSON.stringify(new URL("../../src/publisher/writeWhole.ts", import.meta.url).href)};
+      import { writeWhole } from ${JSON.stringify(new URL("../../src/disk/writeWhole.ts", import.meta.url).href)};
       const [dir] = process.argv.slice(1);
       writeWhole(dir + "/file.json", "x".repeat(2 ** 26));
       const look = () => (readdirSync(dir).length > 0 ? process.exit(7) : setImmediate(look));

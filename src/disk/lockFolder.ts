@@ -1,0 +1,37 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { TransportError } from "../errors.ts";
+
+const LOCK = "lock";
+/** SQLITE_BUSY, of SQLite's result codes: another connection holds the lock. */
+const BUSY = 5;
+
+/**
+ * Takes a folder for this process alone, by a lock of the operating system on a file in it: the system gives it back when
+ * the process ends, however it ends. The folder is made when it is missing. All who ask must be on one machine: a network's
+ * file system may have no locks.
+ * @returns gives the folder back when it is disposed of; undefined where somebody else has the folder
+ * @throws TransportError FILE_UNWRITABLE
+ */
+export async function lockFolder(dir: string): Promise<Disposable | undefined> {
+  const path = join(dir, LOCK);
+  let database: DatabaseSync | undefined;
+  try {
+    await mkdir(dir, { recursive: true });
+    database = new DatabaseSync(path);
+    // SQLite knows each system's own locks. Its lock on an empty database is all that is wanted, so nothing is written, no
+    // journal either. IMMEDIATE, not EXCLUSIVE: of two at the same moment, EXCLUSIVE may refuse both.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
+  } catch (cause) {
+    database?.close();
+    if ((cause as { errcode?: number }).errcode === BUSY) return undefined;
+    throw new TransportError("FILE_UNWRITABLE", `${path} cannot be locked: ${(cause as Error).message}.`, { cause });
+  }
+  const held = database;
+  return {
+    [Symbol.dispose]: () => {
+      held.close();
+    },
+  };
+}
