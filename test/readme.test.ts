@@ -3,9 +3,9 @@ import { HDNodeWallet } from "ethers";
 import hre from "hardhat";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import type { StackNote } from "../src/stack/stackFile.ts";
@@ -98,10 +98,18 @@ describe("the README", () => {
     expect(stdout).to.include("100 users published, 0 had a root before");
   });
 
-  it("links to files that are there", async () => {
-    const links = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link);
-    expect(links).not.to.be.empty;
-    for (const link of links) await readFile(join(root, link));
+  it("links to files and headings that are there, as all pages do", async () => {
+    const pages = (await readdir(join(root, "docs")))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`);
+    for (const page of ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...pages]) {
+      const text = await readFile(join(root, page), "utf8");
+      for (const [, link = ""] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+        const [path = "", heading] = link.split("#");
+        const target = await readFile(path === "" ? join(root, page) : join(root, dirname(page), path), "utf8");
+        if (heading !== undefined) expect(headingsOf(target), `${page}: ${link}`).to.include(heading);
+      }
+    }
   });
 
   it("names every folder of the project, and no other", async () => {
@@ -117,3 +125,13 @@ describe("the README", () => {
     expect(named.toSorted()).to.deep.equal([...folders].toSorted());
   });
 });
+
+/** The names by which headings can be linked to. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

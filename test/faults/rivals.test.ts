@@ -2,14 +2,14 @@ import { expect } from "chai";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { freshRegistry } from "../publisher/freshRegistry.ts";
+import { describeOnBoth, freshRegistry } from "../publisher/freshRegistry.ts";
 import type { PlainFile } from "../merkle/plainFile.ts";
 import { sampleRecords } from "../samples.ts";
 import { failure } from "../stack/support.ts";
 import { type Field, ForeignPublisher, judgeField } from "./rivals.ts";
 
-describe("rivals", () => {
-  const fresh = freshRegistry();
+describeOnBoth("rivals", (startChain) => {
+  const fresh = freshRegistry(startChain);
   const field = (): Field => fresh;
   const mine = sampleRecords(6);
   /** The same users, with each other's keys. */

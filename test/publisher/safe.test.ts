@@ -15,7 +15,7 @@ import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../src/registr
 import { type RpcCall, rpcCaller } from "../../src/transport/jsonRpc.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../samples.ts";
 import { failure } from "../stack/support.ts";
-import { freshRegistry } from "./freshRegistry.ts";
+import { describeOnBoth, freshRegistry } from "./freshRegistry.ts";
 import { SafeOwner } from "./safeOwner.ts";
 
 /** The most gas of a transaction (EIP-7825). */
@@ -196,9 +196,8 @@ describe("safeBatchChecksum", () => {
   });
 });
 
-describe("a registry whose owner is a Safe", function () {
-  this.timeout(60_000);
-  const fresh = freshRegistry();
+describeOnBoth("a registry whose owner is a Safe", (startChain) => {
+  const fresh = freshRegistry(startChain);
   let safe: SafeOwner;
   let contract: string;
   let together: RpcCall;

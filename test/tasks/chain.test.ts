@@ -9,7 +9,7 @@ import { FolderStore } from "../../src/publisher/folderStore.ts";
 import { parsePlan } from "../../src/publisher/plan.ts";
 import { publish as publishRecords } from "../../src/publisher/publish.ts";
 import { readRegistry } from "../../src/publisher/registryAbi.ts";
-import { freshRegistry } from "../publisher/freshRegistry.ts";
+import { describeOnBoth, freshRegistry } from "../publisher/freshRegistry.ts";
 import { sampleRecords } from "../samples.ts";
 import { serve } from "../servers.ts";
 import { closedAfterEach, temporaryFolder } from "../stack/support.ts";
@@ -18,9 +18,8 @@ import { keyroot, keyrootJson, keyrootJsonLines, startKeyroot } from "./keyroot.
 const DEPLOYMENTS = join(import.meta.dirname, "../../ignition/deployments");
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
-describe("commands with a chain", function () {
-  this.timeout(60_000);
-  const fresh = freshRegistry();
+describeOnBoth("commands with a chain", (startChain) => {
+  const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
   const closing = closedAfterEach();
   const [one = never(), two = never(), three = never()] = sampleRecords(3);
