@@ -90,9 +90,16 @@ function csvParser(header: string): (line: string) => KeyRecord {
 }
 
 function parseCsvLine(line: string): string[] {
+  const [cells = [], ...others] = parseCsvRows(line);
+  if (others.length === 0) return cells;
+  // Of a lone carriage return, CSV makes the end of a row: none may be lost.
+  const message = `The line has ${1 + others.length} rows: rows end in a line feed, not in a carriage return alone.`;
+  throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
+}
+
+function parseCsvRows(line: string): string[][] {
   try {
-    const [cells]: string[][] = parseCsv(line, { trim: true });
-    return cells ?? [];
+    return parseCsv(line, { trim: true });
   } catch (cause) {
     throw new ArgumentError("RECORD_INVALID", `The row is not CSV: ${printable((cause as Error).message)}.`, { cause });
   }

@@ -173,6 +173,15 @@ describe("readRecords", () => {
       }
     });
 
+    it("loses no row that ends in a carriage return alone: it names the line", async () => {
+      const files = [
+        [[HEADER, `${csvRow(one)}\r${csvRow(two)}`, csvRow(three)], "2: RECORD_INVALID"],
+        [[`${HEADER}\r${csvRow(one)}`, csvRow(two)], "1: RECORD_INVALID"],
+        [[`${HEADER}\r${csvRow(one)}\r`], "1: RECORD_INVALID"],
+      ] as const;
+      for (const [lines, bad] of files) expect(await badOf("users.csv", lines.join("\n"))).to.deep.equal([bad]);
+    });
+
     it("names each bad row by its line and keeps the others", async () => {
       const rows = [HEADER, csvRow(one), `${csvRow(two)},`, `"${two.userID}`, '"a"\u001b,,', ",,", csvRow(three)];
       const { records, bad } = await read("users.csv", rows.join("\n"));
