@@ -58,8 +58,12 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
   }
 }
 
-/** The key's id: the first 16 bytes of SHA-256 over its 105 bytes. */
+/**
+ * The key's id: the first 16 bytes of SHA-256 over its 105 bytes.
+ * @throws ArgumentError PUBLIC_KEY_LENGTH
+ */
 export function keyIDOf(publicKey: Uint8Array): Uint8Array {
+  checkLength(publicKey);
   return hexToBytes(sha256Hex(publicKey).slice(0, 2 * KEY_ID_BYTES));
 }
 
@@ -72,11 +76,14 @@ export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array }
   return { privateKey, publicKey: encodePoint(x, y) };
 }
 
+function checkLength(bytes: Uint8Array): void {
+  if (bytes instanceof Uint8Array && bytes.length === PUBLIC_KEY_BYTES) return;
+  const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
+  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
+}
+
 function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
-  if (!(bytes instanceof Uint8Array) || bytes.length !== PUBLIC_KEY_BYTES) {
-    const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
-    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
-  }
+  checkLength(bytes);
   const hex = bytesToHex(bytes);
   const x = BigInt(`0x${hex.slice(2, 2 + 2 * COORDINATE_BYTES)}`);
   const y = BigInt(`0x${hex.slice(2 + 2 * COORDINATE_BYTES)}`);

@@ -150,5 +150,11 @@ describe("public key", () => {
         expect(Buffer.from(keyIDOf(key)).toString("hex")).to.equal(sha256(key).slice(0, 32));
       }
     });
+
+    it("is none of anything but 105 bytes: not of a key that is still text", () => {
+      for (const key of [Buffer.from(publicKey).toString("base64"), publicKey.subarray(1), [...publicKey], null]) {
+        expect(refusalOf(() => keyIDOf(key as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
+      }
+    });
   });
 });
