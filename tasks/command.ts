@@ -34,12 +34,29 @@ export function command<Args extends { json?: boolean }>(
   };
 }
 
-/** Writes a line to standard output. */
+/** Writes a line to standard output, unless that takes nothing more. */
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  if (!lost) process.stdout.write(`${text}\n`);
 }
 
 let lost = false;
+
+/** A pipe that takes nothing for as long is one whose reader has stopped. */
+const READER_PATIENCE_MS = 5_000;
+
+/**
+ * Takes no further lines, and goes on when what was printed is out, so that none is cut off: at once, unless standard output
+ * is a pipe whose reader is behind.
+ */
+export function afterOutput(goOn: () => void): void {
+  lost = true;
+  if (process.stdout.writableLength === 0) {
+    goOn();
+    return;
+  }
+  setTimeout(goOn, READER_PATIENCE_MS);
+  process.stdout.write("", goOn);
+}
 
 /** Whether standard output takes nothing more. */
 export function outputIsLost(): boolean {

@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from "cli-progress";
 import { constants } from "node:os";
+import { afterOutput } from "./command.ts";
 
 /** Work that takes less shows nothing. */
 const SHOW_AFTER_MS = 1_000;
@@ -8,7 +9,8 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * A progress bar on standard error, for work of more than a second; none where that is no terminal. As long as the work
- * goes on, Ctrl-C ends the process by `process.exit`: the terminal is as before, and nothing is left half-written.
+ * goes on, Ctrl-C ends the process by `process.exit`: the terminal is as before, and nothing is left half-written. Where what
+ * was printed waits for its reader, a second Ctrl-C ends the process without it.
  */
 export class Progress {
   readonly #start = performance.now();
@@ -23,10 +25,13 @@ export class Progress {
   );
   readonly #interrupt = (signal: (typeof SIGNALS)[number]) => {
     this.#bar.stop();
+    this.#isInterrupted = true;
     this.#onInterrupt();
-    process.exit(128 + constants.signals[signal]);
+    const exitCode = 128 + constants.signals[signal];
+    afterOutput(() => process.exit(exitCode));
   };
   #stage: string | undefined;
+  #isInterrupted = false;
 
   readonly #onInterrupt: () => void;
 
@@ -38,7 +43,7 @@ export class Progress {
 
   /** Shows how far a stage of the work has come. @param note what else there is to say */
   update(stage: string, done: number, total: number, unit = "users", note = ""): void {
-    if (performance.now() - this.#start < SHOW_AFTER_MS) return;
+    if (this.#isInterrupted || performance.now() - this.#start < SHOW_AFTER_MS) return;
     if (stage !== this.#stage) {
       this.#bar.stop();
       this.#bar.start(total, done, { stage, unit, note: "" });

@@ -91,6 +91,37 @@ describe("the command line", function () {
       expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
     });
 
+    it("loses no line at Ctrl-C, where its reader is behind, and ends at once at the second where nobody reads", async () => {
+      const work = `
+        import { print } from "${import.meta.dirname}/../../tasks/command.ts";
+        import { Progress } from "${import.meta.dirname}/../../tasks/progress.ts";
+        new Progress(() => {
+          print("the end");
+          process.stderr.write("interrupted");
+          setInterval(() => print("work that goes on"), 1);
+        });
+        for (let line = 0; line < 20_000; line++) print("x".repeat(99));
+        process.kill(process.pid, "SIGINT");
+        setTimeout(() => undefined, 60_000);`;
+      const interrupted = async () => {
+        const child = spawn(process.execPath, ["--input-type=module", "--eval", work], {
+          stdio: ["ignore", "pipe", "pipe"],
+        });
+        const [said] = (await once(child.stderr, "data")) as [Buffer];
+        expect(String(said)).to.equal("interrupted");
+        return child;
+      };
+
+      const { code, stdout } = await outcomeOf(await interrupted());
+      expect(code).to.equal(130);
+      expect(stdout === `${"x".repeat(99)}\n`.repeat(20_000) + "the end\n").to.be.true;
+
+      const unread = await interrupted();
+      const ending = once(unread, "exit");
+      unread.kill("SIGINT");
+      expect(await ending).to.deep.equal([null, "SIGINT"]);
+    });
+
     it("may be full: the command says so once, and ends with 3", async function () {
       // Only Linux has /dev/full, the disk without room.
       if (process.platform !== "linux") this.skip();
