@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { TransportError, VerificationError } from "../errors.ts";
-import { makeMerkleFile, type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 import { sha256Hex } from "../platform.ts";
 import { DEFAULT_LIMITS } from "../transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
@@ -32,12 +32,14 @@ export async function findFile(root: string, store: MerkleFileStore): Promise<Ui
 }
 
 /**
- * Checks that what is stored for a batch is a tree of its root with a record of each of its users, and that clients are
- * served the same bytes.
+ * Checks that what is stored for a batch is the file of its root with a record of each of its users, to the byte, and that
+ * clients are served the same bytes.
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, PLAN_INVALID, and as `parseMerkleFile`; TransportError
  */
 export async function checkFile(batch: Batch, stored: Uint8Array, fetchFile: FetchFile): Promise<void> {
-  checkUsers(batch, parseMerkleFile(stored, batch.root));
+  const file = parseMerkleFile(stored, batch.root);
+  checkUsers(batch, file);
+  checkBytes(file, stored);
   await checkServed(batch.root, { bytes: stored.length, sha256: sha256Hex(stored) }, fetchFile);
 }
 
@@ -87,6 +89,14 @@ async function checkServed(
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
   const message = `Clients are served other bytes as ${root}.json than were stored: its root is not added.`;
+  throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+}
+
+/** @throws VerificationError FILE_CONFLICT where the same tree is spelt in another way: the plan says how large a file is */
+function checkBytes(file: MerkleFile, stored: Uint8Array): void {
+  if (Buffer.from([...serializeMerkleFile(file)].join("")).equals(stored)) return;
+  const { root } = file.tree;
+  const message = `The store has other bytes as ${root}.json than were stored, though of the same tree: its root is not added.`;
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 

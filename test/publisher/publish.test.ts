@@ -306,6 +306,7 @@ describeOnBoth("publish", (startChain) => {
         ["", "JSON_INVALID"],
         [whole.slice(0, -1), "JSON_INVALID"],
         [whole.replace('"leaves":2', '"leaves":3'), "TREE_MISMATCH"],
+        [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
       ] as const) {
         await writeFile(join(fresh.merkleDir, damaged.name), other);
         expect(await failure(publishVia(sendsNothing, records, { keeper }))).to.have.property("code", code);
