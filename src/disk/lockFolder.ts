@@ -20,9 +20,10 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
   try {
     await mkdir(dir, { recursive: true });
     database = new DatabaseSync(path);
-    // SQLite knows each system's own locks. Its lock on an empty database is all that is wanted, so nothing is written, no
-    // journal either. IMMEDIATE, not EXCLUSIVE: of two at the same moment, EXCLUSIVE may refuse both.
-    database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
+    // SQLite knows each system's own locks. Its lock on an empty database is all that is wanted, so nothing is committed, and
+    // no journal written either. IMMEDIATE, not EXCLUSIVE: of two at the same moment, EXCLUSIVE may refuse both. A file that
+    // may only be read it opens all the same, and takes no lock that keeps anybody out: this shows in the change.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {
     database?.close();
     if ((cause as { errcode?: number }).errcode === BUSY) return undefined;

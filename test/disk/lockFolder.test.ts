@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { readdir, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockFolder } from "../../src/disk/lockFolder.ts";
 import { TransportError } from "../../src/errors.ts";
@@ -43,6 +43,19 @@ describe("lockFolder", function () {
     for (const dir of [path, folder.path]) {
       const error = await failure(lockFolder(dir));
       expect(error).to.be.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
+    }
+  });
+
+  it("says when the lock may only be read, which would keep nobody out", async () => {
+    await writeFile(join(folder.path, "lock"), "", { mode: 0o444 });
+    await chmod(folder.path, 0o755);
+    // Permissions do not bind root.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(65534);
+    try {
+      expect(await failure(lockFolder(folder.path))).to.have.property("code", "FILE_UNWRITABLE");
+    } finally {
+      if (isRoot) process.seteuid?.(0);
     }
   });
 
