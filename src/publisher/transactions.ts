@@ -210,8 +210,11 @@ export class Transactions {
 
   /** Sends what waits, up to as many as may be on their way. Tells whether there was anything to send. */
   async #fill(): Promise<boolean> {
-    let free = this.#options.inFlight - this.#waiting().length;
+    const waiting = this.#waiting();
+    let free = this.#options.inFlight - waiting.length;
     if (free <= 0 || this.#queue.length === 0) return false;
+    // What nobody may have sent yet is a gap, after which some nodes take nothing: it goes first.
+    if (waiting.some(({ at }) => at === -Infinity)) return false;
     const { market, block, maxFee } = await this.#lookAtMarket();
     const fees = offer(market, maxFee);
     if (fees === undefined) {

@@ -193,6 +193,26 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
+    it("goes on with the transaction that was noted and not sent, and leaves no gap before the others", async () => {
+      const keeper = new PlanMemory();
+      const records = sampleRecords(8);
+      const via = beforeSending(() => {
+        throw killed;
+      });
+      const options = { usersPerFile: 2, keeper, sending: { inFlight: 2, stuckAfterMs: 60_000 } };
+      expect(await failure(publishVia(via, records, options))).to.equal(killed);
+      expect(keeper.attempts()).to.have.lengthOf(1);
+
+      const told: string[] = [];
+      const onEvent: PublishOptions["onEvent"] = (event) => {
+        // A node that mines at once refuses what comes after a gap: then there is no hash.
+        if (event.event === "sent" || event.event === "replaced") told.push(`${event.event} ${typeof event.hash}`);
+      };
+      await publishAll(records, { ...options, onEvent });
+      expect(told).to.deep.equal(["replaced string", "sent string", "sent string", "sent string"]);
+      for (const record of records) await verify(record);
+    });
+
     it("sends no second transaction where the answer to the first was lost", async () => {
       const records = sampleRecords(3);
       const nonces: unknown[] = [];
