@@ -10,7 +10,8 @@ const BUSY = 5;
 /**
  * Takes a folder for this process alone, by a lock of the operating system on a file in it: the system gives it back when
  * the process ends, however it ends. The folder is made when it is missing. All who ask must be on one machine: a network's
- * file system may have no locks.
+ * file system may have no locks. Nothing else in this process may open that file: POSIX gives a lock back when any
+ * descriptor of its file is closed (fcntl), and keeps nobody out of a folder that was removed and made again.
  * @returns gives the folder back when it is disposed of; undefined where somebody else has the folder
  * @throws TransportError FILE_UNWRITABLE
  */

@@ -96,7 +96,9 @@ async function checkServed(
 function checkBytes(file: MerkleFile, stored: Uint8Array): void {
   if (Buffer.from([...serializeMerkleFile(file)].join("")).equals(stored)) return;
   const { root } = file.tree;
-  const message = `The store has other bytes as ${root}.json than were stored, though of the same tree: its root is not added.`;
+  const message =
+    `The store has other bytes as ${root}.json than were stored, though of the same tree: its root is not added. Put the ` +
+    "stored bytes back, or take the file away: it is made anew from the records that the plan was made of.";
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
