@@ -1,4 +1,3 @@
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { awaitExecution, type AwaitExecutionOptions } from "./awaitExecution.ts";
 import type { Batch, Plan } from "./plan.ts";
@@ -9,7 +8,7 @@ import { writeWhole } from "../disk/writeWhole.ts";
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
-  /** The folder for the files. */
+  /** The folder for the files, which is made when it is missing. */
   dir: string;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -30,7 +29,6 @@ export async function executeBySafe(
   if (batches.length === 0) return;
   const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
   const files = toSafeBatchFiles({ chainId, contract, batches }, options);
-  await mkdir(dir, { recursive: true });
   const paths: string[] = [];
   for (const [i, file] of files.entries()) {
     const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);

@@ -195,6 +195,11 @@ describeOnBoth("commands with a chain", (startChain) => {
       expect(await readdir(fresh.merkleDir)).to.be.empty;
     });
 
+    it("says where the files for a Safe cannot be written", async () => {
+      const outcome = await publish([one], { "safe-out": join(folder.path, "users.jsonl", "safe") });
+      expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
+    });
+
     it("may be killed between file and root, and run again", async () => {
       const asked = new EventEmitter();
       const holding = closing(
