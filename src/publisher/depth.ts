@@ -19,19 +19,20 @@ export async function untilDeep(
   depth: Depth,
   waiting: { timeoutMs: number; pollMs: number; tell: (reason: string) => void },
 ): Promise<BlockTag> {
-  let last = -1;
+  let last: number | undefined;
   let changedAt = performance.now();
   for (;;) {
     const deep = await deepest(chain, depth);
     if (deep >= target) return depth === "finalized" ? "finalized" : deep;
     const words = depth === "finalized" ? "finalized" : `under ${depth.confirmations - 1} more blocks`;
-    if (last === -1) waiting.tell(`block ${target} is to be ${words}; block ${deep} is`);
+    const deepestNow = deep < 0 ? "no block" : `block ${deep}`;
+    if (last === undefined) waiting.tell(`block ${target} is to be ${words}; ${deepestNow} is`);
     if (deep !== last) changedAt = performance.now();
     last = deep;
     if (performance.now() - changedAt > waiting.timeoutMs) {
       const message =
         `The roots are in block ${target}, which is not ${words} yet, and the chain has not moved for ` +
-        `${waiting.timeoutMs} ms: block ${deep} is the last that is. Publish again to wait on, or ask for less depth.`;
+        `${waiting.timeoutMs} ms: the last that is: ${deepestNow}. Publish again to wait on, or ask for less depth.`;
       throw new TransportError("NOT_FINAL", message, { expected: target, actual: deep });
     }
     await sleep(waiting.pollMs);

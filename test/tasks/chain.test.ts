@@ -135,8 +135,10 @@ describeOnBoth("commands with a chain", (startChain) => {
     });
 
     it("says when the roots are not as deep as asked for, and the chain stands still", async () => {
-      const { code, error } = await publish([one], { confirmations: "3", timeout: "1" });
+      const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
       expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
+      const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
+      expect(reason).to.match(/^block \d+ is to be under 999 more blocks; no block is$/);
       expect(await read("userCount")).to.equal("1");
     });
 
