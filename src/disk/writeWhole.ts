@@ -5,18 +5,26 @@ import { basename, dirname, join } from "node:path";
 import { TransportError } from "../errors.ts";
 
 /**
+ * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
+ * asleep for as long, and misses its draft then, ends with FILE_UNWRITABLE, and nothing half-written.
+ */
+export const ABANDONED_AFTER_MS = 3_600_000;
+
+/**
  * Writes a small file whole or not at all, in the place of one that stands there: no reader sees half of it. Its folder
- * is made when it is missing.
+ * is made when it is missing, and a draft of it that was left there is removed.
  * @param mode the file's permissions, less what the process's umask takes away
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeWhole(path: string, text: string, mode = 0o666): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    const [dir, own] = [dirname(path), basename(path)];
+    await mkdir(dir, { recursive: true });
+    await removeDrafts(dir, (name) => name === own, Date.now() - ABANDONED_AFTER_MS);
     await withDraft(path, async (draft) => {
       await writeToDisk(draft, text, mode);
       await rename(draft, path);
-      await syncFolder(dirname(path));
+      await syncFolder(dir);
     });
   } catch (cause) {
     const message = `${path} cannot be written: ${(cause as Error).message}.`;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { removeDrafts, syncFolder, withDraft } from "../disk/writeWhole.ts";
+import { ABANDONED_AFTER_MS, removeDrafts, syncFolder, withDraft } from "../disk/writeWhole.ts";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { type MerkleFile, serializeMerkleFile } from "../merkle/file.ts";
 
@@ -34,12 +34,6 @@ export interface MerkleFileStore {
 const CHUNK_BYTES = 2 ** 16;
 
 const FILE_NAME = /^[0-9a-f]{64}\.json$/;
-
-/**
- * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
- * asleep for as long, and misses its draft then, ends with FILE_UNWRITABLE, and nothing half-written.
- */
-const ABANDONED_AFTER_MS = 3_600_000;
 
 /** A folder as a store: a file `<root>.json` for each tree. The folder is made when it is missing. */
 export class FolderStore implements MerkleFileStore {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeWhole } from "../../src/disk/writeWhole.ts";
 import { TransportError } from "../../src/errors.ts";
@@ -20,6 +21,16 @@ describe("writeWhole", () => {
     const listeners = process.listenerCount("exit");
     await writeWhole(path, "three");
     expect(process.listenerCount("exit")).to.equal(listeners);
+  });
+
+  it("removes its own draft that was left behind, once nobody has written to it for an hour", async () => {
+    const draftOf = (name: string) => `.${name}.${randomUUID()}`;
+    const [old, young, others] = [draftOf("keys.json"), draftOf("keys.json"), draftOf("other.json")];
+    for (const name of [old, young, others]) await writeFile(join(folder.path, name), "half");
+    const longAgo = new Date(Date.now() - 3_601_000);
+    for (const name of [old, others]) await utimes(join(folder.path, name), longAgo, longAgo);
+    await writeWhole(join(folder.path, "keys.json"), "whole");
+    expect(await readdir(folder.path)).to.have.members(["keys.json", young, others]);
   });
 
   it("says when it cannot write, and leaves nothing behind", async () => {
