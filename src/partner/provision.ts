@@ -1,12 +1,13 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { pMapIterable } from "p-map";
 import type { ShadowUser } from "../client/answers.ts";
 import { type CallOptions, invalidOption } from "../client/options.ts";
 import { abortedBy, unlessAborted } from "../client/unlessAborted.ts";
 import { ArgumentError, KeyrootError, ServiceError } from "../errors.ts";
 import type { Region } from "../identity/region.ts";
+import { bytesToHex } from "../platform.ts";
 import type { PartnerClient } from "./partnerClient.ts";
 
 /** A user to be created with a refresh token. */

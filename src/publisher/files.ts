@@ -39,8 +39,9 @@ export async function findFile(root: string, store: MerkleFileStore): Promise<Ui
 export async function checkFile(batch: Batch, stored: Uint8Array, fetchFile: FetchFile): Promise<void> {
   const file = parseMerkleFile(stored, batch.root);
   checkUsers(batch, file);
-  checkBytes(file, stored);
-  await checkServed(batch.root, { bytes: stored.length, sha256: sha256Hex(stored) }, fetchFile);
+  const sha256 = sha256Hex(stored);
+  checkSpelling(file, sha256);
+  await checkServed(batch.root, { bytes: stored.length, sha256 }, fetchFile);
 }
 
 /**
@@ -93,8 +94,8 @@ async function checkServed(
 }
 
 /** @throws VerificationError FILE_CONFLICT where the same tree is spelt in another way: the plan says how large a file is */
-function checkBytes(file: MerkleFile, stored: Uint8Array): void {
-  if (Buffer.from([...serializeMerkleFile(file)].join("")).equals(stored)) return;
+function checkSpelling(file: MerkleFile, sha256: string): void {
+  if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
   const { root } = file.tree;
   const message =
     `The store has other bytes as ${root}.json than were stored, though of the same tree: its root is not added. Put the ` +

@@ -1,9 +1,10 @@
 import { RLP } from "@ethereumjs/rlp";
 import { keccak_256 } from "@noble/hashes/sha3.js";
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { isObject } from "../json.ts";
+import { bytesToHex } from "../platform.ts";
 
 /** The fields of a block's header in their order, as JSON-RPC names them, and how many bytes each has. */
 const FIELDS = [

@@ -1,4 +1,5 @@
-import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex } from "../platform.ts";
 
 /** Keccak-256 of a contract's code, given in hex (EIP-1052). Loaded when asked for: most callers never need it. */
 export async function hashCode(code: string): Promise<string> {
