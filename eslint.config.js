@@ -3,7 +3,7 @@ import globals from "globals";
 import { defineConfig } from "eslint/config";
 import tseslint from "typescript-eslint";
 
-const pureCore = ["src/*.ts", "src/{client,identity,merkle,registry,transport,user,verifier}/**"];
+const pureCore = ["packages/keyroot/src/**"];
 
 export default defineConfig(
   { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
@@ -29,17 +29,7 @@ export default defineConfig(
       "no-restricted-imports": [
         "error",
         {
-          patterns: [
-            "node:*",
-            "hardhat*",
-            "ethers",
-            "@nomicfoundation/*",
-            "**/disk/*",
-            "**/publisher/*",
-            "**/service/**",
-            "**/stack/*",
-            "**/story/*",
-          ],
+          patterns: ["node:*", "hardhat*", "ethers", "@nomicfoundation/*", "@keyroot/*"],
         },
       ],
       "no-restricted-globals": ["error", "process", "Buffer", "__dirname"],

@@ -12,19 +12,19 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { audit, verdictOf } from "../src/audit/audit.ts";
-import { eachAtOnce } from "../src/audit/eachAtOnce.ts";
-import { FileWorkers } from "../src/audit/fileWorkers.ts";
-import { AuditState } from "../src/audit/state.ts";
-import { UserIndex } from "../src/audit/userIndex.ts";
-import { makeKeyRecord } from "../src/identity/keyRecord.ts";
-import { generateKeyPair } from "../src/identity/publicKey.ts";
-import { randomUserID } from "../src/identity/userID.ts";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../src/merkle/file.ts";
-import { blockAt } from "../src/registry/blocks.ts";
-import { encodeAddMerkleTreeRoot } from "../src/registry/calls.ts";
-import { rpcCaller, type RpcCall } from "../src/transport/jsonRpc.ts";
-import { startAnvil } from "../test/anvil/anvil.mts";
+import { audit, verdictOf } from "@keyroot/operator/audit";
+import { eachAtOnce } from "@keyroot/operator/audit";
+import { FileWorkers } from "@keyroot/operator/audit";
+import { AuditState } from "@keyroot/operator/audit";
+import { UserIndex } from "@keyroot/operator/audit";
+import { makeKeyRecord } from "keyroot/identity";
+import { generateKeyPair } from "keyroot/identity";
+import { randomUserID } from "keyroot/identity";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { fetchBlock } from "keyroot/ethereum";
+import { encodeAddMerkleTreeRoot } from "keyroot/registry";
+import { rpcCaller, type RpcCall } from "keyroot/transport";
+import { startAnvil } from "../fixtures/anvil/anvil.ts";
 
 const run = promisify(execFile);
 
@@ -140,7 +140,7 @@ function parseAll(dir: string): number {
 async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
-  const { hash: genesis } = await blockAt(call, 0);
+  const { hash: genesis } = await fetchBlock(call, 0);
   const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
   const state = await AuditState.open(join(folder, "state.json"), { chainId, genesis, contract });
   const memory: number[] = [];

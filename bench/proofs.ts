@@ -7,12 +7,12 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { isDeepStrictEqual } from "node:util";
-import type { KeyRecord } from "../src/identity/keyRecord.ts";
-import { makeMerkleFile } from "../src/merkle/file.ts";
-import { checkProof, makeProof } from "../src/merkle/proof.ts";
-import { judgeBundle } from "../src/verifier/bundle.ts";
-import { sampleRecords } from "../test/samples.ts";
-import { CODE_HASH, CONTRACT, plainBundle } from "../test/verifier/plainBundle.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { makeMerkleFile } from "keyroot/merkle";
+import { verifyProof, makeProof } from "keyroot/merkle";
+import { verifyBundle } from "keyroot/verifier";
+import { sampleRecords } from "../fixtures/samples.ts";
+import { CODE_HASH, CONTRACT, plainBundle } from "../fixtures/plainBundle.ts";
 
 const USERS = 700;
 const RUNS = 2000;
@@ -31,7 +31,7 @@ const figures = {
   machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
   command: "npm run bench:proofs",
   what: `one user of a batch of ${USERS}; ms, warm, of ${RUNS} runs`,
-  proof: { bytes: proofBytes.length, ...(await measure(() => checkProof(proofBytes, { userID, root }))) },
+  proof: { bytes: proofBytes.length, ...(await measure(() => verifyProof(proofBytes, { userID, root }))) },
   bundle: { young: await measureBundle(...DEPTHS.young), mainnet: await measureBundle(...DEPTHS.mainnet) },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
@@ -41,7 +41,7 @@ async function measureBundle(accountDepth: number, storageDepth: number) {
   const { bundle, blockHash } = plainBundle(proof, { accountDepth, storageDepth });
   const bytes = encode(bundle);
   const question = { userID, chainId: 1, contract: CONTRACT, codeHash: CODE_HASH };
-  const times = await measure(() => judgeBundle(bytes, question, { blockHash }));
+  const times = await measure(() => verifyBundle(bytes, question, { blockHash }));
   return { accountDepth, storageDepth, bytes: bytes.length, ...times };
 }
 

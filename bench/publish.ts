@@ -13,10 +13,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { makeKeyRecord, serializeKeyRecord } from "../src/identity/keyRecord.ts";
-import { generateKeyPair } from "../src/identity/publicKey.ts";
-import { randomUserID, userIDToBytes } from "../src/identity/userID.ts";
-import { startStack } from "../src/stack/stack.ts";
+import { makeKeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { generateKeyPair } from "keyroot/identity";
+import { randomUserID, userIDToBytes } from "keyroot/identity";
+import { startStack } from "@keyroot/operator/stack";
 
 /** What the publisher's process may take for a million users. */
 const LIMITS = { cpuSecondsPerMillion: 60, residentMB: 600 };

@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { KeyRecord } from "../src/identity/keyRecord.ts";
+import type { KeyRecord } from "keyroot/identity";
 
 const USERS = 700;
 const COLD_RUNS = 15;
@@ -24,8 +24,8 @@ else if (role === "first-clients") process.stdout.write(String(await verifyAsFir
 else await compare();
 
 async function compare(): Promise<void> {
-  const { makeMerkleFile, serializeMerkleFile } = await import("../src/merkle/file.ts");
-  const { judgeFile } = await import("../src/verifier/judgement.ts");
+  const { makeMerkleFile, serializeMerkleFile } = await import("../packages/keyroot/src/merkle/file.ts");
+  const { verifyFile } = await import("../packages/keyroot/src/verifier/verdict.ts");
   const records = await sampleRecords();
   const merkleFile = makeMerkleFile(records);
   const { root } = merkleFile.tree;
@@ -43,7 +43,7 @@ async function compare(): Promise<void> {
 
   const bytes = readFileSync(path);
   const question = { userID: user, chainId: 1, contract: "" };
-  const verify = () => judgeFile(question, root, bytes);
+  const verify = () => verifyFile(question, root, bytes);
   const parse = (): unknown => JSON.parse(new TextDecoder().decode(bytes));
   for (let i = 0; i < WARM_UP; i++) {
     verify();
@@ -82,9 +82,9 @@ async function compare(): Promise<void> {
 /** Milliseconds to load the built library, read the file, and verify the user with all checks. */
 async function verifyCold(path: string, user: string): Promise<number> {
   const start = performance.now();
-  const library = "../dist/verifier/judgement.js";
-  const { judgeFile } = (await import(library)) as typeof import("../src/verifier/judgement.ts");
-  judgeFile({ userID: user, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
+  const library = "../packages/keyroot/dist/verifier/verdict.js";
+  const { verifyFile } = (await import(library)) as typeof import("../packages/keyroot/src/verifier/verdict.ts");
+  verifyFile({ userID: user, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
   return performance.now() - start;
 }
 
@@ -126,9 +126,9 @@ function rootOf(path: string): string {
 
 /** Records with real keys: a few, since a fresh pair takes a millisecond and no check looks at two of them. */
 async function sampleRecords(): Promise<KeyRecord[]> {
-  const { makeKeyRecord } = await import("../src/identity/keyRecord.ts");
-  const { generateKeyPair } = await import("../src/identity/publicKey.ts");
-  const { randomUserID } = await import("../src/identity/userID.ts");
+  const { makeKeyRecord } = await import("../packages/keyroot/src/identity/keyRecord.ts");
+  const { generateKeyPair } = await import("../packages/keyroot/src/identity/publicKey.ts");
+  const { randomUserID } = await import("../packages/keyroot/src/identity/userID.ts");
   const keys = Array.from({ length: 7 }, () => generateKeyPair().publicKey);
   return Array.from({ length: USERS / keys.length }, () =>
     keys.map((key) => makeKeyRecord(randomUserID(), key)),

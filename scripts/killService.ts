@@ -4,8 +4,8 @@
  * when anything is missing or different.
  */
 import { setTimeout } from "node:timers/promises";
-import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../test/postgres/postgres.ts";
-import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../test/service/keyroot.ts";
+import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
+import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../fixtures/service/serviceProcess.ts";
 import { UsersAtWork } from "./killing/usersAtWork.ts";
 
 type Configuration = Awaited<ReturnType<typeof keyrootSettings>>;

@@ -1,7 +1,7 @@
 // Writes docs/openapi.json: what a running service answers at /openapi.json. With --check it only compares.
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { openApiDescription } from "../src/service/describe.ts";
+import { openApiDescription } from "@keyroot/operator/service";
 
 const path = fileURLToPath(new URL("../docs/openapi.json", import.meta.url));
 const fresh = `${JSON.stringify(await openApiDescription(), null, 2)}\n`;

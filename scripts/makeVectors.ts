@@ -12,7 +12,7 @@ import { tamperedProofs } from "./vectors/tamperedProofs.ts";
 import { tamperedRecords } from "./vectors/tamperedRecords.ts";
 import { tamperedShapes } from "./vectors/tamperedShapes.ts";
 import { tamperedTrees } from "./vectors/tamperedTrees.ts";
-import { type BundleQuestion, serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
+import { type BundleQuery, serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
 
 export const VECTORS = new URL("../test/vectors/", import.meta.url);
 
@@ -24,7 +24,7 @@ export function makeVectors(): Map<string, string> {
   const proofs = (about: string, vectors: Vector[]): VectorSet => {
     return { format: "keyroot-vectors-v1", kind: "proof", about, vectors };
   };
-  const bundles = (about: string, vectors: Vector<BundleQuestion>[]): VectorSet => {
+  const bundles = (about: string, vectors: Vector<BundleQuery>[]): VectorSet => {
     return { format: "keyroot-vectors-v1", kind: "bundle", about, vectors };
   };
   const sets = {

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
-import { decode, isOnCurve } from "../test/identity/curve41417.ts";
+import { decode, isOnCurve } from "../fixtures/curve41417.ts";
 import { rebuilt } from "./vectors/refused.ts";
 import { recordOf, SampleFile } from "./vectors/sampleFile.ts";
 import { sampleBundle } from "./vectors/sampleBundle.ts";

@@ -178,7 +178,7 @@ function checkKey({ publicKey, keyID }) {
 const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
 const isUpperCaseHash = (text) => typeof text === "string" && !isHash(text) && isHash(text.toLowerCase());
 
-function judgeFile({ userID, root, expectedPublicKey }, bytes) {
+function verifyFile({ userID, root, expectedPublicKey }, bytes) {
   const file = readDocument(bytes, 3);
   const { merkle, values, lookup } = readParts(file);
   const records = values.map(readRecord);
@@ -293,7 +293,7 @@ function checkUser({ record }, userID) {
   if (record.userID !== userID) refuse("record", "USER_MISMATCH");
 }
 
-function checkProof(proof, { userID, root, expectedPublicKey }) {
+function verifyProof(proof, { userID, root, expectedPublicKey }) {
   checkUser(proof, userID);
   let node = sha256(proof.value).toString("hex");
   for (const sibling of proof.siblings) {
@@ -305,7 +305,7 @@ function checkProof(proof, { userID, root, expectedPublicKey }) {
 }
 
 function judgeProof(question, bytes) {
-  return checkProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
+  return verifyProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
 }
 
 // ---- Bundles ----
@@ -358,7 +358,7 @@ function encodeField(hex, size) {
   return hex;
 }
 
-function judgeBundle({ userID, blockHash, expectedPublicKey, ...trusted }, bytes) {
+function verifyBundle({ userID, blockHash, expectedPublicKey, ...trusted }, bytes) {
   const bundle = readBundle(readDocument(bytes, 4, 2 ** 16));
   const { contract, codeHash, proof } = bundle;
   checkUser(proof, userID);
@@ -378,7 +378,7 @@ function judgeBundle({ userID, blockHash, expectedPublicKey, ...trusted }, bytes
   const root = stored === undefined ? undefined : readWord(stored);
   if (code !== codeHash) refuse("root", "CODE_HASH_MISMATCH");
   if (root === undefined) refuse("root", "NOT_PUBLISHED");
-  return { ...checkProof(proof, { userID, root, expectedPublicKey }), root, block };
+  return { ...verifyProof(proof, { userID, root, expectedPublicKey }), root, block };
 }
 
 function slotOf(userID, usersSlot) {
@@ -467,7 +467,7 @@ function bytesOf({ text, base64, values, sha256: hash }) {
   return bytes;
 }
 
-const JUDGES = { "merkle-file": judgeFile, proof: judgeProof, bundle: judgeBundle };
+const JUDGES = { "merkle-file": verifyFile, proof: judgeProof, bundle: verifyBundle };
 
 function judge(kind, vector) {
   try {

@@ -3,12 +3,12 @@ import { keccak256 } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import publicKeyRegistry from "../ignition/modules/PublicKeyRegistry.ts";
-import { TransportError } from "../src/errors.ts";
-import { isObject } from "../src/json.ts";
-import { decodeCode } from "../src/registry/calls.ts";
-import { buildContracts } from "../src/stack/build.ts";
-import { command, messageOf } from "./command.ts";
-import { checkAddress, Target, type TargetArgs } from "./target.ts";
+import { TransportError } from "keyroot/errors";
+import { isObject } from "keyroot/input";
+import { decodeCode } from "keyroot/registry";
+import { buildContracts } from "@keyroot/operator/stack";
+import { command, messageOf } from "@keyroot/operator/commands";
+import { checkAddress, Target, type TargetArgs } from "@keyroot/operator/commands";
 
 interface Args extends Pick<TargetArgs, "rpc" | "chainId"> {
   owner: string | undefined;

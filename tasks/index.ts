@@ -1,10 +1,10 @@
 /** The definitions of the command line `npx hardhat keyroot <verb>`: options here, each verb's work in its own file. */
 import { emptyTask, task } from "hardhat/config";
 import { ArgumentType } from "hardhat/types/arguments";
-import { DEFAULT_USERS_PER_FILE } from "../src/publisher/cutIntoFiles.ts";
-import { USERS_SLOT } from "../src/registry/calls.ts";
-import { DEFAULT_LIMITS } from "../src/transport/fetchBytes.ts";
-import "./exitCodes.ts";
+import { DEFAULT_USERS_PER_FILE } from "@keyroot/operator/publisher";
+import { USERS_SLOT } from "keyroot/registry";
+import { DEFAULT_LIMITS } from "keyroot/transport";
+import "@keyroot/operator/commands";
 
 const { INT, STRING_WITHOUT_DEFAULT } = ArgumentType;
 
@@ -63,7 +63,7 @@ export const keyrootTasks = [
 
   task(["keyroot", "sample-users"], "Make records of sample users, one JSON object a line")
     .addOption({ name: "count", description: "How many", type: INT, defaultValue: 25 })
-    .setAction(() => import("./sample-users.ts"))
+    .setAction(() => import("../packages/operator/src/commands/sample-users.ts"))
     .build(),
 
   task(["keyroot", "build-file"], "Make Merkle-tree files of users' records")
@@ -72,13 +72,13 @@ export const keyrootTasks = [
     .addOption(usersPerFile)
     .addFlag(skipBad)
     .addFlag(json)
-    .setAction(() => import("./build-file.ts"))
+    .setAction(() => import("../packages/operator/src/commands/build-file.ts"))
     .build(),
 
   task(["keyroot", "check-file"], "Check Merkle-tree files: their names, every record, the whole tree")
     .addVariadicArgument({ name: "files", description: "Paths of files, <root>.json" })
     .addFlag(json)
-    .setAction(() => import("./check-file.ts"))
+    .setAction(() => import("../packages/operator/src/commands/check-file.ts"))
     .build(),
 
   task(["keyroot", "publish"], "Publish users' keys: first the files, then their roots")
@@ -118,7 +118,7 @@ export const keyrootTasks = [
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag({ ...json, description: "Print one JSON object a line: what happens, and last the report" })
-    .setAction(() => import("./publish.ts"))
+    .setAction(() => import("../packages/operator/src/commands/publish.ts"))
     .build(),
 
   task(["keyroot", "estimate"], "Tell what it would cost to publish users' keys now")
@@ -130,7 +130,7 @@ export const keyrootTasks = [
     .addOption(contract)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./estimate.ts"))
+    .setAction(() => import("../packages/operator/src/commands/estimate.ts"))
     .build(),
 
   task(["keyroot", "status"], "Show what a registry says of itself")
@@ -138,7 +138,7 @@ export const keyrootTasks = [
     .addOption(contract)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./status.ts"))
+    .setAction(() => import("../packages/operator/src/commands/status.ts"))
     .build(),
 
   task(["keyroot", "verify"], "Verify a user's public key as an app would")
@@ -163,7 +163,7 @@ export const keyrootTasks = [
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./verify.ts"))
+    .setAction(() => import("../packages/operator/src/commands/verify.ts"))
     .build(),
 
   task(["keyroot", "bundle"], "Make a user's proof and bundle, which are verified without a network")
@@ -175,7 +175,7 @@ export const keyrootTasks = [
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./bundle.ts"))
+    .setAction(() => import("../packages/operator/src/commands/bundle.ts"))
     .build(),
 
   task(["keyroot", "serve"], "Run the partner service, as the environment configures it, until Ctrl-C")
@@ -187,25 +187,25 @@ export const keyrootTasks = [
     })
     .addOption({ name: "atLeast", description: "How many keys must wait for a round", type: INT, defaultValue: 1 })
     .addFlag(json)
-    .setAction(() => import("./serve.ts"))
+    .setAction(() => import("../packages/operator/src/commands/serve.ts"))
     .build(),
 
   task(["keyroot", "migrate"], "Give the partner service's databases the tables that this version needs")
     .addFlag(json)
-    .setAction(() => import("./migrate.ts"))
+    .setAction(() => import("../packages/operator/src/commands/migrate.ts"))
     .build(),
 
   task(["keyroot", "make-signing-key"], "Make a key that signs the partner service's access tokens")
     .addOption(option("out", "File of signing keys; where there is one, the new key becomes its last"))
     .addFlag(json)
-    .setAction(() => import("./make-signing-key.ts"))
+    .setAction(() => import("../packages/operator/src/commands/make-signing-key.ts"))
     .build(),
 
   task(["keyroot", "create-partner"], "Create a partner company in a running partner service")
     .addOption(option("name", "The company's name, for people"))
     .addOption(service)
     .addFlag(json)
-    .setAction(() => import("./create-partner.ts"))
+    .setAction(() => import("../packages/operator/src/commands/create-partner.ts"))
     .build(),
 
   task(["keyroot", "create-server-token"], "Create a partner's server token, which is shown this once")
@@ -213,13 +213,13 @@ export const keyrootTasks = [
     .addOption(option("name", "A name for people; may be left out"))
     .addOption(service)
     .addFlag(json)
-    .setAction(() => import("./create-server-token.ts"))
+    .setAction(() => import("../packages/operator/src/commands/create-server-token.ts"))
     .build(),
 
   task(["keyroot", "publish-registered"], "Have a running partner service publish the keys that its users registered")
     .addOption(service)
     .addFlag(json)
-    .setAction(() => import("./publish-registered.ts"))
+    .setAction(() => import("../packages/operator/src/commands/publish-registered.ts"))
     .build(),
 
   task(["keyroot", "audit"], "Audit a registry's whole history against all files, both ways")
@@ -242,7 +242,7 @@ export const keyrootTasks = [
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./audit.ts"))
+    .setAction(() => import("../packages/operator/src/commands/audit.ts"))
     .build(),
 
   task(["keyroot", "watch"], "Watch for a key in one's name that is not one's own, and for files that go missing")
@@ -270,13 +270,13 @@ export const keyrootTasks = [
     .addOption(merkleUrl)
     .addOption(chainId)
     .addFlag(json)
-    .setAction(() => import("./watch.ts"))
+    .setAction(() => import("../packages/operator/src/commands/watch.ts"))
     .build(),
 
-  task(["keyroot", "story"], "Tell the story: keys published, verified, and attacks refused")
+  task(["keyroot", "demo"], "Tell the story: keys published, verified, and attacks refused")
     .addFlag({ name: "stay", description: "Keep the stack running afterwards, until Ctrl-C" })
     .addOption(port)
     .addFlag(json)
-    .setAction(() => import("./story.ts"))
+    .setAction(() => import("./demo.ts"))
     .build(),
 ];

@@ -1,7 +1,7 @@
-import { stackPorts } from "../src/stack/ports.ts";
-import { startStack } from "../src/stack/stack.ts";
-import { untilStopped } from "../src/stack/untilStopped.ts";
-import { command, print } from "./command.ts";
+import { stackPorts } from "@keyroot/operator/stack";
+import { startStack } from "@keyroot/operator/stack";
+import { untilStopped } from "@keyroot/operator/stack";
+import { command, print } from "@keyroot/operator/commands";
 
 interface Args {
   port: number;

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { readRootsAdded } from "../../src/registry/rootsAdded.ts";
-import { type Field, judgeField, type Outcome } from "../../test/faults/rivals.ts";
-import type { PlainFile } from "../../test/merkle/plainFile.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { readRootsAdded } from "keyroot/registry";
+import { type Field, judgeField, type Outcome } from "../../fixtures/publisher/rivals.ts";
+import type { PlainFile } from "../../fixtures/plainFile.ts";
 
 /** What became of keys that were to be published, each once. */
 export interface Judged {

@@ -2,11 +2,11 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import pMap from "p-map";
-import { type KeyRecord, makeKeyRecord } from "../../src/identity/keyRecord.ts";
-import { generateKeyPair } from "../../src/identity/publicKey.ts";
-import type { Region } from "../../src/identity/region.ts";
-import { type UserID, userIDFromHex } from "../../src/identity/userID.ts";
-import { type Answer, type Partner, post } from "../../test/service/keyroot.ts";
+import { type KeyRecord, makeKeyRecord } from "keyroot/identity";
+import { generateKeyPair } from "keyroot/identity";
+import type { Region } from "keyroot/identity";
+import { type UserID, userIDFromHex } from "keyroot/identity";
+import { type Answer, type Partner, post } from "../../fixtures/service/serviceProcess.ts";
 
 /** How many users are read back at once. */
 const READERS = 8;

@@ -1,14 +1,14 @@
 import { id } from "ethers";
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import type { MerkleProof } from "../../src/merkle/proof.ts";
-import { CODE_HASH, hashOf } from "../../test/verifier/plainBundle.ts";
+import type { KeyRecord } from "keyroot/identity";
+import type { MerkleProof } from "keyroot/merkle";
+import { CODE_HASH, hashOf } from "../../fixtures/plainBundle.ts";
 import { sampleBundle, type SampleBundle, type SampleChain } from "./sampleBundle.ts";
 import { SampleFile } from "./sampleFile.ts";
 import { proofIn } from "./sampleProof.ts";
-import { type BundleQuestion, toInput, type Vector } from "./vector.ts";
+import { type BundleQuery, toInput, type Vector } from "./vector.ts";
 
 /** Bundles that verify a key: of many chains, and however unusual they look. */
-export function goodBundles(): Vector<BundleQuestion>[] {
+export function goodBundles(): Vector<BundleQuery>[] {
   const file = new SampleFile(5);
   const proof = proofIn(file, 1);
   const sample = sampleBundle(proof);
@@ -93,7 +93,7 @@ export function goodBundles(): Vector<BundleQuestion>[] {
     spelled("bundle-largest", "65,536 bytes, for spaces behind the end", JSON.stringify(bundle).padEnd(2 ** 16)),
   ];
 
-  function spelled(name: string, about: string, text: string): Vector<BundleQuestion> {
+  function spelled(name: string, about: string, text: string): Vector<BundleQuery> {
     return { ...good(name, about, sample, proof), input: toInput(Buffer.from(text)) };
   }
 }
@@ -107,8 +107,8 @@ function good(
   about: string,
   { bundle, question }: SampleBundle,
   { value, root }: MerkleProof,
-  asked: Partial<BundleQuestion> = {},
-): Vector<BundleQuestion> {
+  asked: Partial<BundleQuery> = {},
+): Vector<BundleQuery> {
   const { userID, pubKey, keyID } = JSON.parse(value) as KeyRecord;
   const { number, timestamp } = bundle.header;
   const block = { number: Number(number), timestamp: Number(timestamp) };

@@ -1,8 +1,8 @@
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { isObject } from "../../src/json.ts";
-import { encode, P } from "../../test/identity/curve41417.ts";
-import { plainFile } from "../../test/merkle/plainFile.ts";
-import { sha256 } from "../../test/samples.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { isObject } from "keyroot/input";
+import { encode, P } from "../../fixtures/curve41417.ts";
+import { plainFile } from "../../fixtures/plainFile.ts";
+import { sha256 } from "../../fixtures/samples.ts";
 import { pointOf, recordOf, SampleFile, textOf } from "./sampleFile.ts";
 import { plainText, toInput, type Vector } from "./vector.ts";
 

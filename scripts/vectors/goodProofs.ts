@@ -1,6 +1,6 @@
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import type { MerkleProof } from "../../src/merkle/proof.ts";
-import { encode, P } from "../../test/identity/curve41417.ts";
+import type { KeyRecord } from "keyroot/identity";
+import type { MerkleProof } from "keyroot/merkle";
+import { encode, P } from "../../fixtures/curve41417.ts";
 import { pointOf, recordOf, SampleFile, textOf } from "./sampleFile.ts";
 import { plainProof, proofIn, provenAnew } from "./sampleProof.ts";
 import { toInput, type Vector } from "./vector.ts";

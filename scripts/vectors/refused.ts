@@ -1,5 +1,5 @@
-import type { ErrorCode, VerificationStep } from "../../src/errors.ts";
-import { plainFile } from "../../test/merkle/plainFile.ts";
+import type { ErrorCode, VerificationStep } from "keyroot/errors";
+import { plainFile } from "../../fixtures/plainFile.ts";
 import { plainText, type Question, toInput, type Vector } from "./vector.ts";
 
 /** A file that is to be refused, and what it is asked. */

@@ -1,8 +1,8 @@
 import { dataLength, decodeRlp, encodeRlp, keccak256, type RlpStructuredData, stripZerosLeft } from "ethers";
-import type { MerkleProof } from "../../src/merkle/proof.ts";
-import { CODE_HASH, CONTRACT, hashOf, type PlainBundle, plainBundle } from "../../test/verifier/plainBundle.ts";
-import { sha256 } from "../../test/samples.ts";
-import type { BundleQuestion } from "./vector.ts";
+import type { MerkleProof } from "keyroot/merkle";
+import { CODE_HASH, CONTRACT, hashOf, type PlainBundle, plainBundle } from "../../fixtures/plainBundle.ts";
+import { sha256 } from "../../fixtures/samples.ts";
+import type { BundleQuery } from "./vector.ts";
 
 /** What stands on the way to a leaf, from the root down: a branch, or an extension over so many nibbles. */
 type Path = readonly ("branch" | number)[];
@@ -31,7 +31,7 @@ export interface SampleChain {
 
 export interface SampleBundle {
   bundle: PlainBundle;
-  question: BundleQuestion;
+  question: BundleQuery;
 }
 
 /** The bundle of a chain that is like this, and the question that it answers. */

@@ -1,7 +1,7 @@
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { add, BASE, encode, multiply, type Point } from "../../test/identity/curve41417.ts";
-import { type PlainFile, plainFile } from "../../test/merkle/plainFile.ts";
-import { sampleUserID, sha256 } from "../../test/samples.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { add, BASE, encode, multiply, type Point } from "../../fixtures/curve41417.ts";
+import { type PlainFile, plainFile } from "../../fixtures/plainFile.ts";
+import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
 import { plainText, type Question } from "./vector.ts";
 
 /** The private keys are this number and those that follow it. */

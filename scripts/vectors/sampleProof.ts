@@ -1,5 +1,5 @@
-import type { MerkleProof, Sibling } from "../../src/merkle/proof.ts";
-import { sha256 } from "../../test/samples.ts";
+import type { MerkleProof, Sibling } from "keyroot/merkle";
+import { sha256 } from "../../fixtures/samples.ts";
 import type { SampleFile } from "./sampleFile.ts";
 
 /** The proof of a value by the letter of docs/formats.md, computed by nothing that it is to judge. */

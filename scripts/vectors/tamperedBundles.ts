@@ -1,11 +1,11 @@
 import { concat, encodeRlp, id, keccak256 } from "ethers";
-import { CODE_HASH, CONTRACT, hashOf, type PlainBundle } from "../../test/verifier/plainBundle.ts";
-import { sha256 } from "../../test/samples.ts";
+import { CODE_HASH, CONTRACT, hashOf, type PlainBundle } from "../../fixtures/plainBundle.ts";
+import { sha256 } from "../../fixtures/samples.ts";
 import { type Forged, refused } from "./refused.ts";
 import { sampleBundle, type SampleChain } from "./sampleBundle.ts";
 import { recordOf, SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import { plainProof, proofIn, provenAnew } from "./sampleProof.ts";
-import type { BundleQuestion, Vector } from "./vector.ts";
+import type { BundleQuery, Vector } from "./vector.ts";
 
 type Trie = "accountProof" | "storageProof";
 
@@ -28,7 +28,7 @@ function toolsFor(chain: SampleChain) {
     if (!text.includes(from)) throw new Error(`The bundle has no ${from}.`);
     return text.replace(from, () => to);
   };
-  const asked = (change: Partial<BundleQuestion>, content = text): Forged<BundleQuestion> => {
+  const asked = (change: Partial<BundleQuery>, content = text): Forged<BundleQuery> => {
     return { content, question: { ...question, ...change } };
   };
   return { bundle, question, text, but, edited, asked };
@@ -41,13 +41,13 @@ const SMALL: SampleChain = { accountPath: [], storagePath: [] };
 const EMBEDDED: SampleChain = { root: `${"0".repeat(62)}07`, storagePath: [13, "branch"] };
 
 /** The bundle of a chain that is like this, asked about there. */
-const on = (chain: SampleChain, change: Partial<BundleQuestion> = {}, ofProof = proof): Forged<BundleQuestion> => {
+const on = (chain: SampleChain, change: Partial<BundleQuery> = {}, ofProof = proof): Forged<BundleQuery> => {
   const made = sampleBundle(ofProof, chain);
   return { content: JSON.stringify(made.bundle), question: { ...made.question, ...change } };
 };
 
 /** Bundles that are no JSON, or of another form. */
-export function malformedBundles(): Vector<BundleQuestion>[] {
+export function malformedBundles(): Vector<BundleQuery>[] {
   const { bundle, question, text, but, edited } = toolsFor(SMALL);
   const shape = (key: keyof PlainBundle, cases: Record<string, unknown>) =>
     Object.entries(cases).map(
@@ -170,7 +170,7 @@ export function malformedBundles(): Vector<BundleQuestion>[] {
 }
 
 /** Bundles of another block, place or user than is asked about, and such as show that there is no key. */
-export function misplacedBundles(): Vector<BundleQuestion>[] {
+export function misplacedBundles(): Vector<BundleQuery>[] {
   const { bundle, question, text, but, edited, asked } = toolsFor(SMALL);
   const { header } = bundle;
   const withHeader = (change: object) => but({ header: { ...header, ...change } });
@@ -331,7 +331,7 @@ export function misplacedBundles(): Vector<BundleQuestion>[] {
 }
 
 /** Bundles whose tries do not lead from the block to the user's root. */
-export function brokenTries(): Vector<BundleQuestion>[] {
+export function brokenTries(): Vector<BundleQuery>[] {
   const { bundle, question, but } = toolsFor({});
   const theirs = sampleBundle(proofIn(file, 2)).bundle;
   const elsewhere = sampleBundle(proof, { contract: OTHER }).bundle;

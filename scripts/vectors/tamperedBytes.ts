@@ -1,4 +1,4 @@
-import { sampleUserID, sha256 } from "../../test/samples.ts";
+import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
 import { rebuilt, refused } from "./refused.ts";
 import { SampleFile } from "./sampleFile.ts";
 import type { Vector } from "./vector.ts";

@@ -1,6 +1,6 @@
-import type { MerkleProof } from "../../src/merkle/proof.ts";
-import { decode, encode, P, pointsOfSmallOrder } from "../../test/identity/curve41417.ts";
-import { sampleUserID, sha256 } from "../../test/samples.ts";
+import type { MerkleProof } from "keyroot/merkle";
+import { decode, encode, P, pointsOfSmallOrder } from "../../fixtures/curve41417.ts";
+import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
 import { type Forged, refused } from "./refused.ts";
 import { pointOf, recordOf, SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import { plainProof, proofIn, provenAnew } from "./sampleProof.ts";

@@ -1,6 +1,6 @@
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { decode, encode, P, type Point, pointsOfSmallOrder } from "../../test/identity/curve41417.ts";
-import { sampleUserID, sha256 } from "../../test/samples.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { decode, encode, P, type Point, pointsOfSmallOrder } from "../../fixtures/curve41417.ts";
+import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
 import { rebuilt, refused } from "./refused.ts";
 import { pointOf, recordOf, SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import type { Vector } from "./vector.ts";

@@ -1,4 +1,4 @@
-import { sha256 } from "../../test/samples.ts";
+import { sha256 } from "../../fixtures/samples.ts";
 import { rebuilt, refused } from "./refused.ts";
 import { SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import { plainText, type Vector } from "./vector.ts";

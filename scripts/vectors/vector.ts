@@ -1,12 +1,12 @@
-import type { ErrorCode, VerificationStep } from "../../src/errors.ts";
-import { VerificationError } from "../../src/errors.ts";
-import { base64ToBytes } from "../../src/identity/base64.ts";
-import type { KeyRecord } from "../../src/identity/keyRecord.ts";
-import { checkProof } from "../../src/merkle/proof.ts";
-import { judgeBundle } from "../../src/verifier/bundle.ts";
-import { judgeFile } from "../../src/verifier/judgement.ts";
-import { plainFile } from "../../test/merkle/plainFile.ts";
-import { sha256 } from "../../test/samples.ts";
+import type { ErrorCode, VerificationStep } from "keyroot/errors";
+import { VerificationError } from "keyroot/errors";
+import { base64ToBytes } from "keyroot/bytes";
+import type { KeyRecord } from "keyroot/identity";
+import { verifyProof } from "keyroot/merkle";
+import { verifyBundle } from "keyroot/verifier";
+import { verifyFile } from "keyroot/verifier";
+import { plainFile } from "../../fixtures/plainFile.ts";
+import { sha256 } from "../../fixtures/samples.ts";
 
 /** A question to a verifier and the one right answer; test/vectors/README.md explains every field. */
 export interface Vector<Asked = Question> {
@@ -26,7 +26,7 @@ export interface Question {
 }
 
 /** What a bundle is asked. */
-export interface BundleQuestion {
+export interface BundleQuery {
   userID: string;
   chainId: number;
   contract: string;
@@ -52,12 +52,12 @@ export interface Verified {
 
 /** What one file of test/vectors holds. */
 export type VectorSet = { format: "keyroot-vectors-v1"; about: string } & (
-  { kind: "merkle-file" | "proof"; vectors: Vector[] } | { kind: "bundle"; vectors: Vector<BundleQuestion>[] }
+  { kind: "merkle-file" | "proof"; vectors: Vector[] } | { kind: "bundle"; vectors: Vector<BundleQuery>[] }
 );
 
 /** A vector without its verdict, and what it is of. */
 export type Case = Pick<Vector, "input"> &
-  ({ kind: "merkle-file" | "proof"; question: Question } | { kind: "bundle"; question: BundleQuestion });
+  ({ kind: "merkle-file" | "proof"; question: Question } | { kind: "bundle"; question: BundleQuery });
 
 /** The cases of a set, with what is said of them. */
 export function casesOf(set: VectorSet): (Case & Pick<Vector, "name" | "verdict">)[] {
@@ -118,15 +118,15 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
   switch (kind) {
     case "merkle-file": {
       const asked = { userID: question.userID, chainId: 1, contract: `0x${"00".repeat(20)}`, expectedPublicKey };
-      const { index, record } = judgeFile(asked, question.root, bytes);
+      const { index, record } = verifyFile(asked, question.root, bytes);
       return { index, record };
     }
     case "proof": {
-      return { record: checkProof(bytes, { ...question, expectedPublicKey }).record };
+      return { record: verifyProof(bytes, { ...question, expectedPublicKey }).record };
     }
     case "bundle": {
       const { blockHash, ...asked } = question;
-      const { record, root, evidence } = await judgeBundle(bytes, { ...asked, expectedPublicKey }, { blockHash });
+      const { record, root, evidence } = await verifyBundle(bytes, { ...asked, expectedPublicKey }, { blockHash });
       const { number = NaN, timestamp = NaN } = evidence.block ?? {};
       return { record, root, block: { number, timestamp } };
     }

@@ -1,0 +1,3 @@
+export { ANSWER } from "./answers.ts";
+export { checkOptions } from "./options.ts";
+export { poster } from "./post.ts";

@@ -1,0 +1,77 @@
+import { ANSWER, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
+import type { UserID } from "../../identity/userID.ts";
+
+/** A shadow user that was created, now or before. */
+export interface CreatedUser extends ShadowUser {
+  status: 201;
+}
+
+/** What is known of a user's refresh token; the token itself is shown once, when it is made. */
+export interface RefreshToken {
+  /** A UUID. */
+  token_id: string;
+  /** The device or purpose that it was made for. */
+  context: string;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Milliseconds since 1970; null as long as it is good. */
+  revoked: number | null;
+}
+
+/** What is known of a server's refresh token. */
+export interface ServerToken extends Omit<RefreshToken, "context"> {
+  name: string | null;
+}
+
+/** A page of a partner's users. */
+export interface UserPage {
+  users: ShadowUser[];
+  /** Where the next page begins; null after the last. */
+  next: UserID | null;
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** More than fit into an answer. */
+const MOST_TOKENS = 2 ** 16;
+
+export function readCreatedUser(answer: unknown): CreatedUser {
+  const { status } = ANSWER.fields("The answer", answer, ["status"]);
+  ANSWER.text("status", String(status), /^201$/);
+  return { status: 201, ...readShadowUser("user", answer) };
+}
+
+export function readUserPage(answer: unknown, limit: number): UserPage {
+  const { users, next } = ANSWER.fields("The answer", answer, ["users", "next"]);
+  return {
+    users: ANSWER.list("users", users, limit, readShadowUser),
+    next: next === null ? null : readUserID("next", next),
+  };
+}
+
+/** A user's refresh token: 256 random bits behind a prefix. */
+export function readToken(answer: unknown): string {
+  return ANSWER.secret("token", ANSWER.fields("The answer", answer, ["token"]).token, /^kru_[\x21-\x7e]{1,495}$/);
+}
+
+export function readRefreshToken(where: string, answer: unknown): RefreshToken {
+  const { context } = ANSWER.fields(where, answer, ["context"]);
+  return { ...readTokenNote(where, answer), context: ANSWER.text(`${where}.context`, context) };
+}
+
+export function readServerToken(where: string, answer: unknown): ServerToken {
+  const { name } = ANSWER.fields(where, answer, ["name"]);
+  return { ...readTokenNote(where, answer), name: name === null ? null : ANSWER.text(`${where}.name`, name) };
+}
+
+export function readTokens<T>(answer: unknown, read: (where: string, answer: unknown) => T): T[] {
+  return ANSWER.list("tokens", ANSWER.fields("The answer", answer, ["tokens"]).tokens, MOST_TOKENS, read);
+}
+
+function readTokenNote(where: string, answer: unknown): Omit<RefreshToken, "context"> {
+  const { token_id, created, revoked } = ANSWER.fields(where, answer, ["token_id", "created", "revoked"]);
+  return {
+    token_id: ANSWER.text(`${where}.token_id`, token_id, UUID),
+    created: ANSWER.count(`${where}.created`, created),
+    revoked: revoked === null ? null : ANSWER.count(`${where}.revoked`, revoked),
+  };
+}

@@ -1,0 +1,109 @@
+import { RLP } from "@ethereumjs/rlp";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { hexToBytes } from "@noble/hashes/utils.js";
+import { describeValue } from "../input/describeValue.ts";
+import { VerificationError } from "../errors.ts";
+import { isObject } from "../input/json.ts";
+import { bytesToHex } from "../bytes/platform.ts";
+
+/** The fields of a block's header in their order, as JSON-RPC names them, and how many bytes each has. */
+const FIELDS = [
+  // Yellow Paper, section 4.4
+  ["parentHash", 32],
+  ["sha3Uncles", 32],
+  ["miner", 20],
+  ["stateRoot", 32],
+  ["transactionsRoot", 32],
+  ["receiptsRoot", 32],
+  ["logsBloom", 256],
+  ["difficulty", "quantity"],
+  ["number", "quantity"],
+  ["gasLimit", "quantity"],
+  ["gasUsed", "quantity"],
+  ["timestamp", "quantity"],
+  ["extraData", "data"],
+  ["mixHash", 32],
+  ["nonce", 8],
+  // London: EIP-1559
+  ["baseFeePerGas", "quantity"],
+  // Shanghai: EIP-4895
+  ["withdrawalsRoot", 32],
+  // Cancun: EIP-4844, EIP-4788
+  ["blobGasUsed", "quantity"],
+  ["excessBlobGas", "quantity"],
+  ["parentBeaconBlockRoot", 32],
+  // Prague: EIP-7685
+  ["requestsHash", 32],
+  // Amsterdam: EIP-7928, EIP-7843
+  ["blockAccessListHash", 32],
+  ["slotNumber", "quantity"],
+] as const;
+
+/** How many fields every header has; each fork after that appended some. */
+const ALWAYS = 15;
+
+/** A header's fields as JSON-RPC spells them, and nothing else. */
+export type HeaderJson = Record<string, string>;
+
+/** A block, as far as its header goes; `hash` is computed from it. */
+export interface BlockHeader {
+  /** 0x and 64 hex digits in lower case. */
+  hash: string;
+  number: number;
+  /** Seconds since 1970. */
+  timestamp: number;
+  /** 0x and 64 hex digits in lower case. */
+  stateRoot: string;
+}
+
+/** The header's fields out of a block that an endpoint answered; the block's body is left out. */
+export function extractHeader(block: unknown): HeaderJson {
+  if (!isObject(block)) throw invalid("a block", block);
+  return Object.fromEntries(FIELDS.flatMap(([name]) => (typeof block[name] === "string" ? [[name, block[name]]] : [])));
+}
+
+/**
+ * Computes a block's hash from its header: Keccak-256 over the RLP of its fields. Which fork the header is of shows in
+ * the fields that it has; it must have no others.
+ * @throws VerificationError HEADER_INVALID, step "anchor"
+ */
+export function hashHeader(header: unknown): BlockHeader {
+  if (!isObject(header)) throw invalid("a header", header);
+  const present = FIELDS.filter(([name]) => Object.hasOwn(header, name));
+  const unknown = Object.keys(header).find((key) => !present.some(([name]) => name === key));
+  if (unknown !== undefined) throw invalid("a header without unknown fields", unknown);
+  // Positions tell fields apart: one that is missing in between would let the next stand for it.
+  const missing = FIELDS.slice(0, Math.max(ALWAYS, present.length)).find(([name]) => !Object.hasOwn(header, name));
+  if (missing !== undefined) throw invalid(`a header with the field ${missing[0]}`, undefined);
+  const encoded = RLP.encode(present.map(([name, size]) => encodeField(name, size, header[name])));
+  return {
+    hash: `0x${bytesToHex(keccak_256(encoded))}`,
+    number: toSafeNumber("number", header["number"]),
+    timestamp: toSafeNumber("timestamp", header["timestamp"]),
+    stateRoot: String(header["stateRoot"]).toLowerCase(),
+  };
+}
+
+function encodeField(name: string, size: number | "quantity" | "data", value: unknown): Uint8Array {
+  if (typeof value !== "string" || value.length > 2 + 2 * 1024 || !/^0x[0-9a-f]*$/i.test(value))
+    throw invalid(name, value);
+  const hex = value.slice(2);
+  if (size === "quantity") {
+    const digits = hex.replace(/^0+/, "");
+    if (digits.length > 64 || hex === "") throw invalid(name, value);
+    return hexToBytes(digits.length % 2 === 0 ? digits : `0${digits}`);
+  }
+  if (hex.length % 2 !== 0 || (size !== "data" && hex.length !== 2 * size)) throw invalid(name, value);
+  return hexToBytes(hex);
+}
+
+function toSafeNumber(name: string, value: unknown): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw invalid(name, value);
+  return number;
+}
+
+function invalid(expected: string, actual: unknown): VerificationError {
+  const message = `The block's header is malformed: expected ${expected}, got ${describeValue(actual)}.`;
+  return new VerificationError("anchor", "HEADER_INVALID", message, { expected, actual: describeValue(actual) });
+}

@@ -1,0 +1,29 @@
+/** What an app needs to verify keys: no Node, no Hardhat, runs in browsers. */
+export * from "./errors.ts";
+export {
+  type KeyRecord,
+  makeKeyRecord,
+  parseKeyRecord,
+  serializeKeyRecord,
+  checkKeyRecord,
+} from "./identity/keyRecord.ts";
+export { checkNewPublicKey, checkPublicKey, generateKeyPair, keyIDOf } from "./identity/publicKey.ts";
+export * from "./identity/userID.ts";
+export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export {
+  verifyProof,
+  makeProof,
+  type MerkleProof,
+  parseProof,
+  type ProofQuery,
+  type ProvenKey,
+  type Sibling,
+} from "./merkle/proof.ts";
+export { MerkleTree } from "./merkle/tree.ts";
+export type { Limits } from "./transport/fetchBytes.ts";
+export type { Eip1193Provider } from "./transport/jsonRpc.ts";
+export type { Anchor, Evidence } from "./evidence.ts";
+export type { VerifyOptions } from "./verifier/options.ts";
+export type { KeyCache } from "./verifier/cache.ts";
+export { type Contact, type ContactOutcome, verifyMany, type VerifyManyOptions } from "./verifier/verifyMany.ts";
+export { type VerifiedKey, verifyPublicKey } from "./verifier/verifyPublicKey.ts";

@@ -1,0 +1,3 @@
+export { describeValue, printable } from "./describeValue.ts";
+export { isObject, parseJson } from "./json.ts";
+export { Shape, parseDocument } from "./shape.ts";

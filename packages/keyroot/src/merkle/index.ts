@@ -1,0 +1,3 @@
+export { type MerkleFile, makeMerkleFile, parseMerkleFile, serializeMerkleFile } from "./file.ts";
+export { type MerkleProof, type Sibling, verifyProof, makeProof } from "./proof.ts";
+export { MAX_VALUES } from "./tree.ts";

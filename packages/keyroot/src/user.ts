@@ -1,0 +1,13 @@
+/** What a user's app needs to talk to the service: no Node, runs in browsers. */
+export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
+export type { ShadowUser } from "./client/answers.ts";
+export type { CallOptions } from "./client/options.ts";
+export type { Region } from "./identity/region.ts";
+export {
+  type KeyState,
+  type RegisteredKey,
+  UserClient,
+  type UserClientOptions,
+  type UserPublicKey,
+  type UserRecord,
+} from "./client/user/userClient.ts";

@@ -1,0 +1,75 @@
+import { VerificationError } from "keyroot/errors";
+import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
+import {
+  decodeBlockNumber,
+  decodeCode,
+  decodeUserCount,
+  encodeGetBlockNumber,
+  USER_COUNT_CALL,
+  USER_COUNT_SLOT,
+} from "keyroot/registry";
+import { extractProof, verifyStorageProof } from "keyroot/ethereum";
+import type { RpcCall } from "keyroot/transport";
+import type { Evidence } from "keyroot/verifier";
+import { codeHashOf } from "keyroot/ethereum";
+import { verifyChainId } from "keyroot/verifier";
+
+/** Which contract is audited, and as of which block. */
+export interface AuditedContract {
+  /** The chain that must answer (EIP-155). */
+  chainId: number;
+  /** 0x and 40 hex digits. */
+  contract: string;
+  /** Keccak-256 of the contract's code, 0x and 64 hex digits, where nothing else is to be believed. */
+  codeHash?: string | undefined;
+  /** The block: by its hash, from a source of the caller's own, or by a tag. */
+  at: { blockHash: string } | "latest" | "safe" | "finalized";
+  /** Has the number of users, and the code, shown by a storage proof under that block. */
+  storageProof: boolean;
+}
+
+/** What the contract says of itself at a block. */
+export interface Counts {
+  userCount: number;
+  /** The block in which the contract was deployed: no event is older. */
+  deploymentBlock: number;
+  evidence: Evidence & { block: NonNullable<Evidence["block"]> };
+}
+
+/**
+ * Finds the block, and reads at it how many users the contract counts.
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH,
+ * PROOF_INVALID; TransportError as the call
+ */
+export async function readCounts(call: RpcCall, audited: AuditedContract): Promise<Counts> {
+  const { contract, at, storageProof } = audited;
+  verifyChainId(audited, { chainId: await call("eth_chainId", []) });
+  const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
+  const callAt = (data: string) => call("eth_call", [{ to: contract, data }, { blockHash: block.hash }]);
+  // The zero root's block is the deployment's.
+  const deploymentBlock = decodeBlockNumber(await callAt(encodeGetBlockNumber("0".repeat(64))));
+  let userCount: number;
+  let codeHash: string | undefined;
+  if (storageProof) {
+    const slot = `0x${USER_COUNT_SLOT.toString(16).padStart(64, "0")}`;
+    const answer = await call("eth_getProof", [contract, [slot], { blockHash: block.hash }]);
+    const proven = await verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
+    userCount = decodeUserCount(proven?.value ?? "0x");
+    codeHash = proven?.codeHash;
+  } else {
+    userCount = decodeUserCount(await callAt(USER_COUNT_CALL));
+    if (audited.codeHash !== undefined) {
+      codeHash = await codeHashOf(decodeCode(await call("eth_getCode", [contract, { blockHash: block.hash }])));
+    }
+  }
+  if (audited.codeHash !== undefined && audited.codeHash !== codeHash) {
+    const message = `The code at ${contract} has the hash ${codeHash}, expected was ${audited.codeHash}.`;
+    throw new VerificationError("root", "CODE_HASH_MISMATCH", message, {
+      expected: audited.codeHash,
+      actual: codeHash,
+    });
+  }
+  const { hash, number, timestamp } = block;
+  const anchor = typeof at === "string" ? "endpoint" : "pinned";
+  return { userCount, deploymentBlock, evidence: { anchor, storageProof, block: { hash, number, timestamp } } };
+}

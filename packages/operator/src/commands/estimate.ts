@@ -1,0 +1,91 @@
+import { describeValue } from "keyroot/input";
+import { ArgumentError } from "keyroot/errors";
+import { checkUsersPerFile } from "../publisher/plan/cutIntoFiles.ts";
+import { makePlan } from "../publisher/plan/makePlan.ts";
+import { quote, type Quote } from "../publisher/plan/quote.ts";
+import { Registry } from "../publisher/chain/registry.ts";
+import { command } from "./command.ts";
+import { loadRecords, skippedLine } from "./loadRecords.ts";
+import { describeEther, describeGwei } from "./money.ts";
+import { Progress } from "./progress.ts";
+import { Target, type TargetArgs } from "./target.ts";
+
+interface Args extends Omit<TargetArgs, "merkleUrl"> {
+  records: string | undefined;
+  usersPerFile: number;
+  skipBad: boolean;
+  ethPrice: string | undefined;
+  json: boolean;
+}
+
+/** `keyroot estimate`: what it would cost to publish these records now. */
+export default command(async (args: Args, hre) => {
+  const { usersPerFile } = args;
+  checkUsersPerFile(usersPerFile);
+  const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
+  const target = await Target.resolve(args, hre);
+  await target.checkChainId();
+  const registry = await Registry.connect(target.call, target.contract);
+  using progress = new Progress();
+  const { records, bad } = await loadRecords(args, progress);
+  let kept = 0;
+  const plan = await makePlan(records, registry, {
+    usersPerFile,
+    onKept: (users) => (kept += users.length),
+    onProgress: (stage, done, users) => {
+      progress.update(stage, done, users);
+    },
+  });
+  if (plan.batches.length === 0) {
+    return {
+      json: { users: 0, transactions: 0, kept, skipped: bad },
+      text: [`There is nothing to publish: all ${kept} users have a root.`, ...skippedLine(bad)].join("\n"),
+    };
+  }
+  const quoted = await quote(plan, registry);
+  const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
+  const { baseFeePerGas, tip, cost, costAtMost, ...counts } = quoted;
+  return {
+    json: {
+      ...counts,
+      kept,
+      fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
+      baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
+      tip: String(tip),
+      costWei: String(cost),
+      costAtMostWei: String(costAtMost),
+      money: money(cost),
+      moneyAtMost: money(costAtMost),
+      skipped: bad,
+    },
+    text: [...describe(quoted, kept, money), ...skippedLine(bad)].join("\n"),
+  };
+});
+
+function describe(quoted: Quote, kept: number, money: (wei: bigint) => number | undefined): string[] {
+  const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, tip } = quoted;
+  const { baseFeePerGas, cost, costAtMost } = quoted;
+  const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at the price given`);
+  const how = estimated === transactions ? "each estimated by the node" : `${estimated} of them estimated by the node`;
+  const price =
+    baseFeePerGas === undefined ? describeGwei(tip) : `${describeGwei(baseFeePerGas)} and ${describeGwei(tip)}`;
+  return [
+    `${users} users in ${transactions} transactions, ${kept} have a root.`,
+    `  gas     ${gas}, ${gasPerUser} a user: ${how}`,
+    `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}taken`,
+    `  price   ${price} a unit at block ${block}`,
+    `  cost    ${describeEther(cost)}${inMoney(cost)}`,
+    `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, as transactions would offer now`,
+  ];
+}
+
+function toPrice(text: string): number {
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text);
+  const message = `--eth-price must be what one ETH costs, a number such as 3000: ${describeValue(text)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** Rounded to a hundredth. */
+function moneyOf(wei: bigint, ethPrice: number): number {
+  return Math.round((Number(wei) / 1e18) * ethPrice * 100) / 100;
+}

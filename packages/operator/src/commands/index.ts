@@ -1,0 +1,3 @@
+export { command, messageOf, print } from "./command.ts";
+export {} from "./exitCodes.ts";
+export { Target, type TargetArgs, checkAddress } from "./target.ts";

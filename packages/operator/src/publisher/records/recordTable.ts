@@ -1,0 +1,176 @@
+import { ArgumentError } from "keyroot/errors";
+import { bytesToBase64 } from "keyroot/bytes";
+import { checkKeyRecord, type KeyRecord, toKeyRecord } from "keyroot/identity";
+import { keyIDOf, PUBLIC_KEY_BYTES } from "keyroot/identity";
+import type { UserID } from "keyroot/identity";
+
+/** A record that is not the first of its user. */
+export interface Duplicate {
+  userID: UserID;
+  line: number;
+  /** The line of the record that stays. */
+  firstLine: number;
+}
+
+/** A row: the user id's 32 characters, the public key's bytes, and the line. The key's id follows from the key. */
+const PUB_KEY = 32;
+const LINE = PUB_KEY + PUBLIC_KEY_BYTES;
+const ROW_BYTES = LINE + 4;
+/** Rows come in chunks of 2 MiB: what is there already is never copied. */
+const ROWS_PER_CHUNK = 2 ** 14;
+/** As many characters as a number holds exactly. */
+const PREFIX_BYTES = 6;
+
+/** Many users' records in 150 bytes each, a quarter of what objects take; once settled, in the order of their users. */
+export class RecordTable implements Iterable<KeyRecord> {
+  readonly #chunks: Buffer[];
+  #rows: number;
+  /** The rows in the order of their users. */
+  #order: Uint32Array;
+
+  private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
+    this.#chunks = chunks;
+    this.#rows = rows;
+    this.#order = order;
+  }
+
+  static empty(): RecordTable {
+    return new RecordTable();
+  }
+
+  /**
+   * A settled table of records that nobody has checked.
+   * @throws ArgumentError DUPLICATE_USER, and as `toKeyRecord` and `checkKeyRecord`
+   */
+  static of(records: Iterable<KeyRecord>): RecordTable {
+    const table = new RecordTable();
+    for (const record of records) {
+      checkKeyRecord(toKeyRecord(record));
+      table.add(record);
+    }
+    const [twice] = table.settle();
+    if (twice === undefined) return table;
+    throw new ArgumentError("DUPLICATE_USER", `The user ${twice.userID} has two records.`, { actual: twice.userID });
+  }
+
+  /** Takes a record that was checked. @param line where it came from */
+  add({ userID, pubKey }: KeyRecord, line = this.#rows + 1): void {
+    const row = this.#rows++;
+    if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.allocUnsafeSlow(ROWS_PER_CHUNK * ROW_BYTES));
+    const chunk = this.#chunkOf(row);
+    const start = startOf(row);
+    chunk.write(userID, start, "latin1");
+    chunk.write(pubKey, start + PUB_KEY, "base64");
+    chunk.writeUInt32LE(line, start + LINE);
+  }
+
+  /** Puts the records in the order of their users, and takes out all but the first of each. @returns what it took out */
+  settle(): Duplicate[] {
+    const prefixes = new Float64Array(this.#rows);
+    const order = new Uint32Array(this.#rows);
+    for (let row = 0; row < this.#rows; row++) {
+      prefixes[row] = this.#chunkOf(row).readUIntBE(startOf(row), PREFIX_BYTES);
+      order[row] = row;
+    }
+    // Of one user's records, the earlier row comes first.
+    order.sort((a, b) => at(prefixes, a) - at(prefixes, b) || this.#compareUsers(a, b) || a - b);
+    const duplicates: Duplicate[] = [];
+    let first = NaN;
+    this.#order = order.filter((row, i) => {
+      if (i === 0 || this.#compareUsers(row, first) !== 0) {
+        first = row;
+        return true;
+      }
+      const lines = { line: this.#lineOf(row), firstLine: this.#lineOf(first) };
+      duplicates.push({ userID: this.#userIDOf(row), ...lines });
+      return false;
+    });
+    return duplicates;
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  /** The users from one place in the order up to, and without, another. */
+  userIDs(start: number, end: number): UserID[] {
+    return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
+  }
+
+  /** The records of whoever of these users has one, in the order that the users are given in. */
+  recordsOf(userIDs: Iterable<UserID>): KeyRecord[] {
+    const records: KeyRecord[] = [];
+    for (const userID of userIDs) {
+      const row = this.#rowOf(userID);
+      if (row !== undefined) records.push(this.#recordOf(row));
+    }
+    return records;
+  }
+
+  /** Those records of the table whose places in the order are to be kept. */
+  filter(keep: (place: number) => boolean): RecordTable {
+    const order = this.#order.filter((_, place) => keep(place));
+    return new RecordTable(this.#chunks, this.#rows, order);
+  }
+
+  /** Gives the memory of all records back, also of those tables that were filtered from this one. */
+  release(): void {
+    this.#chunks.length = 0;
+    this.#rows = 0;
+    this.#order = new Uint32Array();
+  }
+
+  *[Symbol.iterator](): Generator<KeyRecord> {
+    for (const row of this.#order) yield this.#recordOf(row);
+  }
+
+  #recordOf(row: number): KeyRecord {
+    const start = startOf(row) + PUB_KEY;
+    const publicKey = this.#chunkOf(row).subarray(start, start + PUBLIC_KEY_BYTES);
+    const keyID = bytesToBase64(keyIDOf(publicKey));
+    return { userID: this.#userIDOf(row), pubKey: publicKey.toString("base64"), keyID };
+  }
+
+  #rowOf(userID: UserID): number | undefined {
+    const wanted = Buffer.from(userID, "latin1");
+    let [low, high] = [0, this.#order.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const row = at(this.#order, middle);
+      const start = startOf(row);
+      const side = wanted.compare(this.#chunkOf(row), start, start + PUB_KEY);
+      if (side === 0) return row;
+      if (side < 0) high = middle;
+      else low = middle + 1;
+    }
+    return undefined;
+  }
+
+  #userIDOf(row: number): UserID {
+    return this.#chunkOf(row).toString("latin1", startOf(row), startOf(row) + PUB_KEY);
+  }
+
+  #lineOf(row: number): number {
+    return this.#chunkOf(row).readUInt32LE(startOf(row) + LINE);
+  }
+
+  #compareUsers(a: number, b: number): number {
+    const [startA, startB] = [startOf(a), startOf(b)];
+    return this.#chunkOf(a).compare(this.#chunkOf(b), startB, startB + PUB_KEY, startA, startA + PUB_KEY);
+  }
+
+  #chunkOf(row: number): Buffer {
+    return at(this.#chunks, Math.floor(row / ROWS_PER_CHUNK));
+  }
+}
+
+/** Where a row stands in its chunk. */
+function startOf(row: number): number {
+  return (row % ROWS_PER_CHUNK) * ROW_BYTES;
+}
+
+function at<T>(list: ArrayLike<T>, i: number): T {
+  const item = list[i];
+  if (item === undefined) throw new RangeError(`There is no item ${i} of ${list.length}.`);
+  return item;
+}

@@ -1,0 +1,36 @@
+import { RateLimiterDrizzle, RateLimiterRes } from "rate-limiter-flexible";
+import { ServiceError } from "keyroot/errors";
+import type { Database } from "./store/database.ts";
+import { rateLimits } from "./store/tables.ts";
+
+const WINDOW_SECONDS = 60;
+
+/** Counts a request of a caller, and refuses it where there have been too many. */
+export type RateLimit = (caller: string) => Promise<void>;
+
+/**
+ * Lets each caller make so many requests a minute, counted in the home database for all replicas together. A caller who
+ * is over the limit is refused from memory until the minute ends, at no cost to the database.
+ * @param perMinute 0 for any number
+ */
+export function rateLimitOf(home: Database, perMinute: number): RateLimit {
+  if (perMinute === 0) return () => Promise.resolve();
+  const limiter = new RateLimiterDrizzle({
+    storeClient: home,
+    schema: rateLimits,
+    points: perMinute,
+    duration: WINDOW_SECONDS,
+    inMemoryBlockOnConsumed: perMinute + 1,
+    clearExpiredByTimeout: true,
+  });
+  return async (caller) => {
+    try {
+      await limiter.consume(caller);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+      const message = `More than ${perMinute} requests in a minute: wait ${retryAfter} s.`;
+      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+    }
+  };
+}

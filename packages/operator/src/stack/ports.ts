@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { ArgumentError, TransportError } from "keyroot/errors";
+
+/** Where a stack listens when nothing else is asked for: the chain where tools expect one, the files beside it. */
+export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
+
+/** The ports of a stack whose chain is at `first`, the others after it; 0 means any. */
+export function stackPorts(first: number): { chain: number; files: number; service: number } {
+  if (first === 0) return { chain: 0, files: 0, service: 0 };
+  return { chain: first, files: first + 1, service: first + 2 };
+}
+
+/** How many ports in a row are tried before giving up. */
+const TRIES = 64;
+const LAST_PORT = 65_535;
+
+/** A server that accepts connections. */
+export interface Listening {
+  /** `http://<address>:<port>`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends every open connection at once and frees the port. */
+  close(): Promise<void>;
+}
+
+/**
+ * Lets `server` listen on `host`, at `port` or, where that is taken, at the next free one; 0 means any free port. The
+ * only way to know that a port is free is to get it, so each is tried by listening.
+ *
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is no whole number from 0 to 65535.
+ * @throws TransportError `PORT_UNAVAILABLE`: 64 ports in a row are taken, or the system refuses to listen there.
+ */
+export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
+  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {
+    throw new ArgumentError("ARGUMENT_INVALID", `A port is a whole number from 0 to ${LAST_PORT}, not ${port}.`);
+  }
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const bound = await bind(server, host, port);
+  return {
+    url: `http://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    port: bound.port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function bind(server: Server, host: string, first: number): Promise<AddressInfo> {
+  const last = first === 0 ? 0 : Math.min(first + TRIES - 1, LAST_PORT);
+  for (let port = first; ; port++) {
+    try {
+      server.listen(port, host);
+      await once(server, "listening");
+      return server.address() as AddressInfo;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EADDRINUSE" && port < last) continue;
+      const message = `Cannot listen on ${host}, port ${port === first ? port : `${first} to ${port}`}: ${code}.`;
+      throw new TransportError("PORT_UNAVAILABLE", message, { cause: error });
+    }
+  }
+}

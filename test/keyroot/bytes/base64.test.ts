@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
+
+describe("base64", () => {
+  it("knows the vectors of RFC 4648, section 10", () => {
+    const vectors = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+    for (const [length, text] of vectors.entries()) {
+      expect(bytesToBase64(Buffer.from("foobar".slice(0, length)))).to.equal(text);
+      expect(base64ByteLength(text)).to.equal(length);
+      expect(Buffer.from(base64ToBytes(text)).toString()).to.equal("foobar".slice(0, length));
+    }
+  });
+
+  it("goes there and back for any bytes, as Node does", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+        const text = bytesToBase64(bytes);
+        expect(text).to.equal(Buffer.from(bytes).toString("base64"));
+        expect(base64ByteLength(text)).to.equal(bytes.length);
+        expect(base64ToBytes(text)).to.deep.equal(bytes);
+      }),
+    );
+  });
+
+  it("takes one spelling of the same bytes only", () => {
+    const anyText = fc.string({ unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ ")), maxLength: 12 });
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const canonical = Buffer.from(text, "base64").toString("base64") === text;
+        expect(refusalOf(() => base64ByteLength(text))).to.equal(canonical ? undefined : "BASE64_INVALID");
+        expect(refusalOf(() => base64ToBytes(text))).to.equal(canonical ? undefined : "BASE64_INVALID");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("refuses missing padding, spare bits, spaces, the alphabet for URLs, and what is no text", () => {
+    const texts = [
+      "Zg",
+      "Zg=",
+      "Zh==",
+      "Zm9=",
+      "Zm8",
+      "Z===",
+      "====",
+      "=",
+      "Zm9v\n",
+      " Zm9v",
+      "Zm 9v",
+      "Zm-_",
+      "Zg==Zg==",
+    ];
+    for (const value of [...texts, null, undefined, 4, ["Zm9v"], Buffer.from("Zm9v")]) {
+      expect(refusalOf(() => base64ByteLength(value))).to.equal("BASE64_INVALID");
+    }
+  });
+
+  it("judges texts of many millions of characters", () => {
+    const text = "A".repeat(20_000_000);
+    expect(base64ByteLength(text)).to.equal(15_000_000);
+    expect(refusalOf(() => base64ByteLength(`${text}AAA*`))).to.equal("BASE64_INVALID");
+  });
+});

@@ -1,0 +1,114 @@
+import { expect } from "chai";
+import { AccessToken } from "../../../packages/keyroot/src/client/accessToken.ts";
+import { failure } from "../../support/support.ts";
+
+const HOUR = 3_600_000;
+
+/** A token as the service makes it, but for its signature. */
+function jwt(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;
+}
+
+describe("AccessToken", () => {
+  /** Exchanges, each for another token of four hours by the service's clock, which is `ahead` of ours, in ms. */
+  function held({ ahead = 0 } = {}) {
+    const state = { now: 1_800_000_000_000, exchanges: 0 };
+    const exchange = async () => {
+      state.exchanges++;
+      await Promise.resolve();
+      const iat = Math.floor((state.now + ahead) / 1000);
+      return jwt({ iat, exp: iat + 14_400, jti: state.exchanges });
+    };
+    return { state, token: new AccessToken(exchange, () => state.now) };
+  }
+
+  it("is exchanged when first asked for, and then kept until a minute before it expires", async () => {
+    const { state, token } = held();
+    const first = await token.get();
+    state.now += 4 * HOUR - 60_001;
+    expect(await token.get()).to.equal(first);
+    expect(state.exchanges).to.equal(1);
+    state.now += 1;
+    expect(await token.get()).not.to.equal(first);
+    expect(state.exchanges).to.equal(2);
+  });
+
+  it("lives as long as it says, however much the clocks here and there differ", async () => {
+    for (const ahead of [-24 * HOUR, 24 * HOUR]) {
+      const { state, token } = held({ ahead });
+      const first = await token.get();
+      state.now += 3 * HOUR;
+      expect(await token.get()).to.equal(first);
+      state.now += HOUR;
+      expect(await token.get()).not.to.equal(first);
+    }
+  });
+
+  it("is exchanged once for all who ask at once", async () => {
+    const { state, token } = held();
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => token.get()));
+    expect(new Set(tokens).size).to.equal(1);
+    expect(state.exchanges).to.equal(1);
+  });
+
+  it("is replaced once for all whose token was refused, and not for one that is late to say so", async () => {
+    const { state, token } = held();
+    const refused = await token.get();
+    const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));
+    expect(new Set(others).size).to.equal(1);
+    expect(await token.replace(refused)).to.equal(others[0]);
+    expect(state.exchanges).to.equal(2);
+  });
+
+  it("comes to those who still wait when others gave up", async () => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const token = new AccessToken(() => promise, Date.now);
+    const giveUp = new AbortController();
+    const impatient = token.get(giveUp.signal);
+    const patient = token.get(new AbortController().signal);
+    giveUp.abort(new Error("enough"));
+    expect(await failure(impatient))
+      .to.include({ code: "ABORTED" })
+      .and.have.nested.property("cause.message", "enough");
+    expect(await failure(token.get(AbortSignal.abort()))).to.include({ code: "ABORTED" });
+    const expected = jwt({ iat: 1, exp: 2 });
+    resolve(expected);
+    expect(await patient).to.equal(expected);
+  });
+
+  it("is asked for anew after an exchange that failed, and nobody need have waited for that", async () => {
+    let fails = true;
+    const expected = jwt({ iat: 1, exp: 2 });
+    const token = new AccessToken(
+      () => (fails ? Promise.reject(new Error("down")) : Promise.resolve(expected)),
+      Date.now,
+    );
+    const givenUp = failure(token.get(AbortSignal.abort()));
+    expect(await failure(token.get())).to.have.property("message", "down");
+    expect(await givenUp).to.include({ code: "ABORTED" });
+    fails = false;
+    expect(await token.get()).to.equal(expected);
+  });
+
+  it("is refused unless it is a JWT that says how long it lives", async () => {
+    const good = jwt({ iat: 1, exp: 2 });
+    const claims = [
+      {},
+      { iat: 1 },
+      { exp: 2 },
+      { iat: 2, exp: 2 },
+      { iat: "1", exp: "2" },
+      { iat: 1, exp: null },
+      [1, 2],
+      7,
+    ];
+    const texts = ["", "a.b.c", `${good}\r\nX: y`, `${good}.x`, good.slice(0, -4), `${"x".repeat(10_000)}${good}`];
+    for (const text of [...texts, ...claims.map((claims) => jwt(claims as object))]) {
+      const error = await failure(new AccessToken(() => Promise.resolve(text), Date.now).get());
+      expect(error)
+        .to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" })
+        .and.not.have.property("cause");
+    }
+  });
+});

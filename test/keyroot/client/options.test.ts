@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { inspect } from "node:util";
+import { checkOptions, checkRefreshToken, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
+
+const check = (options: Partial<ClientOptions>) =>
+  checkOptions({ baseUrl: "https://keys.example", bizId: "biz_1", ...options });
+const refusal = (options: object) => refusalOf(() => check(options));
+
+describe("the clients' options", () => {
+  describe("baseUrl", () => {
+    it("is an https address", () => {
+      for (const baseUrl of ["https://keys.example", "https://keys.example:8443", "https://[2001:db8::1]/behind"]) {
+        expect(check({ baseUrl }).baseUrl).to.equal(baseUrl);
+      }
+    });
+
+    it("is an http address on this machine only, since tokens go there", () => {
+      const here = ["localhost", "localhost.", "keys.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "2130706433"];
+      for (const host of here) expect(refusal({ baseUrl: `http://${host}:8080` }), host).to.be.undefined;
+      const there = [
+        "keys.example",
+        "10.0.0.1",
+        "0.0.0.0",
+        "[::2]",
+        "127.0.0.1.example",
+        "localhost.example",
+        "xlocalhost",
+      ];
+      for (const host of there) {
+        expect(refusal({ baseUrl: `http://${host}:8080` }), host).to.equal("ARGUMENT_INVALID");
+      }
+    });
+
+    it("loses slashes at its end, and keeps its path", () => {
+      expect(check({ baseUrl: "https://keys.example/" }).baseUrl).to.equal("https://keys.example");
+      expect(check({ baseUrl: "https://keys.example/a/b//" }).baseUrl).to.equal("https://keys.example/a/b");
+    });
+
+    it("is nothing else, and has neither user, query nor fragment", () => {
+      const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
+      const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
+      for (const baseUrl of [...others, ...more]) expect(refusal({ baseUrl })).to.equal("ARGUMENT_INVALID");
+    });
+  });
+
+  describe("bizId, timeoutMs and retries", () => {
+    it("have defaults where they can", () => {
+      expect(check({})).to.include({ timeoutMs: 10_000, retries: 4 });
+    });
+
+    it("are refused when they are unusable", () => {
+      for (const bizId of ["", " ", "a\nb", "ü", "x".repeat(201), undefined, 7]) {
+        expect(refusal({ bizId })).to.equal("ARGUMENT_INVALID");
+      }
+      for (const timeoutMs of [0, -1, 1.5, 2 ** 31, NaN, "1"]) {
+        expect(refusal({ timeoutMs })).to.equal("ARGUMENT_INVALID");
+      }
+      for (const retries of [-1, 1.5, 101, Infinity, "1"]) expect(refusal({ retries })).to.equal("ARGUMENT_INVALID");
+    });
+  });
+
+  describe("a refresh token", () => {
+    const secret = "d41d8cd98f00b204e9800998ecf8427e";
+
+    it("is of the kind that the client is for: a server's never goes into an app", () => {
+      expect(checkRefreshToken("serverToken", `krs_${secret}`, "krs_")).to.equal(`krs_${secret}`);
+      expect(checkRefreshToken("refreshToken", `kru_us-west-2_${secret}`, "kru_")).to.equal(`kru_us-west-2_${secret}`);
+      expect(refusalOf(() => checkRefreshToken("refreshToken", `krs_${secret}`, "kru_"))).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(() => checkRefreshToken("serverToken", `kru_${secret}`, "krs_"))).to.equal("ARGUMENT_INVALID");
+    });
+
+    it("is not shown when it is refused", () => {
+      for (const token of [
+        secret,
+        `krs_${secret}\n`,
+        ` krs_${secret}`,
+        `krs_${secret.repeat(20)}`,
+        [secret],
+        undefined,
+      ]) {
+        expect(() => checkRefreshToken("serverToken", token, "krs_"))
+          .to.throw()
+          .that.satisfies((error: object) => !JSON.stringify({ ...error, text: inspect(error) }).includes(secret));
+      }
+    });
+  });
+});

@@ -1,0 +1,395 @@
+import { expect } from "chai";
+import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
+import {
+  PartnerClient,
+  type PartnerClientOptions,
+} from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { randomUserID, userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
+import { newPartner, type Partner } from "../../../support/newPartner.ts";
+import { refusalOf } from "../../../support/refusalOf.ts";
+import { serve } from "../../../support/servers.ts";
+import { serviceOnPostgres, TestService } from "../../../support/service/support.ts";
+import { closedAfterEach, failure } from "../../../support/support.ts";
+
+const HOUR = 3_600_000;
+
+describe("PartnerClient", () => {
+  const closing = closedAfterEach();
+  const service = serviceOnPostgres();
+  let partner: Partner;
+  let proxy: FaultyProxy;
+
+  beforeEach(async () => {
+    partner = await newPartner(service);
+    proxy = closing(await faultyProxy(service.url));
+  });
+
+  const client = (options: Partial<PartnerClientOptions> = {}) =>
+    new PartnerClient({ baseUrl: proxy.url, ...partner, ...options });
+  const exchanges = () => proxy.to("/auth/jwt").length;
+
+  describe("users", () => {
+    it("are created by their id in zBase32 or hex of either case, and again are the same", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      const hex = userIDToHex(userID);
+      const created = await partner.createUser(userID, "eu-west-1");
+      expect(created).to.include({ status: 201, user_id: userID, region: "eu-west-1", stage: "test" });
+      expect(created.salt).to.match(/^[0-9a-f]{32}$/);
+      for (const id of [hex, hex.toUpperCase()])
+        expect(await partner.createUser(id, "eu-west-1")).to.deep.equal(created);
+      expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal(created);
+    });
+
+    it("in another region, or of another partner, are refused with one and the same USER_ID_TAKEN", async () => {
+      const userID = randomUserID();
+      await client().createUser(userID, "us-west-2");
+      const other = client(await newPartner(service));
+      const attempts = [() => client().createUser(userID, "eu-west-1"), () => other.createUser(userID, "us-west-2")];
+      for (const attempt of attempts) {
+        expect(await failure(attempt())).to.include({ name: "ServiceError", code: "USER_ID_TAKEN", status: 409 });
+      }
+      expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
+    });
+
+    it("come from the list page by page, as they are taken", async () => {
+      const ids = Array.from({ length: 7 }, () => randomUserID());
+      for (const id of ids) await client().createUser(id, "us-west-2");
+      const listed: string[] = [];
+      for await (const { user_id } of client().listUsers({ pageSize: 3 })) {
+        listed.push(user_id);
+        expect(proxy.to("/users/list")).to.have.lengthOf(Math.ceil(listed.length / 3));
+      }
+      expect(listed).to.have.members(ids).and.have.lengthOf(7);
+      const rest = await all(client().listUsers({ after: listed[4] }));
+      expect(rest.map(({ user_id }) => user_id)).to.deep.equal(listed.slice(5));
+      expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
+    });
+
+    it("are not asked for with what is no id, and not listed by pages of no size", async () => {
+      for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
+        expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
+      }
+      for (const pageSize of [0, 1001, 1.5]) {
+        expect(await failure(client().listUsers({ pageSize }).next())).to.include({ code: "ARGUMENT_INVALID" });
+      }
+      expect(proxy.seen).to.be.empty;
+    });
+
+    it("are refused with the service's code, words and request id", async () => {
+      const error = await failure(client().createUser(randomUserID(), "mars" as "us-west-2"));
+      expect(error).to.include({ name: "ServiceError", code: "REGION_UNKNOWN", status: 400 });
+      expect(error)
+        .to.have.property("message")
+        .that.matches(/users\/create .* us-west-2 or eu-west-1/);
+      expect(error)
+        .to.have.property("requestId")
+        .that.matches(/^[0-9a-f-]{36}$/);
+      expect(error).to.have.deep.property("errors", [{ field: "region", detail: "must be us-west-2 or eu-west-1" }]);
+    });
+  });
+
+  describe("refresh tokens", () => {
+    it("are made, listed and revoked", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      await partner.createUser(userID, "us-west-2");
+      expect(await partner.createRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
+      const [token, ...others] = await partner.listRefreshTokens(userID);
+      expect(others).to.be.empty;
+      expect(token).to.include({ context: "telephone", revoked: null });
+      const revoked = await partner.revokeRefreshToken(userID, token?.token_id ?? "");
+      expect(revoked.revoked).to.be.a("number");
+      expect(await partner.revokeRefreshToken(userID, revoked.token_id)).to.deep.equal(revoked);
+      expect(await partner.listRefreshTokens(userID)).to.deep.equal([revoked]);
+      expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
+    });
+
+    it("are made once for an idempotency key, and one for each call without", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      await partner.createUser(userID, "us-west-2");
+      const once = { idempotencyKey: randomUUID() };
+      const token = await partner.createRefreshToken(userID, "a", once);
+      expect(await partner.createRefreshToken(userID, "a", once)).to.equal(token);
+      expect(await failure(partner.createRefreshToken(userID, "b", once))).to.include({
+        code: "IDEMPOTENCY_KEY_REUSED",
+      });
+      expect(await partner.createRefreshToken(userID, "a")).not.to.equal(await partner.createRefreshToken(userID, "a"));
+      expect(await partner.listRefreshTokens(userID)).to.have.lengthOf(3);
+    });
+
+    it("are not asked for with a key that anybody could have", async () => {
+      for (const idempotencyKey of [
+        "",
+        "x".repeat(31),
+        "x".repeat(129),
+        " ".repeat(32),
+        "ü".repeat(32),
+        "\n".repeat(32),
+      ]) {
+        const error = await failure(client().createRefreshToken(randomUserID(), "a", { idempotencyKey }));
+        expect(error).to.include({ name: "ArgumentError", code: "IDEMPOTENCY_KEY_INVALID" });
+      }
+      expect(proxy.seen).to.be.empty;
+    });
+
+    it("leave no orphan when the connection breaks after the service made one", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      await partner.createUser(userID, "us-west-2");
+      proxy.fail("/users/createRefreshToken", "reset after", "reset after");
+      await partner.createRefreshToken(userID, "a");
+      const keys = proxy.to("/users/createRefreshToken").map(({ headers }) => headers["idempotency-key"]);
+      expect(keys).to.have.lengthOf(3);
+      expect(new Set(keys).size).to.equal(1);
+      expect(await partner.listRefreshTokens(userID)).to.have.lengthOf(1);
+    });
+  });
+
+  describe("server tokens", () => {
+    it("are listed, and stop working as soon as they are revoked", async () => {
+      const [partner, other] = [client(), client()];
+      const [token] = await partner.listServerTokens();
+      expect(token).to.include({ name: null, revoked: null });
+      await other.listServerTokens();
+      const revoked = await partner.revokeServerToken(token?.token_id ?? "");
+      expect(revoked.revoked).to.be.a("number");
+      for (const one of [partner, other]) {
+        expect(await failure(one.listServerTokens())).to.include({ code: "ACCESS_TOKEN_REVOKED", status: 401 });
+      }
+      expect(exchanges()).to.equal(2);
+      expect(await failure(client().listServerTokens())).to.include({ code: "REFRESH_TOKEN_REFUSED", status: 401 });
+    });
+  });
+
+  describe("the access token", () => {
+    it("is exchanged once for 50 calls at once, and goes into no address", async () => {
+      const partner = client();
+      await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
+      expect(exchanges()).to.equal(1);
+      expect(proxy.seen).to.have.lengthOf(51);
+      for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
+    });
+
+    it("is exchanged anew before it expires, by the client's clock", async () => {
+      let now = Date.now();
+      const partner = client({ now: () => now });
+      await partner.listServerTokens();
+      now += 4 * HOUR - 61_000;
+      await partner.listServerTokens();
+      expect(exchanges()).to.equal(1);
+      now += 61_000;
+      await partner.listServerTokens();
+      expect(exchanges()).to.equal(2);
+    });
+
+    it("is exchanged anew, once for 50 calls at once, when the service finds it expired", async () => {
+      const partner = client();
+      await partner.listServerTokens();
+      service.ahead += 5 * HOUR;
+      await Promise.all(Array.from({ length: 50 }, () => partner.listServerTokens()));
+      expect(exchanges()).to.equal(2);
+      expect(proxy.to("/serverTokens/list")).to.have.lengthOf.within(52, 101);
+    });
+
+    it("is replaced once a call, never in a loop", async () => {
+      const partner = client();
+      const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
+      proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
+      for (const exchanged of [2, 3, 4]) {
+        expect(await failure(partner.listServerTokens())).to.include({ code: "ACCESS_TOKEN_INVALID", status: 401 });
+        expect(exchanges()).to.equal(exchanged);
+      }
+    });
+
+    it("comes to callers who wait on when the one who asked first gives up", async () => {
+      const { promise: open, resolve: go } = Promise.withResolvers<undefined>();
+      proxy.disturb(({ path }) => (path.endsWith("/jwt") ? open : undefined));
+      const [partner, giveUp] = [client(), new AbortController()];
+      const impatient = failure(partner.listServerTokens({ signal: giveUp.signal }));
+      const patient = partner.listServerTokens();
+      giveUp.abort();
+      expect(await impatient).to.include({ name: "TransportError", code: "ABORTED" });
+      go(undefined);
+      expect(await patient).to.have.lengthOf(1);
+      expect(exchanges()).to.equal(1);
+    });
+  });
+
+  describe("a fault on the way", () => {
+    it("passes unseen: busy, unavailable, broken before and after the service did its work", async () => {
+      const faults = [
+        { status: 429, headers: { "Retry-After": "0" } },
+        { status: 503 },
+        "reset before",
+        "reset after",
+      ] as const;
+      for (const fault of faults) {
+        const [userID, partner] = [randomUserID(), client()];
+        proxy.fail("/auth/jwt", fault);
+        proxy.fail("/users/create", fault);
+        const { created } = await partner.createUser(userID, "us-west-2");
+        expect(await partner.getUser(userID)).to.include({ user_id: userID, created });
+      }
+    });
+
+    it("that lasts is UNREACHABLE, after as many tries as were set", async () => {
+      proxy.disturb(() => "reset before");
+      expect(await failure(client({ retries: 1 }).listServerTokens())).to.include({
+        name: "TransportError",
+        code: "UNREACHABLE",
+      });
+      expect(exchanges()).to.equal(2);
+    });
+
+    it("that keeps the answer is TIMEOUT", async () => {
+      proxy.disturb(() => "silence");
+      const error = await failure(client({ retries: 0, timeoutMs: 50 }).listServerTokens());
+      expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
+    });
+
+    it("is no reason to ask again before the service's limit of requests allows: the error says when that is", async () => {
+      proxy = closing(
+        await faultyProxy(closing(await new TestService().start(service.databases, { rateLimit: 3 })).url),
+      );
+      const partner = client({ retries: 0 });
+      for (let i = 0; i < 3; i++) await partner.listServerTokens();
+      const error = await failure(partner.listServerTokens());
+      expect(error).to.include({ code: "RATE_LIMITED", status: 429 });
+      expect(error).to.have.property("retryAfter").that.is.within(1, 60);
+    });
+  });
+
+  describe("an answer", () => {
+    const userID = randomUserID();
+    const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null };
+    const place = { bucket: "b", region: "us-west-2", stage: "s" };
+    const listed = { user_id: userID, ...place, salt: "0".repeat(32), created: 1 };
+    const user = { status: 201, ...listed };
+
+    /** A client of a server that exchanges tokens, and answers all else so. */
+    const answered = async (answer: unknown) => {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
+      const { url: baseUrl } = closing(
+        await serve(({ url }, response) => response.end(JSON.stringify(url?.endsWith("/jwt") ? { jwt } : answer))),
+      );
+      return client({ baseUrl });
+    };
+
+    const NOT = {
+      createUser: [
+        {},
+        [],
+        null,
+        "text",
+        { ...user, status: 200 },
+        { ...user, user_id: randomUserID() },
+        { ...user, user_id: 7 },
+        { ...user, region: "eu-west-1" },
+        { ...user, region: "mars" },
+        { ...user, salt: "0" },
+        { ...user, created: -1 },
+        { ...user, created: "1" },
+        { ...user, bucket: undefined },
+      ],
+      createRefreshToken: [{}, { token: 7 }, { token: "" }, { token: "krs_abc" }, { token: "kru_a b" }],
+      getUser: [{}, { ...listed, user_id: randomUserID() }],
+      listUsers: [
+        {},
+        { users: [], next: userID },
+        { users: [listed], next: "" },
+        { users: [7], next: null },
+        { users: {} },
+      ],
+      listRefreshTokens: [
+        {},
+        { tokens: [{}] },
+        { tokens: [{ ...token, revoked: "no" }] },
+        { tokens: [{ ...token, token_id: "1" }] },
+      ],
+      revokeRefreshToken: [{}, { ...token, token_id: randomUUID() }],
+      listServerTokens: [{}, { tokens: [token] }, { tokens: [{ ...token, name: 7 }] }],
+      revokeServerToken: [{}, { ...token, name: "n", token_id: randomUUID() }],
+    } satisfies Partial<Record<keyof PartnerClient, unknown[]>>;
+
+    const CALLS: Record<keyof typeof NOT, (partner: PartnerClient) => Promise<unknown>> = {
+      createUser: (partner) => partner.createUser(userID, "us-west-2"),
+      createRefreshToken: (partner) => partner.createRefreshToken(userID, "c"),
+      getUser: (partner) => partner.getUser(userID),
+      listUsers: (partner) => all(partner.listUsers()),
+      listRefreshTokens: (partner) => partner.listRefreshTokens(userID),
+      revokeRefreshToken: (partner) => partner.revokeRefreshToken(userID, token.token_id),
+      listServerTokens: (partner) => partner.listServerTokens(),
+      revokeServerToken: (partner) => partner.revokeServerToken(token.token_id),
+    };
+
+    for (const [operation, answers] of Object.entries(NOT) as [keyof typeof NOT, unknown[]][]) {
+      it(`to ${operation} of another form, or about something else, is refused`, async () => {
+        for (const answer of answers) {
+          const error = await failure(CALLS[operation](await answered(answer)));
+          expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
+        }
+      });
+    }
+
+    it("to listUsers that leads in a circle is refused, after what it had", async () => {
+      const seen: string[] = [];
+      const list = (await answered({ users: [listed], next: userID })).listUsers();
+      const error = await failure(
+        (async () => {
+          for await (const { user_id } of list) seen.push(user_id);
+        })(),
+      );
+      expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      expect(seen).to.deep.equal([userID, userID]);
+    });
+
+    it("may have more than is known: a newer service's additions are left out", async () => {
+      expect(await (await answered({ ...user, newer: 1 })).createUser(userID, "us-west-2")).to.deep.equal(user);
+    });
+  });
+
+  describe("a secret", () => {
+    it("is in nothing that the client shows of itself", async () => {
+      const partner = client();
+      await partner.listServerTokens();
+      const shown = inspect(partner, { depth: null, showHidden: true }) + JSON.stringify(partner);
+      expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
+    });
+
+    it("is in no error, whatever went wrong", async () => {
+      const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, instance: partner.serverToken });
+      const jwt = `{"jwt":"${partner.serverToken}"}`;
+      const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;
+      for (const fault of [...faults, { status: 200, body: jwt }, { status: 200, body: partner.serverToken }]) {
+        for (const path of ["/auth/jwt", "/serverTokens/list"]) {
+          proxy.disturb((request) => (request.path.endsWith(path) ? fault : undefined));
+          const error = await failure(client({ retries: 1, timeoutMs: 60 }).listServerTokens());
+          const shown = inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error);
+          expect(shown)
+            .not.to.include(partner.serverToken.slice(4))
+            .and.not.to.match(/eyJ[\w-]+\.|Bearer/);
+        }
+      }
+    }).timeout(20_000);
+  });
+
+  describe("in a browser", () => {
+    for (const name of ["document", "importScripts"]) {
+      it(`it refuses to run, where ${name} is: its token never expires`, () => {
+        Object.assign(globalThis, { [name]: {} });
+        try {
+          expect(refusalOf(client)).to.equal("BROWSER_REFUSED");
+        } finally {
+          Reflect.deleteProperty(globalThis, name);
+        }
+      });
+    }
+  });
+});
+
+async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of iterable) items.push(item);
+  return items;
+}

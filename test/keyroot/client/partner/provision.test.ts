@@ -1,0 +1,240 @@
+import { expect } from "chai";
+import { randomUUID } from "node:crypto";
+import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import type {
+  ProvisionOptions,
+  ProvisionOutcome,
+  UserToProvision,
+} from "../../../../packages/keyroot/src/client/partner/provision.ts";
+import { randomUserID } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
+import { newPartner, type Partner } from "../../../support/newPartner.ts";
+import { serviceOnPostgres } from "../../../support/service/support.ts";
+import { closedAfterEach, failure } from "../../../support/support.ts";
+
+describe("provision", () => {
+  const closing = closedAfterEach();
+  const service = serviceOnPostgres();
+  let partner: Partner;
+  let proxy: FaultyProxy;
+  let client: PartnerClient;
+
+  beforeEach(async () => {
+    partner = await newPartner(service);
+    proxy = closing(await faultyProxy(service.url));
+    client = new PartnerClient({ baseUrl: proxy.url, ...partner, retries: 2 });
+  });
+
+  const list = (count: number): UserToProvision[] =>
+    Array.from({ length: count }, (_, i) => ({
+      userID: randomUserID(),
+      region: i % 2 === 0 ? "us-west-2" : "eu-west-1",
+      context: `device ${i % 3}`,
+    }));
+
+  /** Runs, and notes in `tokens` whose token is which; errors count as failures of the test unless they are asked for. */
+  const run = async (
+    users: Iterable<UserToProvision> | AsyncIterable<UserToProvision>,
+    options: ProvisionOptions,
+    tokens = new Map<string, string>(),
+    errors?: KeyrootError[],
+  ) => {
+    for await (const outcome of client.provision(users, options)) {
+      if ("token" in outcome) tokens.set(outcome.user.userID, outcome.token);
+      else if (errors) errors.push(outcome.error);
+      else throw outcome.error;
+    }
+    return tokens;
+  };
+
+  it("creates every user of a list, with a refresh token of the region and context that were asked for", async () => {
+    const users = list(12);
+    const outcomes: ProvisionOutcome[] = [];
+    for await (const outcome of client.provision(users, { runId: randomUUID() })) outcomes.push(outcome);
+    expect(outcomes.map(({ user }) => user)).to.have.members(users);
+    for (const outcome of outcomes) {
+      if (!("token" in outcome)) throw outcome.error;
+      const { user, shadowUser, token } = outcome;
+      expect(shadowUser).to.include({ user_id: user.userID, region: user.region });
+      expect(token).to.match(new RegExp(`^kru_${user.region}_`));
+      const [made, ...others] = await client.listRefreshTokens(user.userID);
+      expect(made).to.include({ context: user.context });
+      expect(others).to.be.empty;
+    }
+  });
+
+  it("leaves no orphan when 300 users are interrupted over and over: the same users, the same tokens", async function () {
+    this.timeout(60_000);
+    const [users, runId] = [list(300), randomUUID()];
+    const first = new Map<string, string>();
+
+    // The caller gives up.
+    const giveUp = new AbortController();
+    const onProgress = (done: number) => {
+      if (done === 40) giveUp.abort();
+    };
+    expect(await failure(run(users, { runId, onProgress, signal: giveUp.signal }, first))).to.include({
+      code: "ABORTED",
+    });
+
+    // The network goes, in the middle of what is under way; some answers to what the service did are lost.
+    let requests = 0;
+    proxy.disturb(() => (++requests > 150 ? "reset after" : requests % 25 === 0 ? "reset before" : undefined));
+    expect(await failure(run(users, { runId }, first))).to.include({ code: "UNREACHABLE" });
+    proxy.disturb(() => undefined);
+
+    // The caller takes no more.
+    for await (const outcome of client.provision(users, { runId })) {
+      if (!("token" in outcome)) throw outcome.error;
+      first.set(outcome.user.userID, outcome.token);
+      if (first.size >= 100) break;
+    }
+    expect(first.size).to.be.within(90, 200);
+
+    const last = await run(users, { runId });
+    expect(last.size).to.equal(300);
+    for (const [userID, token] of first) expect(last.get(userID)).to.equal(token);
+    expect(new Set(last.values()).size).to.equal(300);
+    const ids = new Set<string>();
+    for await (const { user_id } of client.listUsers({ pageSize: 1000 })) ids.add(user_id);
+    expect(ids).to.deep.equal(new Set(users.map(({ userID }) => userID)));
+    // Whoever was under way when a run was interrupted stands in the first half.
+    const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => client.listRefreshTokens(userID)));
+    for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
+  });
+
+  it("makes other tokens in another run, and tells who cannot have the old ones any more", async () => {
+    const [users, runId] = [list(2), randomUUID()];
+    const first = await run(users, { runId });
+    const second = await run(users, { runId: randomUUID() });
+    for (const { userID } of users) expect(second.get(userID)).not.to.equal(first.get(userID));
+    service.ahead += 25 * 3_600_000;
+    const errors: KeyrootError[] = [];
+    expect((await run(users, { runId }, new Map(), errors)).size).to.equal(0);
+    expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
+  });
+
+  it("asks for each token under a key of its own, which is the same in the same run: of user and context", async () => {
+    const [user, other] = list(2) as [UserToProvision, UserToProvision];
+    const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
+    const keysOf = async (runId: string) => {
+      const before = proxy.seen.length;
+      const tokens: string[] = [];
+      for await (const outcome of client.provision(users, { runId, concurrency: 1 })) {
+        if ("token" in outcome) tokens.push(outcome.token);
+      }
+      expect(new Set(tokens).size).to.equal(3);
+      return proxy.seen.slice(before).flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+    };
+    const runId = randomUUID();
+    const keys = await keysOf(runId);
+    for (const key of keys) expect(key).to.match(/^[0-9a-f]{64}$/);
+    expect(await keysOf(runId)).to.deep.equal(keys);
+    expect(new Set([...keys, ...(await keysOf(randomUUID()))]).size).to.equal(6);
+  });
+
+  it("goes on when a user is refused, and says why", async () => {
+    const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
+    const other = new PartnerClient({ baseUrl: service.url, ...(await newPartner(service)) });
+    await other.createUser(taken.userID, "us-west-2");
+    const bad = [
+      { userID: "nobody", region: "us-west-2", context: "c" },
+      { userID: randomUserID(), region: "mars", context: "c" },
+      { userID: randomUserID(), region: "us-west-2", context: "x".repeat(201) },
+      { userID: randomUserID(), region: "us-west-2" },
+    ] as UserToProvision[];
+    const progress: number[][] = [];
+    const errors: KeyrootError[] = [];
+    const onProgress = (...counts: number[]) => progress.push(counts);
+    const tokens = await run([good, ...bad, taken, ...rest], { runId: randomUUID(), onProgress }, new Map(), errors);
+    expect([...tokens.keys()]).to.have.members([good, ...rest].map(({ userID }) => userID));
+    const codes = ["USER_ID_INVALID", "REGION_UNKNOWN", "TEXT_TOO_LONG", "ARGUMENT_INVALID", "USER_ID_TAKEN"];
+    expect(errors.map(({ code }) => code))
+      .to.have.members(codes)
+      .and.have.lengthOf(5);
+    expect(progress).to.have.lengthOf(10);
+    expect(progress.at(-1)).to.deep.equal([10, 5]);
+  });
+
+  it("ends with what would meet all that follow: a server token that was revoked", async () => {
+    const [token] = await client.listServerTokens();
+    let created = 0;
+    proxy.disturb(async ({ path }) => {
+      if (path.endsWith("/users/create") && ++created === 20) await client.revokeServerToken(token?.token_id ?? "");
+      return undefined;
+    });
+    const refused: KeyrootError[] = [];
+    const error = await failure(run(list(200), { runId: randomUUID() }, new Map(), refused));
+    expect(error).to.include({ name: "ServiceError", status: 401 });
+    expect(refused).to.be.empty;
+    expect(created).to.be.below(60);
+  });
+
+  it("works on as many users at once as it may, and reads no further ahead of who takes the outcomes", async () => {
+    let [read, taken, under, most] = [0, 0, 0, 0];
+    async function* endless() {
+      for (;;) {
+        read++;
+        yield* await Promise.resolve(list(1));
+      }
+    }
+    proxy.disturb(async ({ path }) => {
+      if (path.endsWith("/jwt")) return undefined;
+      most = Math.max(most, ++under);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      under--;
+      return undefined;
+    });
+    for await (const outcome of client.provision(endless(), { runId: randomUUID(), concurrency: 5 })) {
+      expect(outcome).to.have.property("token");
+      expect(read - ++taken).to.be.at.most(5);
+      if (taken === 50) break;
+    }
+    expect(most).to.equal(5);
+  });
+
+  it("sends nothing more after its end", async () => {
+    const outcomes = client.provision(list(50), { runId: randomUUID() });
+    await outcomes.next();
+    await outcomes.return();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const requests = proxy.seen.length;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(proxy.seen.length).to.equal(requests);
+  });
+
+  it("does not wait for a list that does not go on, once the caller gives up", async () => {
+    async function* stuck() {
+      yield* list(1);
+      await new Promise(() => undefined);
+    }
+    const signal = AbortSignal.timeout(300);
+    expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
+  });
+
+  it("hands on what the list itself throws", async () => {
+    async function* broken() {
+      yield* await Promise.resolve(list(1));
+      throw new Error("The list is torn.");
+    }
+    expect(await failure(run(broken(), { runId: randomUUID() }))).to.have.property("message", "The list is torn.");
+  });
+
+  it("takes an empty list", async () => {
+    expect((await run([], { runId: randomUUID() })).size).to.equal(0);
+    expect(proxy.seen).to.be.empty;
+  });
+
+  it("asks nothing with a run's id that could be guessed, or a concurrency that is none", async () => {
+    for (const runId of ["", "import", "x".repeat(31), undefined, 7, "\ud800".repeat(32)]) {
+      const error = await failure(run(list(1), { runId: runId as string }));
+      expect(error).to.include({ name: "ArgumentError", code: "SECRET_TOO_SHORT" });
+    }
+    for (const concurrency of [0, -1, 1.5, 1001, Infinity]) {
+      const error = await failure(run(list(1), { runId: randomUUID(), concurrency }));
+      expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+    }
+    expect(proxy.seen).to.be.empty;
+  });
+});

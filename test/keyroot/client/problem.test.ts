@@ -1,0 +1,109 @@
+import { expect } from "chai";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { readProblem, SERVICE_CODES } from "../../../packages/keyroot/src/client/problem.ts";
+import { ServiceError } from "../../../packages/keyroot/src/errors.ts";
+
+const problem = {
+  type: "urn:keyroot:error:USER_ID_TAKEN",
+  title: "user id taken",
+  status: 409,
+  code: "USER_ID_TAKEN",
+  detail: "The id is taken.",
+  instance: "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11",
+};
+
+const read = (body: unknown, { status = 409, headers = {} } = {}) =>
+  readProblem("keys.example answers /v1/x", {
+    status,
+    headers: new Headers(headers),
+    text: typeof body === "string" ? body : JSON.stringify(body),
+  });
+
+describe("a refusal of the service", () => {
+  it("is an error with the problem's code, detail and request id", () => {
+    expect(read(problem)).to.be.instanceOf(ServiceError).and.include({
+      name: "ServiceError",
+      status: 409,
+      code: "USER_ID_TAKEN",
+      requestId: problem.instance,
+      message: "keys.example answers /v1/x with the HTTP status 409: The id is taken.",
+      retryAfter: undefined,
+      errors: undefined,
+    });
+  });
+
+  it("says how long to wait, in seconds, and which fields are wrong", () => {
+    const errors = [{ field: "region", detail: "must be us-west-2 or eu-west-1" }];
+    expect(read({ ...problem, errors }, { headers: { "Retry-After": "7" } })).to.deep.include({
+      retryAfter: 7,
+      errors,
+    });
+  });
+
+  it("has no other code than those that the service has: all others become SERVICE_ERROR", () => {
+    for (const code of SERVICE_CODES) expect(read({ ...problem, code })).to.include({ code });
+    for (const code of [
+      "NEWER_THAN_THIS",
+      "NOT_PUBLISHED",
+      "ABORTED",
+      "toString",
+      "__proto__",
+      "",
+      null,
+      7,
+      ["DEFECT"],
+    ]) {
+      expect(read({ ...problem, code })).to.include({ code: "SERVICE_ERROR", status: 409 });
+    }
+  });
+
+  it("has every code with which the service refuses", () => {
+    const folder = join(import.meta.dirname, "../../../packages/operator/src/service");
+    const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
+    const sources = paths.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
+    const codes = [...sources.matchAll(/ServiceError\(\s*\d+,\s*"([A-Z_]+)"/g)].map(([, code]) => code);
+    expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE"]);
+    expect(SERVICE_CODES).to.include.members(codes);
+  });
+
+  it("may be anything that stands between: its status says all that is known", () => {
+    for (const body of ["", "<html>Bad gateway</html>", "{", "[]", "null", '"words"', "7", "[".repeat(100_000)]) {
+      expect(read(body, { status: 502 })).to.include({
+        code: "SERVICE_ERROR",
+        status: 502,
+        message: "keys.example answers /v1/x with the HTTP status 502.",
+        requestId: undefined,
+      });
+    }
+  });
+
+  it("is cut, and cannot steer a terminal", () => {
+    const { message } = read({ ...problem, detail: `\u001b[2J\u202e${"x".repeat(10_000)}` });
+    expect(message)
+      .to.have.lengthOf.below(600)
+      .and.match(/: \\u\{1b\}\[2J\\u\{202e\}x+…$/);
+    for (const instance of ["a b", "\u001b", "x".repeat(201), 7, {}]) {
+      expect(read({ ...problem, instance })).to.include({ requestId: undefined });
+    }
+    const errors = Array.from({ length: 1000 }, () => ({ field: "\u001b", detail: "x".repeat(10_000) }));
+    expect(inspect(read({ ...problem, errors }).errors)).not.to.include("\u001b");
+    expect(JSON.stringify(read({ ...problem, errors }))).to.have.lengthOf.below(50_000);
+    for (const errors of [7, {}, [7], [null], [{ field: 7, detail: 7 }]]) expect(read({ ...problem, errors })).to.be.ok;
+  });
+
+  it("never shows a token that comes back in its words", () => {
+    const tokens = [
+      "krs_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",
+      "kru_us-west-2_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",
+      "eyJhbGciOiJFZERTQSJ9.eyJpYXQiOjF9.dUQ4Y2Q5OGYwMGIyMDRl",
+    ];
+    for (const token of tokens) {
+      const detail = `not ${token}, "${token}"`;
+      const error = read({ ...problem, detail, instance: token, errors: [{ field: token, detail }] });
+      expect(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error)).not.to.match(/dUQ4Y2Q5|iYXQi/);
+      expect(error.message).to.include('not <token>, "<token>"');
+    }
+  });
+});

@@ -1,0 +1,24 @@
+import { expect } from "chai";
+import { gzipSync } from "node:zlib";
+import { bundle } from "../../../support/browser/bundle.ts";
+import { failure } from "../../../support/support.ts";
+
+describe("the clients, bundled for browsers", () => {
+  it("keyroot/user weighs 19 kB at the most, compressed; half of it is ky", async () => {
+    const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
+    const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
+    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(19 * 1024);
+  });
+
+  it("keyroot/user brings neither the partner's client nor what only it needs", async () => {
+    const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
+    for (const words of ["src/client/partner", "p-map", "hashes/hmac"]) expect(bundled.chunksWith(words)).to.be.empty;
+  });
+
+  it("keyroot/partner is refused by the bundler", async () => {
+    const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" });
+    expect(await failure(bundled))
+      .to.have.nested.property("errors[0].text")
+      .that.includes('Could not resolve "keyroot/partner"');
+  });
+});

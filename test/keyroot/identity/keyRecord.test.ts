@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  checkKeyRecord,
+  type KeyRecord,
+  makeKeyRecord,
+  parseKeyRecord,
+  serializeKeyRecord,
+  toKeyRecord,
+} from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
+import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { encode, IDENTITY } from "../../../fixtures/curve41417.ts";
+
+describe("key record", () => {
+  const [record, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
+  const { userID, pubKey, keyID } = record;
+  const [publicKey] = samplePublicKeys as [Uint8Array];
+  const text = serializeKeyRecord(record);
+
+  describe("makeKeyRecord", () => {
+    it("holds the user, the key and the key's id", () => {
+      const keyID = Buffer.from(sha256(publicKey).slice(0, 32), "hex").toString("base64");
+      const pubKey = Buffer.from(publicKey).toString("base64");
+      expect(makeKeyRecord(userID, publicKey)).to.deep.equal({ userID, pubKey, keyID });
+    });
+
+    it("refuses a bad user id and a bad key", () => {
+      expect(refusalOf(() => makeKeyRecord("bob", publicKey))).to.equal("USER_ID_INVALID");
+      expect(refusalOf(() => makeKeyRecord(userID, publicKey.subarray(1)))).to.equal("PUBLIC_KEY_LENGTH");
+      expect(refusalOf(() => makeKeyRecord(userID, encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
+    });
+  });
+
+  describe("serializeKeyRecord", () => {
+    it("writes the three fields in their order, without spaces", () => {
+      expect(text).to.equal(`{"userID":"${userID}","pubKey":"${pubKey}","keyID":"${keyID}"}`);
+      expect(serializeKeyRecord({ keyID, pubKey, userID })).to.equal(text);
+    });
+
+    it("is undone by parseKeyRecord", () => {
+      const made = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+      expect(parseKeyRecord(serializeKeyRecord(made))).to.deep.equal(made);
+    });
+  });
+
+  describe("parseKeyRecord", () => {
+    it("takes any order and spacing", () => {
+      const fields = fc.shuffledSubarray(["userID", "pubKey", "keyID"], { minLength: 3 });
+      fc.assert(
+        fc.property(fields, fc.constantFrom("", " ", "\t", "\r\n  "), (keys, space) => {
+          const members = keys.map((key) => `"${key}"${space}:${space}"${record[key as keyof KeyRecord]}"`);
+          expect(parseKeyRecord(`${space}{${space}${members.join(`,${space}`)}}${space}`)).to.deep.equal(record);
+        }),
+      );
+    });
+
+    it("takes characters that are written as escapes", () => {
+      expect(parseKeyRecord(text.replace("userID", "\\u0075serID"))).to.deep.equal(record);
+    });
+
+    it("refuses a missing, a further and another field", () => {
+      const wrong = [
+        ...["{}", "[]", '"text"', "7", JSON.stringify([userID, pubKey, keyID])],
+        JSON.stringify({ userID, pubKey }),
+        JSON.stringify({ ...record, more: "" }),
+        JSON.stringify({ userID, pubKey, keyid: keyID }),
+        text.replace("keyID", "__proto__"),
+        text.replace("}", ',"__proto__":"x"}'),
+        text.replace("keyID", "constructor"),
+      ];
+      for (const text of wrong)
+        expect(
+          refusalOf(() => parseKeyRecord(text)),
+          text,
+        ).to.equal("RECORD_INVALID");
+    });
+
+    it("refuses a field that is written twice", () => {
+      const twice = text.replace("}", `,"userID":"${other.userID}"}`);
+      expect(refusalOf(() => parseKeyRecord(twice))).to.equal("JSON_DUPLICATE_KEY");
+      expect(refusalOf(() => parseKeyRecord(twice.replace(',"userID', ',"\\u0075serID')))).to.equal(
+        "JSON_DUPLICATE_KEY",
+      );
+    });
+
+    it("refuses objects in it", () => {
+      const nested = JSON.stringify({ userID, pubKey, keyID: { keyID } });
+      expect(refusalOf(() => parseKeyRecord(nested))).to.equal("JSON_TOO_DEEP");
+    });
+
+    it("refuses what is not JSON, or more than that", () => {
+      for (const wrong of ["", "{", text.slice(1), text + text, `${text}}`, text.replaceAll('"', "")]) {
+        expect(refusalOf(() => parseKeyRecord(wrong))).to.be.oneOf(["JSON_INVALID", "JSON_FORBIDDEN_TOKEN"]);
+      }
+      expect(refusalOf(() => parseKeyRecord(`\ufeff${text}`))).to.equal("JSON_FORBIDDEN_TOKEN");
+    });
+
+    it("refuses fields of a wrong form, each by its own code", () => {
+      const wrong: [string, Record<string, unknown>][] = [
+        ["USER_ID_INVALID", { userID: userID.toUpperCase() }],
+        ["USER_ID_INVALID", { userID: `0x${userID}` }],
+        ["USER_ID_INVALID", { userID: 7 }],
+        ["BASE64_INVALID", { pubKey: pubKey.replace(/.$/, "*") }],
+        ["BASE64_INVALID", { pubKey: 7 }],
+        ["BASE64_INVALID", { keyID: keyID.replace("==", "") }],
+        ["BASE64_INVALID", { keyID: keyID.replace(/.==$/, "B==") }],
+        ["PUBLIC_KEY_LENGTH", { pubKey: "" }],
+        ["PUBLIC_KEY_LENGTH", { pubKey: pubKey.slice(4) }],
+        ["KEY_ID_INVALID", { keyID: "" }],
+        ["KEY_ID_INVALID", { keyID: `AAAA${keyID}` }],
+      ];
+      for (const [code, change] of wrong) {
+        expect(refusalOf(() => parseKeyRecord(JSON.stringify({ ...record, ...change })))).to.equal(code);
+      }
+    });
+
+    it("refuses a text that is cut short anywhere", () => {
+      for (let length = 0; length < text.length; length++) {
+        expect(refusalOf(() => parseKeyRecord(text.slice(0, length)))).to.equal("JSON_INVALID");
+      }
+    });
+  });
+
+  describe("toKeyRecord", () => {
+    it("refuses what is no object with three fields of its own", () => {
+      const heir = Object.assign(Object.create(record) as object, { a: "", b: "", c: "" });
+      for (const value of [null, undefined, 7, text, [userID, pubKey, keyID], heir, Object.create(record), new Map()]) {
+        expect(refusalOf(() => toKeyRecord(value))).to.equal("RECORD_INVALID");
+      }
+    });
+  });
+
+  describe("checkKeyRecord", () => {
+    it("returns the key's bytes", () => {
+      expect(checkKeyRecord(record)).to.deep.equal(publicKey);
+    });
+
+    it("refuses a bad key", () => {
+      const bad = (key: Uint8Array) => () => checkKeyRecord({ ...record, pubKey: Buffer.from(key).toString("base64") });
+      expect(refusalOf(bad(publicKey.with(0, 2)))).to.equal("PUBLIC_KEY_FORMAT");
+      expect(refusalOf(bad(encode({ x: 1n, y: 1n })))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
+      expect(refusalOf(bad(encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
+    });
+
+    it("refuses another key's id", () => {
+      expect(refusalOf(() => checkKeyRecord({ ...record, keyID: other.keyID }))).to.equal("KEY_ID_MISMATCH");
+      expect(sampleUserID(1)).to.equal(other.userID);
+    });
+  });
+});

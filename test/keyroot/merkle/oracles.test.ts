@@ -1,0 +1,56 @@
+import { SimpleMerkleTree } from "@openzeppelin/merkle-tree";
+import { expect } from "chai";
+import fc from "fast-check";
+import { spawnSync } from "node:child_process";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { MerkleTree } from "../../../packages/keyroot/src/merkle/tree.ts";
+import { sampleRecords, sha256, textOf } from "../../../fixtures/samples.ts";
+import { SCRIPT } from "../../support/merkleTreeGenOracle.ts";
+import type { PlainFile } from "../../../fixtures/plainFile.ts";
+
+const counts = Array.from({ length: 200 }, (_, i) => i + 1);
+const [randomCount] = fc.sample(fc.integer({ min: 201, max: 5000 }), 1) as [number];
+const large = [1000, 1023, 1024, 1025, 4097, randomCount];
+
+describe("other people's Merkle trees", () => {
+  const records = sampleRecords(5000);
+  const filesOf = (counts: number[]) => counts.map((count) => makeMerkleFile(records.slice(0, count)));
+
+  it("merkle-tree-gen builds the same merkle object, in the same order of keys", function () {
+    this.timeout(60_000);
+    const files = filesOf([...counts, 1023, 1025, randomCount]);
+    const { stdout } = spawnSync(process.execPath, [SCRIPT], {
+      input: JSON.stringify(files.map(({ values }) => values)),
+      encoding: "utf8",
+      stdio: ["pipe", "pipe", "inherit"],
+      maxBuffer: 2 ** 28,
+    });
+    const theirs = JSON.parse(stdout) as object[];
+    expect(theirs).to.have.length(files.length);
+    for (const [i, file] of files.entries()) {
+      const ours = JSON.stringify((JSON.parse(textOf(file)) as PlainFile).merkle);
+      expect(JSON.stringify(theirs[i]), `${file.values.length} values`).to.equal(ours);
+    }
+  });
+
+  it("OpenZeppelin's SimpleMerkleTree has the same root, after what the duplicate rule implies", () => {
+    for (const count of [...counts, ...large]) {
+      const values = Array.from({ length: count }, (_, i) => `value ${i}`);
+      expect(new MerkleTree(values).root, `${count} values`).to.equal(openZeppelinRoot(values));
+    }
+  });
+});
+
+/** The root by a library that keeps a lone last node as it is, so its twin is written out; and its leaves reversed. */
+function openZeppelinRoot(values: readonly string[]): string {
+  const leaves = values.map((value) => `0x${sha256(value)}`);
+  for (let size = 1; size < leaves.length; size *= 2) {
+    if ((leaves.length / size) % 2 === 1) leaves.push(...leaves.slice(-size));
+  }
+  const digits = (hash: unknown) => (hash as string).slice(2);
+  const tree = SimpleMerkleTree.of(leaves, {
+    sortLeaves: false,
+    nodeHash: (b, a) => `0x${sha256(digits(a) + digits(b))}`,
+  });
+  return digits(tree.root);
+}

@@ -1,0 +1,119 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { type UserID, randomUserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { receiptOf } from "../../../fixtures/receiptOf.ts";
+
+// The first byte with which no code may begin (EIP-3541).
+const ROOT = `ef${"01".repeat(31)}`;
+const users = Array.from({ length: 1500 }, randomUserID);
+const known = users.filter((_, i) => i % 3 === 0);
+const expected = users.map((_, i) => (i % 3 === 0 ? ROOT : undefined));
+
+describe("readMerkleTreeRoots", () => {
+  const registry = freshRegistry();
+  const publish = async (userIDs: readonly UserID[]) => {
+    await registry.send(registry.owner, "addMerkleTreeRoot", `0x${ROOT}`, `0x${userIDs.map(userIDToHex).join("")}`);
+  };
+  const read = (call: RpcCall, userIDs: readonly UserID[]) => readMerkleTreeRoots(call, registry.contract, userIDs);
+
+  it("carries the code that the compiler makes", async () => {
+    const { bytecode } = await hre.artifacts.readArtifact("MerkleTreeRootsReader");
+    expect(ROOTS_READER_CODE).to.equal(bytecode);
+  });
+
+  it("answers in the users' order, with a few calls for many users", async () => {
+    await publish(known);
+    let calls = 0;
+    const counted: RpcCall = (...args) => (calls++, registry.call(...args));
+    expect(await read(counted, users)).to.deep.equal(expected);
+    expect(calls).to.equal(3);
+    expect(await read(registry.call, [])).to.deep.equal([]);
+  });
+
+  it("says how many are known", async () => {
+    const counts: number[] = [];
+    await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });
+    expect(counts.at(-1)).to.equal(users.length);
+  });
+
+  it("reads at the block that it is told", async () => {
+    const block = (await registry.call("eth_getBlockByNumber", ["latest", false])) as { hash: string };
+    await publish(known);
+    const then = await readMerkleTreeRoots(registry.call, registry.contract, users.slice(0, 5), {
+      block: { blockHash: block.hash },
+    });
+    expect(then).to.deep.equal(new Array(5).fill(undefined));
+  });
+
+  it("asks for fewer where a node refuses as many", async () => {
+    await publish(known);
+    const weak: RpcCall = (method, params) => {
+      const [{ data }] = params as [{ data: string }];
+      const many = (data.length - ROOTS_READER_CODE.length) / 64 - 3;
+      if (many > 100) return Promise.reject(new TransportError("RPC_ERROR", "out of gas"));
+      return registry.call(method, params);
+    };
+    expect(await read(weak, users)).to.deep.equal(expected);
+  });
+
+  it("throws where there is no such contract, and where the node does not answer", async () => {
+    const nowhere = `0x${"11".repeat(20)}`;
+    const missing = await errorOf(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
+    expect(missing).to.include({ code: "RPC_ERROR" });
+    const silent: RpcCall = () => Promise.reject(new TransportError("TIMEOUT", "no answer"));
+    expect(await errorOf(read(silent, users))).to.include({ code: "TIMEOUT" });
+  });
+
+  it("takes nothing for an answer but as many roots as it asked for", async () => {
+    const word = (number: number) => number.toString(16).padStart(64, "0");
+    const lies = [
+      undefined,
+      "0x",
+      `0x${word(32)}${word(1)}`,
+      `0x${word(32)}${word(2)}${ROOT}${ROOT}`,
+      `0x${word(32)}${word(1)}${"zz".repeat(32)}`,
+    ];
+    for (const lie of lies) {
+      const refusal = await errorOf(read(() => Promise.resolve(lie), users.slice(0, 1)));
+      expect(refusal, String(lie)).to.include({ code: "RPC_ANSWER_INVALID" });
+    }
+  });
+
+  it("refuses what is no user id", async () => {
+    expect(await errorOf(read(registry.call, ["nobody"]))).to.be.instanceOf(ArgumentError);
+  });
+});
+
+describeOnAnvil("readMerkleTreeRoots", () => {
+  it("answers as on Hardhat's chain", async () => {
+    await using anvil = await startClosable();
+    const call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const [owner] = (await call("eth_accounts", [])) as string[];
+    const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
+    const send = async (transaction: object): Promise<{ contractAddress: string }> => {
+      const hash = await call("eth_sendTransaction", [{ from: owner, gas: "0xe00000", ...transaction }]);
+      return receiptOf(call, hash);
+    };
+    const { contractAddress } = await send({ data: bytecode + String(owner).slice(2).padStart(64, "0") });
+    const { interface: abi } = await (await hre.network.create()).ethers.getContractFactory("PublicKeyRegistry");
+    const data = abi.encodeFunctionData("addMerkleTreeRoot", [`0x${ROOT}`, `0x${known.map(userIDToHex).join("")}`]);
+    await send({ to: contractAddress, data });
+    expect(await readMerkleTreeRoots(call, contractAddress, users)).to.deep.equal(expected);
+  });
+});
+
+async function startClosable(): Promise<{ url: string } & AsyncDisposable> {
+  const anvil = await startAnvil();
+  return { url: anvil.url, [Symbol.asyncDispose]: () => anvil.close() };
+}
+
+const errorOf = (reading: Promise<unknown>): Promise<unknown> =>
+  reading.then(
+    () => undefined,
+    (error: unknown) => error,
+  );

@@ -1,0 +1,118 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { expect } from "chai";
+import fc from "fast-check";
+import { readFileSync } from "node:fs";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
+import { verifyProof, makeProof, parseProof } from "../../packages/keyroot/src/merkle/proof.ts";
+import { verifyBundle, parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
+import { type Change, mutation, swap } from "../support/mutations.ts";
+import { sampleRecords } from "../../fixtures/samples.ts";
+import { CONTRACT, plainBundle } from "../../fixtures/plainBundle.ts";
+
+const ajv = new Ajv2020({ strict: true });
+const [proofSchema, bundleSchema] = ["proof", "bundle"].map((name) => {
+  const schema = readFileSync(new URL(`../../packages/keyroot/schemas/${name}.schema.json`, import.meta.url), "utf8");
+  return ajv.addSchema(JSON.parse(schema) as object).getSchema(`urn:keyroot:${name}-v1`);
+}) as [ValidateFunction, ValidateFunction];
+
+describe("the published schemas", () => {
+  const file = makeMerkleFile(sampleRecords(33));
+  const { root } = file.tree;
+  const [mine] = file.records as [KeyRecord];
+  const { userID } = mine;
+  const proof = makeProof(file, userID);
+  const { bundle, blockHash } = plainBundle(proof);
+
+  /** Every way to leave a key out, to add one, and to put something else in a value's place. */
+  function* misshapen(value: unknown): Generator {
+    if (typeof value !== "object" || value === null) {
+      for (const other of [null, true, -1, 1.5, "", "0X12", " ", [], {}]) yield other;
+      if (typeof value === "string") {
+        yield* [`${value} `, value.toUpperCase(), value.slice(0, -1)].filter((other) => other !== value);
+      }
+    } else if (Array.isArray(value)) {
+      yield* [{}, "", new Array(66).fill(value[0])];
+      for (const [i, item] of (value as unknown[]).entries()) {
+        for (const other of misshapen(item)) yield value.with(i, other);
+      }
+    } else {
+      yield* [[], null, { ...value, more: 0 }];
+      for (const [key, part] of Object.entries(value)) {
+        yield Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
+        for (const other of misshapen(part)) yield { ...value, [key]: other };
+      }
+    }
+  }
+  const accepts = (read: () => unknown) => {
+    try {
+      read();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it("take what is made", () => {
+    for (const count of [1, 2, 33]) {
+      const file = makeMerkleFile(sampleRecords(count));
+      for (const { userID } of file.records) {
+        const proof = makeProof(file, userID);
+        expect(proofSchema(proof), ajv.errorsText(proofSchema.errors)).to.be.true;
+        const { bundle } = plainBundle(proof, { accountDepth: count % 9, storageDepth: 8 });
+        expect(bundleSchema(bundle), ajv.errorsText(bundleSchema.errors)).to.be.true;
+      }
+    }
+  });
+
+  it("refuse a proof of another form, as the verifier does", () => {
+    let count = 0;
+    for (const other of misshapen(proof)) {
+      const isRead = accepts(() => parseProof(other));
+      expect(isRead && !proofSchema(other), JSON.stringify(other)).to.be.false;
+      if (!isRead) count++;
+    }
+    expect(count).to.be.above(100);
+  });
+
+  it("refuse a bundle of another form, as the verifier does", () => {
+    let count = 0;
+    for (const other of misshapen(bundle)) {
+      const isRead = accepts(() => parseBundle(other));
+      if (!isRead) count++;
+      if (isRead === bundleSchema(other)) continue;
+      // The form of a record, and of a header's fields, is told by others.
+      expect(isRead, JSON.stringify(other)).to.equal((other as typeof bundle).proof.value === proof.value);
+    }
+    expect(count).to.be.above(400);
+  });
+
+  const anyChanges = (known: string) =>
+    fc.array(fc.oneof(mutation(known), swap(known)), { minLength: 1, maxLength: 2 });
+  const change = (value: unknown, changes: readonly Change[]): unknown => {
+    try {
+      return JSON.parse(changes.reduce((text, change) => change(text), JSON.stringify(value)));
+    } catch {
+      return value;
+    }
+  };
+
+  it("take every proof that verifies", () => {
+    fc.assert(
+      fc.property(anyChanges(JSON.stringify(proof)), (changes) => {
+        const other = change(proof, changes);
+        if (accepts(() => verifyProof(other, { userID, root }))) expect(proofSchema(other)).to.be.true;
+      }),
+    );
+  });
+
+  it("take every bundle that verifies", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
+        const other = change(bundle, changes);
+        const judged = verifyBundle(other, { userID, chainId: 1, contract: CONTRACT }, { blockHash });
+        if (await judged.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
+      }),
+    );
+  });
+});

@@ -1,0 +1,216 @@
+import { expect } from "chai";
+import type { RequestListener } from "node:http";
+import { text } from "node:stream/consumers";
+import { inspect } from "node:util";
+import { ArgumentError, type TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { checkUrl, type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach, failure } from "../../support/support.ts";
+
+const SECRET = "d41d8cd98f00b204";
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+/** A line feed, a terminal's escape sequence in 7 and in 8 bits, and text from right to left. */
+const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
+
+describe("rpcCaller", () => {
+  const closing = closedAfterEach();
+
+  /** Calls a method of an endpoint that answers so. */
+  const call = async (handler: RequestListener, method = "eth_chainId", params: unknown[] = []) => {
+    const { url } = closing(await serve(handler));
+    return rpcCaller(`${url}/v3/${SECRET}`, OPTIONS)(method, params);
+  };
+  const says =
+    (body: unknown, status = 200): RequestListener =>
+    (_, response) =>
+      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+  const result = (value: unknown) => says({ jsonrpc: "2.0", id: 1, result: value });
+  const error = (value: unknown, status?: number) => says({ jsonrpc: "2.0", id: 1, error: value }, status);
+
+  const messageOf = async (answer: Promise<unknown>) => ((await failure(answer)) as TransportError).message;
+
+  describe("over HTTP", () => {
+    it("posts a call as the specification writes it", async () => {
+      let posted: unknown;
+      await call(
+        (request, response) => {
+          void text(request).then((body) => {
+            posted = { method: request.method, type: request.headers["content-type"], ...JSON.parse(body) } as unknown;
+            result("0x1")(request, response);
+          });
+        },
+        "eth_call",
+        [{ to: "0x00", data: "0x01" }, "latest"],
+      );
+      expect(posted).to.deep.equal({
+        ...{ method: "POST", type: "application/json" },
+        ...{ jsonrpc: "2.0", id: 1, method: "eth_call", params: [{ to: "0x00", data: "0x01" }, "latest"] },
+      });
+    });
+
+    it("returns the result, whatever it is", async () => {
+      for (const value of ["0x1", "", 7, null, false, [], { a: 1 }])
+        expect(await call(result(value))).to.deep.equal(value);
+    });
+
+    it("returns a result beside an error of null", async () => {
+      expect(await call(says({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
+    });
+
+    const notJsonRpc: Record<string, unknown> = {
+      "an empty body": "",
+      "a web page": "<!doctype html><title>Sign in</title>",
+      "half an answer": '{"jsonrpc":"2.0","id":1,"result":"0x',
+      text: '"0x1"',
+      null: "null",
+      "a batch": [{ jsonrpc: "2.0", id: 1, result: "0x1" }],
+      "another call's id": { jsonrpc: "2.0", id: 2, result: "0x1" },
+      "an id as text": { jsonrpc: "2.0", id: "1", result: "0x1" },
+      "no id": { jsonrpc: "2.0", result: "0x1" },
+      "no result": { jsonrpc: "2.0", id: 1 },
+      "an inherited result": '{"jsonrpc":"2.0","id":1,"__proto__":{"result":"0x1"}}',
+      "another version": { jsonrpc: "1.0", id: 1, result: "0x1" },
+      "no version": { id: 1, result: "0x1" },
+      "a megabyte of brackets": "[".repeat(2 ** 19) + "]".repeat(2 ** 19),
+    };
+    for (const [what, body] of Object.entries(notJsonRpc)) {
+      it(`refuses ${what}`, async () => {
+        expect(await failure(call(says(body)))).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
+      });
+    }
+
+    it("passes a deeply nested result on without falling over", async () => {
+      const deep = "[".repeat(2 ** 18) + "]".repeat(2 ** 18);
+      expect(await call(says(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))).to.be.an("array");
+    });
+
+    it("reports another HTTP status, also with a web page or a result beside it", async () => {
+      for (const body of ["<!doctype html>", { jsonrpc: "2.0", id: 1, result: "0x1" }]) {
+        for (const status of [201, 401, 429, 500]) {
+          const error = await failure(call(says(body, status)));
+          expect(error).to.include({ name: "TransportError", code: "RPC_ERROR" });
+          expect(error)
+            .to.have.property("message")
+            .that.matches(new RegExp(`HTTP status ${status}\\.$`));
+        }
+      }
+    });
+
+    it("reports the endpoint's error in its own words, whatever the status and even beside a result", async () => {
+      const reverted = { code: 3, message: "execution reverted" };
+      const both = says({ jsonrpc: "2.0", id: 1, result: "0x1", error: reverted });
+      for (const answer of [error(reverted), error(reverted, 400), error(reverted, 500), both]) {
+        const rejection = await failure(call(answer));
+        expect(rejection).to.include({ name: "TransportError", code: "RPC_ERROR" });
+        expect(rejection).to.have.property("message").that.includes('the error 3: "execution reverted".');
+      }
+    });
+
+    it("reports an error without words", async () => {
+      for (const value of [{}, { code: "3", message: 4 }, { message: null }]) {
+        expect(await messageOf(call(error(value)))).to.match(/answers eth_chainId with the error: "no reason"\.$/);
+      }
+    });
+
+    it("cuts and escapes an endpoint's words", async () => {
+      const message = await messageOf(call(error({ code: -1, message: HOSTILE + "x".repeat(500_000) })));
+      expect(message).to.have.property("length").that.is.lessThan(300);
+      expect(message).to.match(/^[\x20-\x7e…]+$/);
+    });
+  });
+
+  describe("through a provider", () => {
+    const through = (request: Eip1193Provider["request"], options = {}) =>
+      rpcCaller({ request }, { ...OPTIONS, ...options })("eth_chainId", []);
+
+    it("passes method and parameters on and returns the answer, whatever it is", async () => {
+      for (const value of ["0x1", 1n, null, undefined]) {
+        expect(await through((args) => Promise.resolve([args, value]))).to.deep.equal([
+          { method: "eth_chainId", params: [] },
+          value,
+        ]);
+      }
+    });
+
+    it("keeps the provider's own `this`", async () => {
+      class Wallet implements Eip1193Provider {
+        readonly #chainId = "0x1";
+        request() {
+          return Promise.resolve(this.#chainId);
+        }
+      }
+      expect(await rpcCaller(new Wallet(), OPTIONS)("eth_chainId", [])).to.equal("0x1");
+    });
+
+    for (const thrown of [new Error("locked"), null, undefined, "words", 7, { code: 4001, message: "no" }]) {
+      it(`reports that it throws ${inspect(thrown).split("\n")[0]}, now or later`, async () => {
+        const now = () => {
+          // eslint-disable-next-line @typescript-eslint/only-throw-error -- such things happen
+          throw thrown;
+        };
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- such things happen
+        const later = () => Promise.reject(thrown);
+        for (const request of [now, later]) {
+          expect(await failure(through(request))).to.include({ code: "RPC_ERROR", cause: thrown });
+        }
+      });
+    }
+
+    it("cuts and escapes its words, and leaves addresses out", async () => {
+      const words = `HTTP request failed. URL: https://rpc.example/v3/${SECRET} ${HOSTILE}`;
+      const message = await messageOf(through(() => Promise.reject(new Error(words))));
+      expect(message).to.match(/URL: <address> all is well\\n/);
+      expect(message).to.match(/^[\x20-\x7e…]+$/);
+    });
+
+    it("gives up one that never answers", async () => {
+      const never = () => new Promise(() => undefined);
+      expect(await failure(through(never, { timeoutMs: 20 }))).to.include({ code: "TIMEOUT" });
+      const signal = AbortSignal.timeout(20);
+      expect(await failure(through(never, { signal }))).to.include({ code: "ABORTED" });
+    });
+
+    it("does not ask one for a caller who gave up", async () => {
+      let asked = 0;
+      const request = () => Promise.resolve(asked++);
+      expect(await failure(through(request, { signal: AbortSignal.abort() }))).to.include({ code: "ABORTED" });
+      expect(asked).to.equal(0);
+    });
+  });
+
+  describe("its argument", () => {
+    it("is an address or a provider", () => {
+      for (const rpc of [undefined, null, 7, [], {}, { request: "eth_chainId" }]) {
+        expect(() => rpcCaller(rpc as never, OPTIONS))
+          .to.throw(ArgumentError)
+          .and.include({ code: "ARGUMENT_INVALID" });
+      }
+    });
+  });
+});
+
+describe("checkUrl", () => {
+  it("returns an http(s) address as it was given", () => {
+    for (const url of ["http://localhost:8545", "https://rpc.example/v3/key?a=b", "https://[::1]/"]) {
+      expect(checkUrl("rpc", url)).to.equal(url);
+    }
+  });
+
+  const others = [
+    undefined,
+    `rpc.example/${SECRET}`,
+    `//rpc.example/${SECRET}`,
+    `wss://rpc.example/${SECRET}`,
+    `file:///${SECRET}`,
+    `https://${SECRET}@rpc.example`,
+    `https://user:${SECRET}@rpc.example`,
+    `https://${SECRET} .example`,
+  ];
+  for (const url of others) {
+    it(`refuses ${String(url).replace(SECRET, "<secret>")} without repeating it`, () => {
+      const error = expect(() => checkUrl("rpc", url)).to.throw(ArgumentError);
+      error.and.include({ code: "ARGUMENT_INVALID" });
+      error.and.satisfy((error: unknown) => !inspect(error, { depth: Infinity }).includes(SECRET));
+    });
+  }
+});

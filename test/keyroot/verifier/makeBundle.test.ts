@@ -1,0 +1,168 @@
+import { expect } from "chai";
+import { keccak256 } from "ethers";
+import hre from "hardhat";
+import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { isObject } from "../../../packages/keyroot/src/input/json.ts";
+import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
+import { type LocalChain, startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import { rpc as callRpc, failure } from "../../support/support.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+
+describe("makeBundle", () => {
+  const first = makeMerkleFile(sampleRecords(700));
+  const second = makeMerkleFile(sampleRecords(3, 2));
+  const [mine] = first.records as [KeyRecord];
+  const { userID } = mine;
+
+  let chain: LocalChain;
+  let contract: string;
+  let codeHash: string;
+  let served: Map<string, string>;
+  let options: MakeBundleOptions;
+
+  before(async () => {
+    chain = await startLocalChain(hre, { port: 0 });
+    const { ethers, provider } = chain.connection;
+    const [owner] = await ethers.getSigners();
+    const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
+    contract = await registry.getAddress();
+    codeHash = keccak256(await ethers.provider.getCode(contract));
+    for (const file of [first, second]) {
+      const userIDs = file.records.map(({ userID }) => userIDToHex(userID)).join("");
+      await registry.addMerkleTreeRoot(`0x${file.tree.root}`, `0x${userIDs}`);
+    }
+    const fetch = (url: unknown) => {
+      const text = served.get(String(url).split("/").at(-1) ?? "");
+      return Promise.resolve(new Response(text, { status: text === undefined ? 404 : 200 }));
+    };
+    options = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: "http://files.example", fetch };
+  });
+
+  after(() => chain.close());
+
+  beforeEach(() => {
+    served = new Map([first, second].map((file) => [nameOf(file), textOf(file)]));
+  });
+
+  const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
+  const make = (change: Partial<MakeBundleOptions> = {}, user = userID) => makeBundle(user, { ...options, ...change });
+  /** The chain, but for the answers to one method. */
+  const lying = (method: string, lie: (answer: unknown) => unknown): Eip1193Provider => ({
+    request: async (args) => {
+      const answer = await (options.rpc as Eip1193Provider).request(args);
+      return args.method === method ? lie(answer) : answer;
+    },
+  });
+  const newest = async () => (await chain.connection.ethers.provider.getBlock("latest"))?.hash ?? "";
+
+  it("makes what verifies offline, under its block, for every user", async () => {
+    const blockHash = await newest();
+    for (const record of [...first.records.slice(0, 9), ...first.records.slice(-2), ...second.records]) {
+      const { bundle, verified } = await make({}, record.userID);
+      const question = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
+      const bytes = new TextEncoder().encode(JSON.stringify(bundle));
+      const judged = await verifyBundle(bytes, { ...question, expectedPublicKey: record.pubKey }, { blockHash });
+      expect(judged).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
+      expect(judged).to.have.nested.property("evidence.block.hash", blockHash);
+    }
+  });
+
+  it("makes 8 kB at the most in a batch of 700", async () => {
+    const sizes = [];
+    for (const { userID } of first.records.filter((_, i) => i % 50 === 0)) {
+      sizes.push(JSON.stringify((await make({}, userID)).bundle).length);
+    }
+    expect(Math.max(...sizes)).to.be.at.most(8_000);
+  });
+
+  it("makes the same over an address as over a provider", async () => {
+    // The address takes the RPC, the files come as before.
+    const { fetch } = options;
+    const both: typeof globalThis.fetch = (url, init) =>
+      (url === chain.rpcUrl ? globalThis.fetch : (fetch ?? globalThis.fetch))(url, init);
+    expect(await make({ rpc: chain.rpcUrl, fetch: both })).to.deep.equal(await make());
+  });
+
+  it("is all in lower case, however the endpoint spells", async () => {
+    const shout = (answer: unknown): unknown =>
+      JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
+        typeof value === "string" && value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value,
+      );
+    for (const method of ["eth_getBlockByNumber", "eth_getProof"]) {
+      const rpc = lying(method, (answer) => {
+        const loud = shout(answer);
+        return isObject(loud) && isObject(answer) ? { ...loud, hash: answer["hash"] } : loud;
+      });
+      expect(await make({ rpc })).to.deep.equal(await make());
+    }
+  });
+
+  it("takes the block that it is told", async () => {
+    const blockHash = await newest();
+    await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
+    const { verified } = await make({ blockHash });
+    expect(verified).to.have.nested.property("evidence.block.hash", blockHash);
+    expect(await newest()).to.not.equal(blockHash);
+  });
+
+  for (const [what, code, change, user] of [
+    ["a user without a key", "NOT_PUBLISHED", () => ({}), sampleUserID(9, 9)],
+    ["another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }), userID],
+    ["another contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }), userID],
+    ["other code", "CODE_HASH_MISMATCH", () => ({ codeHash: keccak256("0x") }), userID],
+    ["users in another slot", "NOT_PUBLISHED", () => ({ usersSlot: 1 }), userID],
+    [
+      "another header",
+      "HEADER_MISMATCH",
+      () => ({ rpc: lying("eth_getBlockByNumber", withOther("stateRoot", HASH)) }),
+      userID,
+    ],
+    ["another proof", "PROOF_INVALID", () => ({ rpc: lying("eth_getProof", withOther("accountProof", [])) }), userID],
+  ] as const) {
+    it(`refuses with ${code}: ${what}`, async () => {
+      expect(await failure(make(change(), user)))
+        .to.be.an.instanceof(VerificationError)
+        .and.include({ code });
+    });
+  }
+
+  it("refuses a file that is not there, not whole, or without the user", async () => {
+    const name = nameOf(first);
+    for (const [code, text] of [
+      ["FILE_NOT_FOUND", undefined],
+      ["ROOT_MISMATCH", textOf(second)],
+      ["TREE_MISMATCH", textOf(first).replace('"level":0', '"level":1')],
+    ] as const) {
+      if (text === undefined) served.delete(name);
+      else served.set(name, text);
+      expect(await failure(make()))
+        .to.be.an.instanceof(VerificationError)
+        .and.include({ code });
+    }
+  });
+
+  it("knows nothing where the endpoint errs, or does not know the block", async () => {
+    const rpc = { request: () => Promise.reject(new Error("no")) };
+    expect(await failure(make({ rpc }))).to.be.an.instanceof(TransportError);
+    expect(await failure(make({ blockHash: HASH }))).to.be.an.instanceof(TransportError);
+  });
+
+  it("asks nobody with unusable options", async () => {
+    const rpc = { request: () => Promise.reject(new RangeError("asked")) };
+    for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { blockHash: "latest" }]) {
+      expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
+    }
+  });
+});
+
+const HASH = `0x${"12".repeat(32)}`;
+
+/** Puts another value in the place of a part of an answer. */
+function withOther(name: string, value: unknown) {
+  return (answer: unknown) => (isObject(answer) ? { ...answer, [name]: value } : answer);
+}

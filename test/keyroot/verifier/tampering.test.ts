@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { type Answers, play } from "../../support/play.ts";
+
+/** Hashes, keys, ids, numbers, names. */
+const WORD = /[\w+/=]+/g;
+
+describe("a man in the middle", () => {
+  const [mine, ...others] = sampleRecords(4) as [KeyRecord, ...KeyRecord[]];
+  const { userID } = mine;
+  const { answers, fetchFrom, options } = play(makeMerkleFile([mine, ...others]));
+  /** Another batch, in which the user has another key. */
+  const elsewhere = play(makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other)))).answers;
+
+  const known = [...Object.values(answers), ...Object.values(elsewhere)].join();
+  const knownWords = [...new Set(known.match(WORD))];
+
+  const verify = (tampered: Answers) => verifyPublicKey(userID, { ...options, fetch: fetchFrom(tampered) });
+
+  /** A way to change an answer. */
+  type Change = (answer: string) => string;
+
+  /** A cut anywhere, and something else in its place. */
+  const splice = fc
+    .record({ at: fc.nat(), cut: fc.nat(8), put: fc.oneof(fc.string({ maxLength: 4 }), someOf(known)) })
+    .map(({ at, cut, put }): Change => {
+      return (answer) => {
+        const start = at % answer.length;
+        return answer.slice(0, start) + put + answer.slice(start + cut);
+      };
+    });
+
+  /** A word gives way to another one of its length, or to any: a hash to a hash, a user to a user. */
+  const swap = fc.record({ at: fc.nat(), by: fc.nat(), any: fc.boolean() }).map(({ at, by, any }): Change => {
+    return (answer) => {
+      const words = [...answer.matchAll(WORD)];
+      const { 0: word, index } = pick(words, at);
+      const put = pick(
+        knownWords.filter(({ length }) => any || length === word.length),
+        by,
+      );
+      return answer.slice(0, index) + put + answer.slice(index + word.length);
+    };
+  });
+
+  const tampering = fc.record({
+    answer: fc.oneof(fc.constant("file" as const), fc.constantFrom(...(Object.keys(answers) as (keyof Answers)[]))),
+    change: fc.oneof(splice, swap),
+  });
+
+  it("who does nothing is not noticed", async () => {
+    expect(await verify(answers)).to.deep.include({ record: mine });
+  });
+
+  it("who changes any of the answers never makes another key pass", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(tampering, { minLength: 1, maxLength: 3 }), async (all) => {
+        const tampered = { ...answers };
+        for (const { answer, change } of all) {
+          tampered[answer] = change(tampered[answer]);
+        }
+        const outcome: unknown = await verify(tampered).catch((error: unknown) => error);
+        if (outcome instanceof VerificationError || outcome instanceof TransportError) return;
+        expect(outcome).to.deep.include({ record: mine, publicKey: base64ToBytes(mine.pubKey) });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+function someOf(text: string): fc.Arbitrary<string> {
+  return fc.tuple(fc.nat(text.length), fc.nat(400)).map(([start, length]) => text.slice(start, start + length));
+}
+
+function pick<T>(items: readonly T[], index: number): T {
+  return items[index % items.length] as T;
+}

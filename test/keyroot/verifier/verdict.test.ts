@@ -1,0 +1,148 @@
+import { expect } from "chai";
+import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import {
+  type ChainAnswers,
+  verifyFile,
+  verifyRoot,
+  type KeyQuery,
+} from "../../../packages/keyroot/src/verifier/verdict.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+
+const HASH = `0x${"c0de".repeat(16)}`;
+const OTHER_HASH = `0x${"0c0d".repeat(16)}`;
+const ZERO = `0x${"0".repeat(64)}`;
+
+describe("judgement", () => {
+  const [mine, other, third] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
+  const { userID } = mine;
+  const published = makeMerkleFile([mine, other, third]);
+  const { root } = published.tree;
+
+  const question: KeyQuery = { userID, chainId: 11_155_111, contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A" };
+  const answers: ChainAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
+
+  describe("of the root", () => {
+    const judge = (asked: Partial<KeyQuery>, answered: Partial<ChainAnswers>) =>
+      verifyRoot({ ...question, ...asked }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
+
+    it("is the root that the contract keeps for the user", () => {
+      expect(judge({}, {})).to.equal(root);
+    });
+
+    it("is in lower case", () => {
+      expect(judge({}, { root: `0x${root.toUpperCase()}` })).to.equal(root);
+    });
+
+    it("holds for the code that was asked for", () => {
+      expect(judge({ codeHash: HASH }, { codeHash: HASH })).to.equal(root);
+    });
+
+    const unlike = (expected: unknown, actual: unknown) => ({ expected, actual });
+    const falsehoods = [
+      ["CHAIN_ID_MISMATCH: another chain answers", {}, { chainId: "0x1" }, unlike(11_155_111, 1)],
+      ["NO_CONTRACT: the address has no code", {}, { root: "0x" }, unlike(undefined, "0x")],
+      ["CODE_HASH_MISMATCH: it has other code", { codeHash: HASH }, { codeHash: OTHER_HASH }, unlike(HASH, OTHER_HASH)],
+      ["CODE_HASH_MISMATCH: nobody looked at its code", { codeHash: HASH }, {}, unlike(HASH, undefined)],
+      ["NOT_PUBLISHED: the user has no root", {}, { root: ZERO }, unlike("a root", "zero")],
+    ] as const;
+    for (const [name, asked, answered, details] of falsehoods) {
+      it(`fails with ${name}`, () => {
+        const [code] = name.split(":");
+        expect(() => judge(asked, answered))
+          .to.throw(VerificationError)
+          .and.include({ step: "root", code, ...details });
+      });
+    }
+
+    it("names the wrong chain before the lack of a contract, wrong code before the lack of a root", () => {
+      expect(() => judge({}, { chainId: "0x1", root: "0x" })).to.throw("chain");
+      expect(() => judge({ codeHash: HASH }, { codeHash: OTHER_HASH, root: ZERO })).to.throw("code");
+    });
+
+    it("is not given on what is no answer", () => {
+      for (const answered of [{ chainId: 11_155_111 }, { chainId: undefined }, { root: null }, { root }]) {
+        expect(() => judge({}, answered))
+          .to.throw(TransportError)
+          .and.include({ code: "RPC_ANSWER_INVALID" });
+      }
+    });
+  });
+
+  describe("of the file", () => {
+    const judge = (asked: Partial<KeyQuery>, file = published) =>
+      verifyFile({ ...question, ...asked }, file.tree.root, bytesOf(file));
+
+    const publicKey = base64ToBytes(mine.pubKey);
+
+    it("is the user's record, its place and its key", () => {
+      for (const record of [mine, other, third]) {
+        const index = published.lookup.get(record.userID);
+        const publicKey = base64ToBytes(record.pubKey);
+        expect(judge({ userID: record.userID })).to.deep.equal({ record, index, publicKey });
+      }
+    });
+
+    it("holds for the key that was handed out, when it is the published one", () => {
+      expect(judge({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
+    });
+
+    it("fails with KEY_MISMATCH for any other key, be it published for another user", () => {
+      const flipped = publicKey.with(104, 1 ^ Number(publicKey[104]));
+      for (const key of [base64ToBytes(other.pubKey), flipped, publicKey.slice(1), new Uint8Array()]) {
+        const details = { expected: mine.pubKey, actual: bytesToBase64(key) };
+        expect(() => judge({ expectedPublicKey: key }))
+          .to.throw(VerificationError)
+          .and.include({ step: "key", code: "KEY_MISMATCH", ...details });
+      }
+    });
+
+    it("fails with USER_NOT_IN_FILE for a user of another file", () => {
+      const userID = sampleUserID(3);
+      expect(() => judge({ userID }))
+        .to.throw(VerificationError)
+        .and.include({ step: "record", code: "USER_NOT_IN_FILE", expected: userID });
+    });
+
+    it("fails with ROOT_MISMATCH for a file of another root", () => {
+      const forged = makeMerkleFile([{ ...third, userID }, other, third]);
+      expect(() => verifyFile(question, root, bytesOf(forged)))
+        .to.throw(VerificationError)
+        .and.include({ step: "tree", code: "ROOT_MISMATCH", expected: root, actual: forged.tree.root });
+    });
+
+    it("fails with KEY_ID_MISMATCH for a record with another key's id", () => {
+      const mixed = makeMerkleFile([{ ...mine, keyID: other.keyID }, other]);
+      expect(() => judge({}, mixed))
+        .to.throw(VerificationError)
+        .and.include({ step: "record", code: "KEY_ID_MISMATCH", expected: mine.keyID, actual: other.keyID });
+    });
+
+    it("fails with PUBLIC_KEY_NOT_ON_CURVE for a record without a real key, though its id be right", () => {
+      const bytes = publicKey.with(104, 1 ^ Number(publicKey[104]));
+      const unreal = { userID, pubKey: bytesToBase64(bytes), keyID: bytesToBase64(keyIDOf(bytes)) };
+      expect(() => judge({}, makeMerkleFile([unreal, other])))
+        .to.throw(VerificationError)
+        .and.include({ step: "record", code: "PUBLIC_KEY_NOT_ON_CURVE", actual: unreal.pubKey });
+    });
+
+    it("does not depend on other users' keys", () => {
+      const file = makeMerkleFile([mine, { ...other, keyID: third.keyID }]);
+      expect(judge({}, file)).to.have.deep.property("record", mine);
+    });
+
+    it("fails with what is wrong with the file", () => {
+      const bytes = new TextEncoder().encode('{"merkle":{},"values":[],"lookup":[]}');
+      expect(() => verifyFile(question, root, bytes))
+        .to.throw(VerificationError)
+        .and.include({ step: "file", code: "FILE_SHAPE" });
+    });
+  });
+});
+
+function bytesOf(file: MerkleFile): Uint8Array {
+  return new TextEncoder().encode(textOf(file));
+}

@@ -1,0 +1,251 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish, type PublishedRoot } from "../../../packages/operator/src/publisher/publish.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import {
+  type ContactOutcome,
+  verifyMany,
+  type VerifyManyOptions,
+} from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords, sampleUserID } from "../../../fixtures/samples.ts";
+
+const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
+const [mine, other] = records as [KeyRecord, KeyRecord];
+const FINAL = { block: "finalized" } as const;
+
+describe("verifyMany", () => {
+  let stack: Stack;
+  let published: PublishedRoot[];
+  let options: VerifyManyOptions;
+  /** The requests that were sent: the calls of each RPC request, and the paths of the file host. */
+  let requests: { rpc: string[][]; files: string[] };
+
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const registry = await Registry.connect(call, stack.contract);
+    const store = new FolderStore(stack.merkleDir);
+    published = (await publish(records, { registry, store, usersPerFile: 5 })).published;
+  });
+
+  after(() => stack.close());
+
+  beforeEach(() => {
+    requests = { rpc: [], files: [] };
+    const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
+    options = { rpc, chainId, contract, merkleUrl, fetch: spyingFetch };
+  });
+
+  const spyingFetch: typeof fetch = async (url, init) => {
+    if (init?.method === "POST") {
+      const body = JSON.parse(init.body as string) as { method: string } | { method: string }[];
+      requests.rpc.push([body].flat().map(({ method }) => method));
+    } else requests.files.push(new URL(url as string).pathname);
+    return fetch(url, init);
+  };
+
+  const contacts = () => records.map(({ userID, pubKey }) => ({ userID, expectedPublicKey: pubKey }));
+  const codes = (outcomes: ContactOutcome[]) =>
+    outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "verified"));
+
+  describe("of a contact list", () => {
+    it("says of each contact what verifyPublicKey says", async () => {
+      const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
+      for (const [i, { userID }] of records.entries()) {
+        const verified = await verifyPublicKey(userID, { ...options, storageProof: true });
+        expect(outcomes[i]).to.deep.equal({ userID, verified });
+      }
+    });
+
+    it("fetches each root's file once", async () => {
+      await verifyMany(contacts(), options);
+      expect(requests.files.toSorted()).to.deep.equal(published.map(({ root }) => `/${root}.json`).toSorted());
+    });
+
+    it("sends the calls for all contacts together, and none twice", async () => {
+      await verifyMany(contacts(), options);
+      expect(requests.rpc[0]).to.deep.equal(["eth_chainId", ...records.map(() => "eth_call")]);
+      expect(requests.rpc.slice(1).flat()).to.deep.equal(published.map(() => "eth_call"));
+    });
+
+    it("asks about all contacts at one block", async () => {
+      const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
+      const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
+      expect(new Set(blocks)).to.have.lengthOf(1);
+      expect(requests.rpc.flat().filter((method) => method === "eth_getBlockByNumber")).to.have.lengthOf(1);
+    });
+
+    it("fails for one contact without failing for the others", async () => {
+      const list = [
+        { userID: mine.userID, expectedPublicKey: other.pubKey },
+        { userID: stranger },
+        { userID: mine.userID.toUpperCase() },
+        { userID: other.userID },
+      ];
+      const outcomes = await verifyMany(list, options);
+      expect(codes(outcomes)).to.deep.equal(["KEY_MISMATCH", "NOT_PUBLISHED", "USER_ID_INVALID", "verified"]);
+      expect(outcomes.map(({ userID }) => userID)).to.deep.equal(list.map(({ userID }) => userID));
+    });
+
+    it("knows nothing where nobody answers", async () => {
+      const outcomes = await verifyMany(contacts(), { ...options, rpc: "http://127.0.0.1:1" });
+      expect(new Set(codes(outcomes))).to.deep.equal(new Set(["UNREACHABLE"]));
+    });
+
+    it("works with an endpoint that answers a batch in another order, and with none that refuses batches", async () => {
+      const answering =
+        (change: (answers: unknown) => unknown): typeof fetch =>
+        async (url, init) => {
+          const response = await fetch(url, init);
+          return init?.method === "POST" ? Response.json(change(await response.json())) : response;
+        };
+      const reversed = answering((answers) => (Array.isArray(answers) ? answers.toReversed() : answers));
+      expect(new Set(codes(await verifyMany(contacts(), { ...options, fetch: reversed })))).to.deep.equal(
+        new Set(["verified"]),
+      );
+      const error = { code: -32600, message: "no batches" };
+      const refusing = answering((answers) => (Array.isArray(answers) ? { jsonrpc: "2.0", id: null, error } : answers));
+      expect(new Set(codes(await verifyMany(contacts(), { ...options, fetch: refusing })))).to.deep.equal(
+        new Set(["RPC_ERROR"]),
+      );
+    });
+
+    it("is empty for an empty list, having asked nothing", async () => {
+      expect(await verifyMany([], options)).to.deep.equal([]);
+      expect(requests).to.deep.equal({ rpc: [], files: [] });
+    });
+  });
+
+  describe("with a cache", () => {
+    let cache: Map<string, string>;
+    beforeEach(() => {
+      cache = new Map();
+      options = {
+        ...options,
+        ...FINAL,
+        cache: { get: (key) => cache.get(key), set: (key, value) => void cache.set(key, value) },
+      };
+    });
+
+    const forget = () => {
+      requests.rpc.length = 0;
+      requests.files.length = 0;
+    };
+
+    it("answers again what was read at a finalized block, without asking", async () => {
+      const first = await verifyMany(contacts(), options);
+      forget();
+      expect(await verifyMany(contacts(), options)).to.deep.equal(first);
+      expect(requests).to.deep.equal({ rpc: [], files: [] });
+    });
+
+    it("asks again what was read at a block that was not finalized", async () => {
+      await verifyMany(contacts(), { ...options, block: "latest" });
+      forget();
+      await verifyMany(contacts(), { ...options, block: "latest" });
+      expect(requests.rpc).not.to.be.empty;
+    });
+
+    it("asks again where more evidence is asked for than the key was seen with", async () => {
+      await verifyMany(contacts(), options);
+      for (const demand of [{ storageProof: true }, { lightClient: true }, { codeHash: `0x${"00".repeat(32)}` }]) {
+        forget();
+        await verifyMany(contacts(), { ...options, ...demand });
+        expect(requests.rpc, JSON.stringify(demand)).not.to.be.empty;
+      }
+    });
+
+    it("asks again where the proof that it was seen with is of another slot", async () => {
+      const proven = { ...options, storageProof: true };
+      await verifyMany([mine], proven);
+      for (const demand of [proven, options]) {
+        forget();
+        const [outcome] = await verifyMany([mine], { ...demand, usersSlot: 1 });
+        expect(requests.rpc).not.to.be.empty;
+        expect(outcome).to.have.property(demand === proven ? "error" : "verified");
+      }
+      forget();
+      expect(codes(await verifyMany([mine], proven))).to.deep.equal(["verified"]);
+    });
+
+    it("turns no failure into a pass", async () => {
+      await verifyMany(contacts(), options);
+      const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
+      expect(codes(swapped)).to.deep.equal(["KEY_MISMATCH"]);
+      const others = await verifyMany([{ userID: mine.userID }], { ...options, contract: `0x${"11".repeat(20)}` });
+      expect(codes(others)).to.deep.equal(["NO_CONTRACT"]);
+      expect(codes(await verifyMany([{ userID: stranger }], options))).to.deep.equal(["NOT_PUBLISHED"]);
+      expect(codes(await verifyMany([{ userID: stranger }], options))).to.deep.equal(["NOT_PUBLISHED"]);
+    });
+
+    it("takes no notice of what it cannot read", async () => {
+      await verifyMany(contacts(), options);
+      const garbled = [...cache].flatMap(([key, value]) =>
+        ["", "{}", "null", "[]", value.slice(1)].map((bad) => [key, bad]),
+      );
+      for (const [key, bad] of garbled as [string, string][]) {
+        cache.set(key, bad);
+        expect(codes(await verifyMany([{ userID: key.slice(-32) }], options))).to.deep.equal(["verified"]);
+      }
+    });
+
+    it("holds a remembered key against its id, its curve and its user", async () => {
+      await verifyMany([mine, other], options);
+      const [mineKey = "", otherKey = ""] = [mine, other].map(({ userID }) =>
+        [...cache.keys()].find((key) => key.endsWith(userID)),
+      );
+      cache.set(mineKey, cache.get(otherKey) ?? "");
+      expect(
+        codes(await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options)),
+      ).to.deep.equal(["KEY_MISMATCH"]);
+      const value = cache.get(otherKey) ?? "";
+      cache.set(otherKey, value.replace(other.keyID, mine.keyID));
+      expect(codes(await verifyMany([{ userID: other.userID }], options))).to.deep.equal(["KEY_ID_MISMATCH"]);
+    });
+  });
+
+  describe("of a user who was seen before", () => {
+    const [first = "", second = ""] = [0, 1].map((i) => String(i));
+    it("raises EQUIVOCATION, with both pieces of evidence, when the root is another or none", async () => {
+      expect([first, second]).to.deep.equal(["0", "1"]);
+      const cache = new Map<string, string>();
+      const remembered = {
+        ...options,
+        cache: {
+          get: (key: string) => cache.get(key),
+          set: (key: string, value: string) => void cache.set(key, value),
+        },
+      };
+      await verifyMany([{ userID: mine.userID }], remembered);
+      const lying =
+        (root: string): typeof fetch =>
+        async (url, init) => {
+          const response = await fetch(url, init);
+          if (init?.method !== "POST" || !(init.body as string).includes("ee94c797")) return response;
+          const answers = [(await response.json()) as object].flat();
+          return Response.json(
+            answers.map((answer) =>
+              "result" in answer && String(answer.result).length === 66 ? { ...answer, result: root } : answer,
+            ),
+          );
+        };
+      const own = published.find(({ userIDs }) => userIDs.includes(mine.userID))?.root;
+      const another = published.find(({ userIDs }) => !userIDs.includes(mine.userID))?.root;
+      for (const root of [another, "00".repeat(32)]) {
+        const [outcome] = await verifyMany([{ userID: mine.userID }], { ...remembered, fetch: lying(`0x${root}`) });
+        expect(outcome).to.have.property("error").that.is.instanceOf(VerificationError);
+        const { error } = outcome as unknown as { error: VerificationError };
+        expect(error).to.include({ code: "EQUIVOCATION", step: "root" });
+        const evidence = { anchor: "endpoint", storageProof: false };
+        expect(error.expected).to.deep.equal({ root: own, evidence });
+        expect(error.actual).to.deep.equal({ root: root === another ? another : undefined, evidence });
+      }
+    });
+  });
+});

@@ -1,0 +1,477 @@
+import { expect } from "chai";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { serve } from "../../support/servers.ts";
+import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
+import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { encode, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { closedAfterEach, failure } from "../../support/support.ts";
+import type { Lie } from "../../support/lyingEndpoint.ts";
+import { auditedWorld, LIMITS, outcomeOf } from "../../support/auditedWorld.ts";
+
+interface Log {
+  address: string;
+  topics: string[];
+  data: string;
+  blockNumber: string;
+  blockHash: string;
+  logIndex: string;
+  removed: boolean;
+}
+
+const all = sampleRecords(9).sort((a, b) => (a.userID < b.userID ? -1 : 1));
+const first = all.slice(0, 3);
+const second = all.slice(3, 5);
+const spare = all.slice(5);
+const [one = never(), two = never()] = first;
+const [newcomer = never()] = spare;
+const word = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
+const ids = (records: readonly KeyRecord[]) => records.map(({ userID }) => userID);
+const inBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+const OTHER_ROOT = "ab".repeat(32);
+
+/** The codes of all that was found. */
+const covered = new Set<string>();
+
+describe("an audit of planted faults", function () {
+  this.timeout(60_000);
+  const world = auditedWorld();
+  const closing = closedAfterEach();
+  /** The roots of both files. */
+  let firstRoot: string;
+  let secondRoot: string;
+  beforeEach(async () => {
+    firstRoot = await world.publish(first);
+    secondRoot = await world.publish(second);
+  });
+
+  const lieOfLogs =
+    (change: (logs: Log[]) => unknown): Lie =>
+    async (method, params, truth) => {
+      const answer = await truth(method, params);
+      return method === "eth_getLogs" ? change(answer as Log[]) : answer;
+    };
+  const changeLog = (number: number, change: Partial<Log> | ((log: Log) => Partial<Log>)) =>
+    lieOfLogs((logs) =>
+      logs.map((log, i) => (i === number ? { ...log, ...(typeof change === "function" ? change(log) : change) } : log)),
+    );
+  const tamper = async (change: (text: string) => string | Uint8Array) => {
+    const text = await world.readText(firstRoot);
+    const other = change(text);
+    expect(other).not.to.equal(text);
+    await world.writeText(firstRoot, other);
+  };
+  const inFolder = (): Partial<AuditOptions> => ({ files: { dir: world.fresh.merkleDir, ...LIMITS } });
+  const pinned = async (): Promise<Partial<AuditOptions>> => ({
+    at: { blockHash: await world.head() },
+    storageProof: true,
+  });
+
+  /** Plants a fault; the verdict must be damage, with exactly these findings. */
+  const finds = (fault: string, codes: string[], plant: () => unknown) => {
+    it(`${fault}: ${codes.join(", ")}`, async () => {
+      const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
+      const report = await world.audit(changes);
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: codes.toSorted() });
+      for (const { code } of report.findings.list) covered.add(code);
+    });
+  };
+
+  describe("without any", () => {
+    it("passes over HTTP, in the folder, and under a pinned hash with a proof", async () => {
+      for (const changes of [{}, inFolder(), await pinned(), { workers: 2 }]) {
+        const report = await world.audit(changes);
+        expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: [] });
+        expect(report).to.include({ userCount: 5, rootCount: 2, usersInFiles: 5 });
+      }
+    });
+
+    it("passes an empty registry", async () => {
+      const contract = (await world.fresh.deploy(world.fresh.owner)).toLowerCase();
+      expect(outcomeOf(await world.audit({ contract }))).to.deep.equal({ verdict: "passed", codes: [] });
+    });
+
+    it("passes a file whose users got its root in several transactions", async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      for (const { userID } of spare) await world.add(root, [userID]);
+      expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
+    });
+
+    it("passes as of an earlier block, where later users have no root yet", async () => {
+      const earlier = await world.head();
+      await world.publish(spare);
+      const report = await world.audit({ at: { blockHash: earlier }, storageProof: true });
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: [] });
+      expect(report.userCount).to.equal(5);
+    });
+
+    it("passes where the node refuses ranges of blocks and many users, however often", async () => {
+      world.lie((method, params, truth) => {
+        const [filter] = params as [{ fromBlock: string; toBlock: string }?];
+        if (method === "eth_getLogs" && filter?.fromBlock !== filter?.toBlock) throw new Error("range too wide");
+        return truth(method, params);
+      });
+      expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
+    });
+
+    it("passes with proofs and bundles beside the files, and one that is being written", async () => {
+      await mkdir(world.pathOf(firstRoot));
+      await writeFile(world.pathOf(`.${OTHER_ROOT}.json.draft`), "");
+      expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
+    });
+
+    it("tells of a shadowed user as a notice", async () => {
+      await world.publish([...first, ...spare]);
+      const report = await world.audit();
+      const codes = new Array<string>(first.length).fill("USER_SHADOWED");
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes });
+      covered.add("USER_SHADOWED");
+    });
+  });
+
+  describe("in the endpoint's history", () => {
+    finds("a withheld log", ["LOG_WITHHELD"], () => {
+      world.lie(lieOfLogs((logs) => logs.slice(1)));
+    });
+    finds("all logs withheld", ["LOG_WITHHELD"], () => {
+      world.lie(lieOfLogs(() => []));
+    });
+    finds("the later of a root's two logs withheld", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      await world.add(root, ids(spare.slice(0, 1)));
+      await world.add(root, ids(spare.slice(1)));
+      world.lie(lieOfLogs((logs) => logs.slice(0, -1)));
+    });
+    finds(
+      "the earlier of a root's two logs withheld",
+      ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW", "BLOCK_NUMBER_MISMATCH"],
+      async () => {
+        const root = await world.store(spare.map(serializeKeyRecord));
+        await world.add(root, ids(spare.slice(0, 1)));
+        await world.add(root, ids(spare.slice(1)));
+        world.lie(lieOfLogs((logs) => logs.toSpliced(2, 1)));
+      },
+    );
+    finds("a withheld log and a lowered number of users, under a proof", ["LOG_WITHHELD"], async () => {
+      world.lie((method, params, truth) =>
+        JSON.stringify(params).includes("0x07973ccf")
+          ? word(2)
+          : lieOfLogs((logs) => logs.slice(1))(method, params, truth),
+      );
+      return pinned();
+    });
+    finds("a count that is too low", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], () => {
+      world.lie(changeLog(0, { data: word(2) }));
+    });
+    finds("a count that is too high", ["LOG_EXCESS", "USER_HIDDEN"], () => {
+      world.lie(changeLog(0, { data: word(4) }));
+    });
+    finds("a withheld log, made up for in another's count", ["USER_HIDDEN"], () => {
+      world.lie(lieOfLogs(([log]) => [{ ...log, data: word(5) }]));
+    });
+    finds("counts changed over", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
+      world.lie(lieOfLogs((logs) => logs.map((log, i) => ({ ...log, data: word(2 + i) }))));
+    });
+    finds("a made-up log of a root that is none", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
+      world.lie(
+        lieOfLogs(([log = never(), ...logs]) => [
+          log,
+          { ...log, topics: [log.topics[0] ?? "", `0x${OTHER_ROOT}`], logIndex: "0x7" },
+          ...logs,
+        ]),
+      );
+    });
+    finds("a log moved to another block of the chain", ["BLOCK_NUMBER_MISMATCH"], () => {
+      world.lie(
+        lieOfLogs(([log = never(), other = never()]) => [
+          { ...log, blockNumber: other.blockNumber, blockHash: other.blockHash, logIndex: "0x7" },
+          other,
+        ]),
+      );
+    });
+    finds("a log of a block that is not the chain's", ["LOG_NOT_CANONICAL"], () => {
+      world.lie(changeLog(1, { blockHash: `0x${OTHER_ROOT}` }));
+    });
+    finds("a user who has a root that no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
+      world.lie(async (method, params, truth) => {
+        const answer = String(await truth(method, params));
+        // The reader's answer: a list of roots.
+        const isList = method === "eth_call" && answer.length > 2 + 4 * 64;
+        return isList ? answer.replace(firstRoot, OTHER_ROOT) : truth(method, params);
+      });
+    });
+  });
+
+  describe("in what the operator did", () => {
+    finds("a hidden user under a published root", ["USER_HIDDEN"], async () => {
+      await world.add(firstRoot, [newcomer.userID]);
+    });
+    finds("a root of hidden users, with no file at all", ["FILE_MISSING"], async () => {
+      await world.add(OTHER_ROOT, ids(spare));
+    });
+    finds("a user of a file whose root was never added", ["USER_NOT_PUBLISHED"], async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      await world.add(root, ids(spare.slice(1)));
+    });
+    finds("a user whose root has a file without them", ["USER_HIDDEN", "USER_NOT_IN_FILE"], async () => {
+      await world.add(firstRoot, [newcomer.userID]);
+      await world.publish(spare);
+    });
+    finds("a user in two files with different keys", ["USER_TWO_KEYS", "USER_SHADOWED"], async () => {
+      await world.publish([{ ...two, userID: one.userID }, ...spare]);
+    });
+    finds("a key off the curve", ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE"], async () => {
+      const key = Buffer.from(newcomer.pubKey, "base64");
+      key[104] = (key[104] ?? 0) ^ 1;
+      await world.publish([{ ...newcomer, pubKey: inBase64(key) }]);
+    });
+    finds("a coordinate that is not below the prime", ["KEY_INVALID PUBLIC_KEY_FORMAT"], async () => {
+      const key = Buffer.from(newcomer.pubKey, "base64").fill(0xff, 1, 53);
+      await world.publish([{ ...newcomer, pubKey: inBase64(key) }]);
+    });
+    finds("a key of small order", ["KEY_INVALID PUBLIC_KEY_SMALL_ORDER"], async () => {
+      const [identity = never()] = pointsOfSmallOrder();
+      await world.publish([{ ...newcomer, pubKey: inBase64(encode(identity)) }]);
+    });
+    finds("a key id of another key", ["KEY_INVALID KEY_ID_MISMATCH"], async () => {
+      await world.publish([{ ...newcomer, keyID: one.keyID === newcomer.keyID ? two.keyID : one.keyID }]);
+    });
+    finds(
+      "two keys, one off the curve, of one user in two files",
+      ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE", "USER_TWO_KEYS", "USER_SHADOWED"],
+      async () => {
+        const key = Buffer.from(newcomer.pubKey, "base64");
+        key[104] = (key[104] ?? 0) ^ 1;
+        await world.publish([newcomer]);
+        await world.publish([...spare.slice(1), { ...newcomer, pubKey: inBase64(key) }]);
+      },
+    );
+
+    for (const [fault, detail, values] of [
+      ["a user twice in a file", "DUPLICATE_USER", [one, { ...two, userID: one.userID }].map(serializeKeyRecord)],
+      ["a last value written twice", "DUPLICATE_VALUE", [one, two, two].map(serializeKeyRecord)],
+      ["a value that is no record", "RECORD_INVALID", ["{}"]],
+      ["a value with a fourth field", "RECORD_INVALID", [serializeKeyRecord(one).replace("{", '{"a":"b",')]],
+      ["a short key", "PUBLIC_KEY_LENGTH", [serializeKeyRecord({ ...one, pubKey: "BAAA" })]],
+      ["a value that hashes as a node does", "VALUE_LOOKS_LIKE_NODE", ["ab".repeat(64)]],
+      [
+        "a user id in upper case",
+        "USER_ID_INVALID",
+        [serializeKeyRecord({ ...one, userID: one.userID.toUpperCase() })],
+      ],
+    ] as const) {
+      finds(fault, [`FILE_INVALID ${detail}`], async () => {
+        const root = await world.store(values);
+        await world.add(root, [newcomer.userID]);
+      });
+    }
+  });
+
+  describe("in the files", () => {
+    finds("a withheld file", ["FILE_MISSING"], () => rm(world.pathOf(`${firstRoot}.json`)));
+    finds("a file missing from the folder", ["FILE_MISSING"], async () => {
+      await rm(world.pathOf(`${firstRoot}.json`));
+      return inFolder();
+    });
+    finds("another key in a file", ["FILE_INVALID ROOT_MISMATCH"], () =>
+      tamper((text) => text.replace(one.pubKey, two.pubKey)),
+    );
+    finds("a user left out of a file", ["FILE_INVALID ROOT_MISMATCH"], () =>
+      world.store(first.slice(1).map(serializeKeyRecord)).then(async (root) => {
+        await world.writeText(firstRoot, await world.readText(root));
+      }),
+    );
+    finds("another root's file in its place", ["FILE_INVALID ROOT_MISMATCH"], async () =>
+      world.writeText(firstRoot, await world.readText(secondRoot)),
+    );
+    finds("a lookup that points at another", ["FILE_INVALID LOOKUP_MISMATCH"], () =>
+      tamper((text) => text.replace(`"${one.userID}":0`, `"${one.userID}":1`)),
+    );
+    finds("a node that is not the tree's", ["FILE_INVALID TREE_MISMATCH"], () =>
+      tamper((text) => text.replace('"level":1', '"level":2')),
+    );
+    finds("a key twice in an object", ["FILE_INVALID JSON_DUPLICATE_KEY"], () =>
+      tamper((text) => text.replace('"hashalgo"', '"hashalgo":"md5","hashalgo"')),
+    );
+    finds("another hash algorithm", ["FILE_INVALID FILE_HASH_ALGORITHM"], () =>
+      tamper((text) => text.replace('"sha256"', '"md5"')),
+    );
+    finds("a fourth key", ["FILE_INVALID FILE_UNKNOWN_KEY"], () => tamper((text) => text.replace("{", '{"more":{},')));
+    finds("a file cut short where it is kept", ["FILE_INVALID JSON_INVALID"], () =>
+      tamper((text) => text.slice(0, text.length / 2)),
+    );
+    finds("an empty file", ["FILE_INVALID JSON_INVALID"], () => tamper(() => ""));
+    finds("a file that is not UTF-8", ["FILE_INVALID FILE_NOT_UTF8"], () =>
+      tamper((text) => Buffer.concat([Buffer.from(text), Uint8Array.of(0xff)])),
+    );
+    finds("a stray file", ["FILE_STRAY"], async () => {
+      await world.store(spare.map(serializeKeyRecord));
+      return inFolder();
+    });
+    finds("a stray folder of proofs", ["FILE_STRAY"], async () => {
+      await mkdir(world.pathOf(OTHER_ROOT));
+      return inFolder();
+    });
+    finds("a file of no root's name", ["FILE_STRAY"], async () => {
+      await writeFile(world.pathOf(`${firstRoot}.json.bak`), "");
+      return inFolder();
+    });
+    finds("both files in a bad way", ["FILE_MISSING", "FILE_INVALID ROOT_MISMATCH"], async () => {
+      await tamper((text) => text.replace(one.pubKey, two.pubKey));
+      await rm(world.pathOf(`${secondRoot}.json`));
+    });
+  });
+
+  describe("where the world does not answer, has no verdict:", () => {
+    const hostOf = async (handler: Parameters<typeof serve>[0]): Promise<Partial<AuditOptions>> => {
+      const { url } = closing(await serve(handler));
+      return { files: { merkleUrl: url, ...LIMITS } };
+    };
+    const gone = async () => {
+      const host = await serve(() => undefined);
+      await host.close();
+      return { files: { merkleUrl: host.url, ...LIMITS } };
+    };
+    const hosts: [string, string, () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>][] = [
+      [
+        "a truncated download",
+        "UNREACHABLE",
+        () =>
+          hostOf((_, response) => {
+            response.writeHead(200, { "Content-Length": 1000 }).write("{");
+            setTimeout(() => response.destroy(), 20);
+          }),
+      ],
+      ["a host that is gone", "UNREACHABLE", gone],
+      ["a host that is busy", "FILE_HOST_ERROR", () => hostOf((_, response) => response.writeHead(503).end())],
+      [
+        "a host that redirects",
+        "REDIRECT_REFUSED",
+        () => hostOf((_, response) => response.writeHead(302, { Location: "/" }).end()),
+      ],
+      [
+        "a file of any size",
+        "ANSWER_TOO_LARGE",
+        () => ({
+          files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 100 },
+        }),
+      ],
+      [
+        "a file of any size in the folder",
+        "ANSWER_TOO_LARGE",
+        () => ({
+          files: { dir: world.fresh.merkleDir, ...LIMITS, maxBytes: 100 },
+        }),
+      ],
+    ];
+    for (const [fault, code, host] of hosts) {
+      it(`${fault}: ${code}`, async () => {
+        const report = await world.audit(await host());
+        expect(outcomeOf(report)).to.deep.equal({ verdict: "unanswered", codes: [code, code] });
+      });
+    }
+
+    it("damage, where one file is bad and the other's host does not answer", async () => {
+      const { merkleUrl } = world.fresh;
+      await tamper(() => "{}");
+      const changes = await hostOf((request, response) => {
+        if (request.url?.includes(secondRoot) === true) response.writeHead(503).end();
+        else void fetch(`${merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
+      });
+      const codes = ["FILE_HOST_ERROR", "FILE_INVALID FILE_SHAPE"];
+      expect(outcomeOf(await world.audit(changes))).to.deep.equal({ verdict: "damage", codes });
+    });
+
+    it("a folder that is not there", async () => {
+      const files = { dir: world.pathOf("none"), ...LIMITS };
+      expect(await failure(world.audit({ files }))).to.include({ code: "FILE_UNREADABLE" });
+    });
+
+    const logs: [string, Lie][] = [
+      ["a log twice", lieOfLogs((logs) => [...logs, ...logs])],
+      ["a log of another contract", changeLog(0, { address: `0x${"12".repeat(20)}` })],
+      ["a log of another event", changeLog(0, (log) => ({ topics: [`0x${OTHER_ROOT}`, log.topics[1] ?? ""] }))],
+      ["a log with a topic too many", changeLog(0, (log) => ({ topics: [...log.topics, `0x${OTHER_ROOT}`] }))],
+      ["a log that was removed", changeLog(0, { removed: true })],
+      ["a log from beyond the range", changeLog(0, { blockNumber: "0xffffff" })],
+      ["a log of no users", changeLog(0, { data: word(0) })],
+      ["a log of more users than can be counted", changeLog(0, { data: `0x${"f".repeat(64)}` })],
+      [
+        "two blocks of one height",
+        lieOfLogs(([log = never()]) => [log, { ...log, logIndex: "0x7", blockHash: `0x${OTHER_ROOT}` }]),
+      ],
+      ["a log that is none", lieOfLogs(() => [null])],
+      ["no list of logs", lieOfLogs(() => "0x")],
+    ];
+    for (const [fault, lie] of logs) {
+      it(`${fault}: RPC_ANSWER_INVALID`, async () => {
+        world.lie(lie);
+        expect(await failure(world.audit())).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
+      });
+    }
+
+    it("an endpoint that fails in the middle: RPC_ERROR", async () => {
+      world.lie((method, params, truth) => {
+        if (method === "eth_getLogs") throw new Error();
+        return truth(method, params);
+      });
+      expect(await failure(world.audit())).to.include({ name: "TransportError", code: "RPC_ERROR" });
+    });
+  });
+
+  describe("believes nothing of", () => {
+    const refuses = (what: string, code: string, ask: () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>) => {
+      it(`${what}: ${code}`, async () => {
+        expect(await failure(world.audit(await ask()))).to.include({ name: "VerificationError", code });
+      });
+    };
+    refuses("a contract that is none", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
+    refuses("a contract with other code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
+    refuses("proven other code", "CODE_HASH_MISMATCH", async () => ({
+      ...(await pinned()),
+      codeHash: `0x${OTHER_ROOT}`,
+    }));
+    refuses("another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }));
+    refuses("a header that is not the pinned block's", "HEADER_MISMATCH", async () => {
+      const genesis = await world.fresh.call("eth_getBlockByNumber", ["0x0", false]);
+      world.lie((method, params, truth) => (method === "eth_getBlockByHash" ? genesis : truth(method, params)));
+      return pinned();
+    });
+    refuses("a proof of another slot", "PROOF_INVALID", async () => {
+      world.lie((method, params, truth) =>
+        truth(method, method === "eth_getProof" ? params.with(1, [word(0)]) : params),
+      );
+      return pinned();
+    });
+  });
+
+  describe("what it cannot see", () => {
+    it("is a log withheld together with a lowered number of users, where no proof is asked for", async () => {
+      world.lie((method, params, truth) =>
+        JSON.stringify(params).includes("0x07973ccf")
+          ? word(2)
+          : lieOfLogs((logs) => logs.slice(1))(method, params, truth),
+      );
+      expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
+    });
+  });
+
+  describe("all together", () => {
+    it("are of every kind that an audit finds but those of a chain that is reorganised, and of watched users", () => {
+      const others = Object.values(FINDING_CODES)
+        .flat()
+        .filter((code) => !covered.has(code));
+      expect(others).to.deep.equal([
+        "ROOT_REORGANISED",
+        "WATCHED_KEY_MISMATCH",
+        "WATCHED_ROOT_CHANGED",
+        "CHAIN_REORGANISED",
+      ]);
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("unreachable");
+}

@@ -1,0 +1,28 @@
+import { expect } from "chai";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { finding, FINDING_CODES, Findings } from "../../../packages/operator/src/audit/finding.ts";
+
+const ROOT = "ab".repeat(32);
+
+describe("findings", () => {
+  it("are explained in docs/auditing.md: one row a code, and no other", async () => {
+    const text = await readFile(join(import.meta.dirname, "../../../docs/auditing.md"), "utf8");
+    const rows = Array.from(text.matchAll(/^\| `([A-Z_]+)` +\|/gm), ([, code]) => code);
+    expect(rows.toSorted()).to.deep.equal(Object.values(FINDING_CODES).flat().toSorted());
+  });
+
+  it("are kept up to a number, and counted beyond it, so that no notice stands in the way of damage", () => {
+    const findings = new Findings();
+    for (let i = 0; i < Findings.KEPT + 5; i++) findings.add([finding("USER_SHADOWED", String(i))]);
+    findings.add([finding("USER_HIDDEN", "of the root", { root: ROOT }), finding("LOG_WITHHELD", "of all")]);
+    expect(findings.count).to.deep.equal({ damage: 2, notice: Findings.KEPT + 5 });
+    expect([findings.list.length, findings.left]).to.deep.equal([Findings.KEPT, 7]);
+    findings.sort([ROOT]);
+    expect(findings.list.slice(0, 3).map(({ code }) => code)).to.deep.equal([
+      "USER_HIDDEN",
+      "LOG_WITHHELD",
+      "USER_SHADOWED",
+    ]);
+  });
+});

@@ -1,0 +1,240 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { json as jsonOf } from "node:stream/consumers";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { auditedWorld } from "../../support/auditedWorld.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach } from "../../support/support.ts";
+import { keyroot, keyrootJson, startKeyroot } from "../../support/commandLine.ts";
+
+const records = sampleRecords(5);
+const [mine = never(), ...others] = records;
+const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
+const HASH = `0x${"ab".repeat(32)}`;
+
+describe("commands that audit and watch", function () {
+  this.timeout(60_000);
+  const world = auditedWorld();
+  const closing = closedAfterEach();
+
+  const place = (merkleUrl = world.fresh.merkleUrl) => [
+    ...["--rpc", world.url, "--contract", world.fresh.contract, "--chain-id", String(world.fresh.chainId)],
+    ...["--merkle-url", merkleUrl],
+  ];
+  const statePath = () => join(world.folder, "state.json");
+  const auditing = (...more: string[]) => ["audit", ...place(), "--state", statePath(), ...more];
+  const gone = async () => {
+    const host = await serve(() => undefined);
+    await host.close();
+    return host.url;
+  };
+
+  describe("audit", () => {
+    beforeEach(() => world.publish(others));
+
+    it("ends with 0 and a page that tells what was audited, and charts its batches", async () => {
+      const root = await world.publish([mine]);
+      const hash = await world.head();
+      const { code, stdout } = await keyroot(auditing("--block-hash", hash, "--proof"));
+      expect(code).to.equal(0);
+      expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
+      expect(stdout).to.include(`${hash}, 20`);
+      expect(stdout).to.include("the hash that you named, and a storage proof of the number of users under it\n");
+      expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
+      expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
+      expect(stdout).to.match(/\nAll is as it should be: every event, every file, every user\.\n$/);
+      const { json } = await keyrootJson(auditing("--files", world.fresh.merkleDir));
+      expect(json).to.deep.include({
+        passed: true,
+        userCount: 5,
+        roots: 2,
+        damage: 0,
+        findings: [],
+        straysSearched: true,
+      });
+      expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
+    });
+
+    it("ends with 1 and a precise finding where something is wrong", async () => {
+      const root = await world.publish([mine]);
+      await world.writeText(root, (await world.readText(root)).replace(mine.pubKey, other.pubKey));
+      const { code, json } = await keyrootJson(auditing());
+      expect([code, json["passed"], json["damage"]]).to.deep.equal([1, false, 1]);
+      const [found] = json["findings"] as Record<string, unknown>[];
+      expect(found).to.include({ code: "FILE_INVALID", detail: "ROOT_MISMATCH", severity: "damage", root });
+      const page = await keyroot(auditing());
+      expect(page.code).to.equal(1);
+      expect(page.stdout).to.match(
+        /\nDamage {2}FILE_INVALID \(ROOT_MISMATCH\): The file [^]*\nNOT AS IT SHOULD BE: 1 finding/,
+      );
+    });
+
+    it("ends with 3 and no verdict where the file host is gone, and goes on when it is back", async () => {
+      const away = ["audit", ...place(await gone()), "--state", statePath()];
+      const { code, json } = await keyrootJson(away);
+      expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
+      expect((json["unanswered"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
+      expect((await keyroot(away)).stdout).to.match(/\nNO VERDICT: /);
+      expect((await keyroot(auditing())).code).to.equal(0);
+    });
+
+    it("ends with 3 where the endpoint is gone, and with 1 where it proves something false", async () => {
+      const away = auditing().with(2, await gone());
+      expect((await keyrootJson(away)).json.error).to.include({ code: "UNREACHABLE" });
+      world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
+      const { code, json } = await keyrootJson(auditing("--proof"));
+      expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
+    });
+
+    it("ends with 2 at a state that was changed, and begins anew where it is asked to", async () => {
+      await writeFile(statePath(), "{}");
+      const { code, json } = await keyrootJson(auditing());
+      expect([code, json.error?.["code"]]).to.deep.equal([2, "STATE_INVALID"]);
+      expect((await keyroot(auditing("--fresh"))).code).to.equal(0);
+      expect((await keyroot(auditing())).code).to.equal(0);
+    });
+
+    it("ends with 2 where the question is wrong, having asked nobody", async () => {
+      let asked = 0;
+      world.lie(() => asked++);
+      const wrong = [
+        ["--block", "pending"],
+        ["--block", "safe", "--block-hash", HASH],
+        ["--block-hash", "0x12"],
+        ["--code-hash", HASH.toUpperCase()],
+        ["--workers", "-1"],
+        ["--file-bytes", "0"],
+      ];
+      const ran = await Promise.all(wrong.map((options) => keyrootJson(auditing(...options))));
+      expect(ran.map(({ code, json }) => [code, json.error?.["code"]])).to.deep.equal(
+        wrong.map(() => [2, "ARGUMENT_INVALID"]),
+      );
+      expect(asked).to.equal(0);
+    });
+  });
+
+  describe("watch", () => {
+    const watching = (...more: string[]) => [
+      ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "20"],
+      ...more,
+    ];
+    const linesOf = (text: string) =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+    it("looks once, from where it ended, and ends with 0", async () => {
+      const once = watching("--once", "--state", statePath());
+      expect((await keyroot(once)).code).to.equal(0);
+      const root = await world.publish([mine]);
+      const { code, stdout } = await keyroot([...once, "--json"]);
+      expect(code).to.equal(0);
+      const [added, published, looked] = linesOf(stdout);
+      expect(added).to.include({ event: "root", root, addedCount: 1 });
+      expect(published).to.include({ event: "published", root, userID: mine.userID });
+      expect(looked).to.include({ event: "looked" });
+      expect(looked?.["time"]).to.match(/^\d{4}-.*Z$/);
+    });
+
+    it("ends with 1 at a false key, a JSON line, and a message to the webhook", async () => {
+      const messages: unknown[] = [];
+      const hook = closing(
+        await serve((request, response) => {
+          void jsonOf(request).then((message) => {
+            messages.push(message);
+            response.end();
+          });
+        }),
+      );
+      const child = startKeyroot(watching("--json", "--webhook-host", new URL(hook.url).host), {
+        KEYROOT_WEBHOOK: `${hook.url}/secret`,
+      });
+      const lines: string[] = [];
+      const reading = (async () => {
+        for await (const line of createInterface({ input: child.stdout })) {
+          if (lines.push(line) === 1) await world.publish([{ ...other, userID: mine.userID }]);
+        }
+      })();
+      const [code] = (await once(child, "close")) as [number];
+      await reading;
+      expect(code).to.equal(1);
+      const alarms = linesOf(lines.join("\n")).filter(({ event }) => event === "alarm");
+      expect(alarms).to.have.lengthOf(1);
+      expect(alarms[0]).to.include({ code: "WATCHED_KEY_MISMATCH", userID: mine.userID });
+      expect(messages).to.have.lengthOf(1);
+      expect(messages[0]).to.include({ event: "alarm", code: "WATCHED_KEY_MISMATCH", chainId: world.fresh.chainId });
+      expect(lines.join()).not.to.include("secret");
+    });
+
+    it("watches several users, and shouts though the webhook takes nothing", async () => {
+      const path = join(world.folder, "users.jsonl");
+      await writeFile(path, records.map(serializeKeyRecord).join("\n"));
+      await world.publish([...others, { ...other, userID: mine.userID }]);
+      const hook = `${await gone()}/secret`;
+      const hooked = ["--webhook", hook, "--webhook-host", new URL(hook).host];
+      const { code, stdout, stderr } = await keyroot(["watch", ...place(), "--records", path, "--once", ...hooked]);
+      expect(code).to.equal(1);
+      expect(stdout.match(/^published /gm)).to.have.lengthOf(others.length);
+      expect(stdout).to.match(/^ALARM {2}WATCHED_KEY_MISMATCH: /m);
+      expect(stderr)
+        .to.match(/^UNREACHABLE: The alarm was not sent: /)
+        .and.not.include("secret");
+    });
+
+    it("says that nobody answers, goes on, and ends with 0 at Ctrl-C", async () => {
+      // The chain is asked which one it is before the first look.
+      let calls = 0;
+      world.lie((method, params, truth) => {
+        if (++calls > 2 && calls < 5) throw new Error();
+        return truth(method, params);
+      });
+      const child = startKeyroot(watching("--json"));
+      const seen: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        seen.push((JSON.parse(line) as { event: string }).event);
+        if (seen.at(-1) === "looked") break;
+      }
+      child.kill("SIGINT");
+      const [code] = (await once(child, "close")) as [number];
+      expect(code).to.equal(0);
+      expect(seen.slice(-2)).to.deep.equal(["answered", "looked"]);
+      expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["no-answer"]));
+    });
+
+    it("ends with 3 where nobody answers, and it is to look once", async () => {
+      const { code, json } = await keyrootJson(watching("--once").with(2, await gone()));
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
+    });
+
+    it("ends with 2 where the question is wrong, having asked nobody", async () => {
+      let asked = 0;
+      world.lie(() => asked++);
+      const hook = "https://hooks.example/secret";
+      const wrong = [
+        ["watch", ...place()],
+        ["watch", ...place(), "--user-id", mine.userID],
+        watching().with(-3, "AAAA"),
+        watching("--records", "users.jsonl"),
+        watching("--webhook", hook),
+        watching("--webhook", hook, "--webhook-host", "other.example"),
+        watching("--webhook", "http://hooks.example/secret", "--webhook-host", "hooks.example"),
+        watching("--block", "pending"),
+        watching("--from-block", "-1"),
+        watching("--every", "0"),
+      ];
+      const ran = await Promise.all(wrong.map((args) => keyrootJson(args)));
+      expect(ran.map(({ code }) => code)).to.deep.equal(wrong.map(() => 2));
+      expect(JSON.stringify(ran)).not.to.include("secret");
+      expect(asked).to.equal(0);
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("unreachable");
+}

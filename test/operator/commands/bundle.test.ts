@@ -1,0 +1,219 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { verifyProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+import type { Bundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { keyroot, keyrootJson } from "../../support/commandLine.ts";
+
+describe("bundle, and verify --bundle", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const file = makeMerkleFile(sampleRecords(700));
+  const { root } = file.tree;
+  const [mine, other] = file.records as [KeyRecord, KeyRecord];
+  const stranger = file.records.find(({ pubKey }) => pubKey !== mine.pubKey) ?? other;
+  const { userID } = mine;
+
+  let stack: Stack;
+  let target: string[];
+  /** Options of a command that asks nobody: what the user trusts. */
+  let trusted: string[];
+  let bundlePath: string;
+  let made: Awaited<ReturnType<typeof keyrootJson>>;
+
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    const { contract, rpcUrl, merkleUrl, merkleDir, connection } = stack;
+    await writeFile(join(merkleDir, `${root}.json`), textOf(file));
+    const registry = await connection.ethers.getContractAt("PublicKeyRegistry", contract);
+    const packed = file.records.map(({ userID }) => userIDToHex(userID)).join("");
+    await registry.addMerkleTreeRoot(`0x${root}`, `0x${packed}`);
+
+    target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
+    made = await keyrootJson(["bundle", userID, ...target, "--out", merkleDir]);
+    bundlePath = (made.json["bundle"] as { path: string }).path;
+    trusted = ["--contract", contract, "--block-hash", (made.json["block"] as { hash: string }).hash];
+  });
+
+  after(() => stack.close());
+
+  const verify = async (path: string, ...options: string[]) => {
+    const { code, json } = await keyrootJson(["verify", "--bundle", path, ...options]);
+    return { code, json, error: json.error?.["code"] };
+  };
+  /** The bundle with something in the place of something else. */
+  const forge = async (change: (bundle: Bundle) => object) => {
+    const path = join(folder.path, "forged.json");
+    await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(bundlePath, "utf8")) as Bundle)));
+    return path;
+  };
+
+  describe("bundle", () => {
+    it("writes a user's proof and bundle where the file host serves them, and nothing else", async () => {
+      expect(made.code).to.equal(0);
+      expect(made.json).to.include({ root, contract: stack.contract, chainId: stack.chainId });
+      expect(made.json["record"]).to.deep.equal(mine);
+      expect((await readdir(join(stack.merkleDir, root))).sort()).to.deep.equal(
+        [`${userID}.bundle.json`, `${userID}.json`].sort(),
+      );
+      for (const [name, most] of [
+        ["proof", 3_000],
+        ["bundle", 8_000],
+      ] as const) {
+        const { path, bytes } = made.json[name] as { path: string; bytes: number };
+        const response = await fetch(stack.merkleUrl + path.slice(stack.merkleDir.length));
+        const text = await response.text();
+        expect([text, bytes]).to.deep.equal([await readFile(path, "utf8"), text.length]);
+        expect(bytes).to.be.at.most(most);
+      }
+    });
+
+    it("makes a proof that holds under the contract's root", async () => {
+      const bytes = await (await fetch(`${stack.merkleUrl}/${root}/${userID}.json`)).bytes();
+      expect(verifyProof(bytes, { userID, root })).to.deep.include({ record: mine, uniqueness: "unchecked" });
+    });
+
+    it("tells people what to do with it", async () => {
+      const { code, stdout } = await keyroot(["bundle", other.userID, ...target, "--out", folder.path]);
+      expect(code).to.equal(0);
+      const [proof = "", bundle = "", , hint = ""] = stdout.split("\n");
+      expect(proof).to.match(/\.json {2}proof, \d+ bytes$/);
+      expect(bundle).to.match(/\.bundle\.json {2}bundle, \d+ bytes$/);
+      const [path = ""] = bundle.split("  ");
+      const command = hint.trim().split(" ").slice(3);
+      const { code: verified } = await keyroot(command.map((word) => (word === "FILE" ? path : word)));
+      expect(verified).to.equal(0);
+    });
+
+    it("replaces a bundle by one of the block that it is told, and finds a stack that runs", async () => {
+      const note = { ...stack, pid: process.pid, connection: undefined };
+      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
+      await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(note));
+      const before = await readFile(bundlePath, "utf8");
+      await stack.connection.networkHelpers.mine();
+      const newer = await keyrootJson(["bundle", userID], { env });
+      expect([newer.code, (newer.json["bundle"] as { path: string }).path]).to.deep.equal([0, bundlePath]);
+      expect(await readFile(bundlePath, "utf8")).to.not.equal(before);
+      expect((await keyrootJson(["bundle", userID, ...trusted.slice(2)], { env })).code).to.equal(0);
+      expect(await readFile(bundlePath, "utf8")).to.equal(before);
+      // The stack that runs says which contract, too.
+      const verified = await keyroot(["verify", "--bundle", bundlePath, ...trusted.slice(2)], { env });
+      expect(verified).to.include({ code: 0, stderr: "" });
+    });
+
+    const but = (option: string, value: string) => target.with(target.indexOf(option) + 1, value);
+    for (const [what, exit, error, args] of [
+      ["a user without a key", 1, "NOT_PUBLISHED", () => [sampleUserID(1, 9), ...target]],
+      ["another chain", 1, "CHAIN_ID_MISMATCH", () => [userID, ...but("--chain-id", "1")]],
+      ["a user who is none", 2, "USER_ID_INVALID", () => ["me", ...target]],
+      ["a block hash that is none", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--block-hash", "latest"]],
+      ["no stack", 2, "ARGUMENT_INVALID", () => [userID]],
+      ["no user", 2, "ARGUMENT_INVALID", () => target],
+      ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--block-hash", `0x${"12".repeat(32)}`]],
+      ["an endpoint that is gone", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
+    ] as const) {
+      it(`ends with ${exit} and writes nothing: ${what}`, async () => {
+        const { code, json } = await keyrootJson(["bundle", ...args(), "--out", folder.path]);
+        expect([code, json.error?.["code"]]).to.deep.equal([exit, error]);
+        expect(await readdir(folder.path)).to.be.empty;
+      });
+    }
+
+    it("ends with 3 where it cannot write", async () => {
+      const path = join(folder.path, "file");
+      await writeFile(path, "");
+      const { code, json } = await keyrootJson(["bundle", userID, ...target, "--out", path]);
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
+      // A folder stands where the proof should: no draft is left beside it.
+      await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
+      expect((await keyrootJson(["bundle", userID, ...target, "--out", folder.path])).code).to.equal(3);
+      expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
+    });
+  });
+
+  describe("verify --bundle", () => {
+    it("verifies a user's key without a network, and says what that rests on", async () => {
+      const { code, json } = await verify(bundlePath, ...trusted);
+      expect(code).to.equal(0);
+      expect(json["record"]).to.deep.equal(mine);
+      expect(json).to.include({ verified: true, root, uniqueness: "unchecked", chainId: stack.chainId });
+      expect(json["evidence"]).to.deep.equal({ anchor: "pinned", storageProof: true, block: made.json["block"] });
+    });
+
+    it("opens no connection at all", async () => {
+      const patch = "import net from 'node:net'; net.Socket.prototype.connect = () => { throw new Error('network'); };";
+      const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(patch)}` };
+      const { code, stderr } = await keyroot(["verify", "--bundle", bundlePath, ...trusted], { env });
+      expect([code, stderr]).to.deep.equal([0, ""]);
+      // With the same patch, whatever does open one fails.
+      expect((await keyroot(["verify", userID, ...target], { env })).code).to.equal(3);
+    });
+
+    it("verifies it for people", async () => {
+      const { code, stdout } = await keyroot(["verify", userID, "--bundle", bundlePath, ...trusted]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(new RegExp(`^The public key of ${userID} is verified, as of block \\d+\\.\n`));
+      expect(stdout).to.contain("only the whole file shows");
+    });
+
+    it("holds against all that the user knows", async () => {
+      const known = ["--chain-id", String(stack.chainId), "--expected-public-key", mine.pubKey];
+      const { json } = await verify(bundlePath, ...trusted);
+      expect(await verify(bundlePath, ...trusted, ...known, "--code-hash", String(json["codeHash"]))).to.include({
+        code: 0,
+      });
+    });
+
+    it("says that a bundle is unanchored where no block is trusted, and ends with 1", async () => {
+      const { code, stdout, stderr } = await keyroot(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.match(/^UNANCHORED \(step anchor\): Unanchored: /);
+    });
+
+    it("ends with 1 for what is false", async () => {
+      for (const [error, path, options] of [
+        ["KEY_MISMATCH", bundlePath, ["--expected-public-key", stranger.pubKey]],
+        ["CHAIN_ID_MISMATCH", bundlePath, ["--chain-id", "1"]],
+        ["CODE_HASH_MISMATCH", bundlePath, ["--code-hash", `0x${"12".repeat(32)}`]],
+        ["USER_MISMATCH", bundlePath, [other.userID]],
+        ["BUNDLE_SHAPE", join(stack.merkleDir, root, `${userID}.json`), []],
+        ["FILE_TOO_LARGE", join(stack.merkleDir, `${root}.json`), []],
+        ["PROOF_INVALID", await forge((bundle) => ({ ...bundle, storageProof: [] })), []],
+      ] as const) {
+        expect(await verify(path, ...trusted, ...options)).to.include({ code: 1, error });
+      }
+      const elsewhere = ["--contract", `0x${"12".repeat(20)}`, ...trusted.slice(2)];
+      expect(await verify(bundlePath, ...elsewhere)).to.include({ code: 1, error: "CONTRACT_MISMATCH" });
+      const otherBlock = [...trusted.slice(0, 3), `0x${"12".repeat(32)}`];
+      expect(await verify(bundlePath, ...otherBlock)).to.include({ code: 1, error: "HEADER_MISMATCH" });
+    });
+
+    it("ends with 2 for a wrong question", async () => {
+      for (const [error, path, options] of [
+        ["ARGUMENT_INVALID", bundlePath, trusted.slice(2)],
+        ["ARGUMENT_INVALID", bundlePath, [...trusted.slice(0, 3), "latest"]],
+        ["ARGUMENT_INVALID", bundlePath, ["--contract", "0x12", ...trusted.slice(2)]],
+        ["ARGUMENT_INVALID", bundlePath, [...trusted, "--rpc", stack.rpcUrl]],
+        ["USER_ID_INVALID", bundlePath, [...trusted, "me"]],
+        ["FILE_UNREADABLE", join(folder.path, "none.json"), trusted],
+        ["FILE_UNREADABLE", folder.path, trusted],
+      ] as const) {
+        expect(await verify(path, ...options)).to.include({ code: 2, error });
+      }
+    });
+  });
+
+  describe("verify without a bundle", () => {
+    it("still needs a user, and ends with 2 without one", async () => {
+      const { code, json } = await keyrootJson(["verify", ...target]);
+      expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    });
+  });
+});

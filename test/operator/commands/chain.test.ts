@@ -1,0 +1,415 @@
+import { expect } from "chai";
+import { EventEmitter, once } from "node:events";
+import { readdir, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { parsePlan } from "../../../packages/operator/src/publisher/plan/plan.ts";
+import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
+import { readRegistry } from "../../../packages/operator/src/publisher/chain/registryAbi.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
+import { keyroot, keyrootJson, keyrootJsonLines, startKeyroot } from "../../support/commandLine.ts";
+
+const DEPLOYMENTS = join(import.meta.dirname, "../../../ignition/deployments");
+const NOBODY = "0x000000000000000000000000000000000000dEaD";
+
+describeOnBoth("commands with a chain", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  const folder = temporaryFolder();
+  const closing = closedAfterEach();
+  const [one = never(), two = never(), three = never()] = sampleRecords(3);
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  const chain = (changes: Record<string, string> = {}) =>
+    options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
+  const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
+  let plans = 0;
+  /** A folder of its own for the plan of each run. */
+  const planFolder = () => join(folder.path, `plan-${++plans}`);
+  const write = async (records: readonly KeyRecord[]) => {
+    const path = join(folder.path, "users.jsonl");
+    await writeFile(path, records.map(serializeKeyRecord).join("\n"));
+    return path;
+  };
+  const publishing = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) => [
+    "publish",
+    ...place({ records: await write(records), out: fresh.merkleDir, ...changes }),
+  ];
+  const publish = async (...args: Parameters<typeof publishing>) => {
+    const { code, json, events } = await keyrootJsonLines(
+      await publishing(args[0], { plan: planFolder(), ...args[1] }),
+    );
+    return { code, json, events, error: json.error?.["code"] };
+  };
+  const verify = async (userID: string, changes: Record<string, string> = {}) => {
+    const { code, json } = await keyrootJson(["verify", userID, ...place(changes)]);
+    return [code, json.error?.["code"] ?? json["verified"]];
+  };
+  const read = async (name: string, contract = fresh.contract) =>
+    String(await readRegistry(fresh.call, contract, name));
+  /** Publishes within this process, for commands that are asked about it afterwards. */
+  const publishQuickly = async (...records: KeyRecord[]) =>
+    publishRecords(records, { registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
+
+  describe("publish", () => {
+    it("publishes, so that verify says yes and status counts", async () => {
+      const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
+      expect(code).to.equal(0);
+      expect(json).to.include({ users: 3, transactions: 2, kept: 0, contract: fresh.contract });
+      expect(json).to.deep.include({ shadowed: [], skipped: [] });
+      const published = json["published"] as Record<string, unknown>[];
+      expect(published).to.have.lengthOf(2);
+      for (const root of published)
+        expect(root).to.include.keys(
+          "root",
+          "users",
+          "fileBytes",
+          "addedCount",
+          "blockNumber",
+          "gasUsed",
+          "gasPrice",
+          "transactionHash",
+        );
+      expect(await verify(one.userID)).to.deep.equal([0, true]);
+      expect(await read("userCount")).to.equal("3");
+    });
+
+    it("tells people of each root, and who keeps an older one", async () => {
+      await publishQuickly(one);
+      const { code, stdout } = await keyroot(await publishing([one, two]));
+      expect(code).to.equal(0);
+      expect(stdout).to.match(
+        /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\nEach key is proven\. 1 transactions, \d+ gas, \d+ a user, \S+ ETH\.\n$/,
+      );
+      const { json, events } = await publish([one, two]);
+      expect(json).to.include({ users: 0, kept: 2 });
+      const kept = events.flatMap(({ event, users }) => (event === "kept" ? (users as { userID: string }[]) : []));
+      expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
+    });
+
+    it("tells what happens, one JSON object a line", async () => {
+      const { events } = await publish([one, two, three], { "users-per-file": "2" });
+      const names = events.map(({ event, stage }) => (event === "stage" ? stage : event));
+      expect(names.filter((name) => name !== "included" && name !== "sent")).to.deep.equal([
+        "reading roots",
+        "making files",
+        "planned",
+        "adding roots",
+        "published",
+        "proving keys",
+        "published",
+      ]);
+      expect(names.filter((name) => name === "included" || name === "sent")).to.have.lengthOf(4);
+      const users = events.flatMap(({ event, userIDs }) => (event === "published" ? (userIDs as string[]) : []));
+      expect(users).to.have.members([one.userID, two.userID, three.userID]);
+    });
+
+    it("shows its plan, the same byte for byte each time, and stores and sends nothing", async () => {
+      const plan = async (...more: string[]) => {
+        const args = ["publish", "--plan-only", ...chain({ records: await write([one, two, three]) })];
+        return keyroot([...args, "--users-per-file", "2", ...more]);
+      };
+      const [first, again, people] = await Promise.all([plan("--json"), plan("--json"), plan()]);
+      expect([first.code, people.code]).to.deep.equal([0, 0]);
+      const { batches } = parsePlan(Buffer.from(first.stdout));
+      expect(batches.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 1]);
+      expect(again.stdout).to.equal(first.stdout);
+      expect(people.stdout)
+        .to.include(batches[0]?.root)
+        .and.include("3 users to publish in 2 transactions, 0 have a root.");
+      expect([await readdir(fresh.merkleDir), await read("userCount")]).to.deep.equal([[], "0"]);
+
+      const { json } = await publish([one, two, three], { "users-per-file": "2" });
+      const roots = (json["published"] as { root: string; fileBytes: number }[]).map(({ root, fileBytes }) => [
+        root,
+        fileBytes,
+      ]);
+      expect(roots).to.have.deep.members(batches.map(({ root, fileBytes }) => [root, fileBytes]));
+    });
+
+    it("says when the roots are not as deep as asked for, and the chain stands still", async () => {
+      const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
+      expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
+      const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
+      expect(reason).to.match(/^block \d+ is to be under 999 more blocks; no block is$/);
+      expect(await read("userCount")).to.equal("1");
+    });
+
+    it("adds no root where the file host has other bytes, more bytes, no file, or is gone", async () => {
+      const gone = await serve(() => undefined);
+      await gone.close();
+      const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
+        closing(await serve((request, response) => void handler(request, response))).url;
+      const cases = [
+        [await hostOf((_, response) => response.end("{}")), 1, "FILE_CONFLICT"],
+        [await hostOf((_, response) => response.end("x".repeat(1_000_000))), 1, "FILE_CONFLICT"],
+        [await hostOf((_, response) => response.writeHead(404).end()), 1, "FILE_NOT_FOUND"],
+        [await hostOf((_, response) => response.writeHead(503).end()), 3, "FILE_HOST_ERROR"],
+        [await hostOf((_, response) => response.writeHead(302, { Location: "/" }).end()), 3, "REDIRECT_REFUSED"],
+        [gone.url, 3, "UNREACHABLE"],
+      ] as const;
+      const ran = await Promise.all(cases.map(([url]) => publish([one, two], { "merkle-url": `${url}/secret` })));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
+      expect(JSON.stringify(ran)).to.not.contain("secret");
+      expect(await read("userCount")).to.equal("0");
+    });
+
+    it("asks nothing and stores nothing where the question is wrong", async () => {
+      const cases: [Record<string, string>, string][] = [
+        [{ "merkle-url": "files.example" }, "ARGUMENT_INVALID"],
+        [{ contract: "0x123" }, "ARGUMENT_INVALID"],
+        [{ contract: "0x00000000000000000000000000000000DEADbeeF" }, "ARGUMENT_INVALID"],
+        [{ "users-per-file": "0" }, "ARGUMENT_INVALID"],
+        [{ "in-flight": "0" }, "ARGUMENT_INVALID"],
+        [{ "max-fee": "-1" }, "ARGUMENT_INVALID"],
+        [{ "access-list": "perhaps" }, "ARGUMENT_INVALID"],
+        [{ confirmations: "0" }, "ARGUMENT_INVALID"],
+        [{ out: "ftp://files.example" }, "ARGUMENT_INVALID"],
+        [{ records: join(folder.path, "none") }, "FILE_UNREADABLE"],
+      ];
+      const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, error]) => [2, error]));
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("refuses the wrong chain, the wrong contract and an owner whose key the endpoint does not hold", async () => {
+      const contract = await fresh.deploy("0x00000000000000000000000000000000DeaDBeef");
+      const cases = [
+        [{ "chain-id": "1" }, 1, "CHAIN_ID_MISMATCH"],
+        [{ contract: NOBODY }, 1, "NO_CONTRACT"],
+        [{ contract }, 2, "NOT_OWNER"],
+      ] as const;
+      const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
+      expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("names bad rows, and stores nothing", async () => {
+      const ran = await publish([one, one]);
+      expect(ran).to.include({ code: 1, error: "RECORDS_INVALID" });
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+    });
+
+    it("says where the files for a Safe cannot be written", async () => {
+      const outcome = await publish([one], { "safe-out": join(folder.path, "users.jsonl", "safe") });
+      expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
+    });
+
+    it("may be killed between file and root, and run again", async () => {
+      const asked = new EventEmitter();
+      const holding = closing(
+        await serve((request, response) => {
+          void text(request).then(async (body) => {
+            if (body.includes("eth_sendTransaction")) asked.emit("sending");
+            else response.end(await (await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE })).text());
+          });
+        }),
+      );
+      const plan = planFolder();
+      for (const [signal, ending] of [
+        ["SIGKILL", [null, "SIGKILL"]],
+        ["SIGINT", [130, null]],
+      ] as const) {
+        const child = startKeyroot([...(await publishing([one, two, three], { rpc: holding.url })), "--plan", plan]);
+        const ended = once(child, "exit");
+        const said = text(child.stderr);
+        await once(asked, "sending");
+        child.kill(signal);
+        expect(await ended).to.deep.equal(ending);
+        if (signal === "SIGINT") {
+          expect(await said).to.match(/^Stopped; nothing is lost.*\n {2}npx hardhat keyroot publish .*--plan \S+\n$/);
+        }
+      }
+      const files = await readdir(fresh.merkleDir);
+      expect([files.length, await read("userCount")]).to.deep.equal([1, "0"]);
+
+      const { code, json } = await publish([one, two, three], { plan });
+      expect([code, json["users"], json["kept"]]).to.deep.equal([0, 3, 0]);
+      expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
+      expect(await verify(three.userID)).to.deep.equal([0, true]);
+    });
+
+    it("makes a file of its plan anew that the store has lost, from the same records and no others", async () => {
+      const plan = planFolder();
+      const left = await publish([one, two], { plan, "max-fee": "0.000000001", timeout: "1" });
+      expect(left).to.include({ code: 3, error: "FEE_TOO_HIGH" });
+      const [name = ""] = await readdir(fresh.merkleDir);
+      await rm(join(fresh.merkleDir, name));
+
+      const others = await publish([one, three], { plan });
+      expect(others).to.include({ code: 1, error: "FILE_NOT_FOUND" });
+      expect(await readdir(fresh.merkleDir)).to.be.empty;
+
+      const { code, json, events } = await publish([two, one, three], { plan });
+      expect([code, json["users"], json["transactions"]]).to.deep.equal([0, 3, 2]);
+      const remade = events.filter(({ event }) => event === "remade");
+      expect(remade).to.deep.equal([{ event: "remade", root: name.slice(0, 64), users: 2 }]);
+      expect(await verify(two.userID)).to.deep.equal([0, true]);
+    });
+  });
+
+  describe("estimate", () => {
+    const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
+      keyrootJson(["estimate", ...chain({ records: await write(records), ...changes })]);
+
+    it("tells users, transactions, gas, price and cost, and what publishing then uses", async () => {
+      const records = sampleRecords(60);
+      const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
+      expect(code).to.equal(0);
+      expect(json).to.include({ users: 60, transactions: 2, estimated: 2, kept: 0, accessList: true });
+      const first = json["first"] as { plain: number; withAccessList: number };
+      expect(first.withAccessList).to.be.lessThan(first.plain);
+      expect(json["costWei"]).to.equal(
+        String(
+          BigInt(json["gas"] as number) * (BigInt(json["baseFeePerGas"] as string) + BigInt(json["tip"] as string)),
+        ),
+      );
+      expect(Math.abs((json["money"] as number) - (Number(json["costWei"]) / 1e18) * 2000) < 0.006).to.be.true;
+
+      const published = (await publish(records, { "users-per-file": "50" })).json;
+      // Only the first call takes the count of users from zero.
+      expect(Number(json["gas"]) - Number(published["gasUsed"])).to.be.within(0, 2 * 17_200);
+      expect((await estimate(records)).json).to.include({ users: 0, kept: 60 });
+    });
+
+    it("needs no key, and shows people what it means", async () => {
+      const { code, stdout } = await keyroot(["estimate", ...chain({ records: await write([one]) })]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(
+        /^1 users in 1 transactions, 0 have a root\.\n {2}gas +\d+, [\d.]+ a user: each estimated by the node\n/,
+      );
+    });
+
+    it("refuses a price that is none", async () => {
+      const { code, json } = await estimate([one], { "eth-price": "much" });
+      expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    });
+  });
+
+  describe("verify", () => {
+    it("says whose key it verified, and where it is published", async () => {
+      await publishQuickly(one, two);
+      const { code, json } = await keyrootJson(["verify", one.userID, ...place({ "expected-public-key": one.pubKey })]);
+      expect(code).to.equal(0);
+      expect(json).to.deep.include({ verified: true, record: one, contract: fresh.contract, chainId: fresh.chainId });
+      const { stdout } = await keyroot(["verify", one.userID, ...place()]);
+      expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
+    });
+
+    it("ends with 1 where the key is not published, or is another, or the contract's code is", async () => {
+      await publishQuickly(one);
+      const { userID } = one;
+      const cases: [string, Record<string, string>, string][] = [
+        [two.userID, {}, "NOT_PUBLISHED"],
+        [userID, { "expected-public-key": two.pubKey }, "KEY_MISMATCH"],
+        [userID, { "code-hash": `0x${"00".repeat(32)}` }, "CODE_HASH_MISMATCH"],
+        [userID, { "chain-id": "1" }, "CHAIN_ID_MISMATCH"],
+        [userID, { contract: NOBODY }, "NO_CONTRACT"],
+      ];
+      const ran = await Promise.all(cases.map(([user, changes]) => verify(user, changes)));
+      expect(ran).to.deep.equal(cases.map(([, , error]) => [1, error]));
+    });
+
+    it("ends with 1 where the file is missing, or another", async () => {
+      await publishQuickly(one);
+      const [file = never()] = await readdir(fresh.merkleDir);
+      await rm(join(fresh.merkleDir, file));
+      expect(await verify(one.userID)).to.deep.equal([1, "FILE_NOT_FOUND"]);
+      await writeFile(join(fresh.merkleDir, file), "{}");
+      expect(await verify(one.userID)).to.deep.equal([1, "FILE_SHAPE"]);
+    });
+
+    it("ends with 2 for what is no user id", async () => {
+      const userIDs = [one.userID.toUpperCase(), one.userID.slice(1), `${one.userID}y`, "0x", ""];
+      const ran = await Promise.all(userIDs.map((userID) => verify(userID)));
+      expect(ran).to.deep.equal(userIDs.map(() => [2, "USER_ID_INVALID"]));
+    });
+  });
+
+  describe("status", () => {
+    it("shows chain, code, owner, users and the block of the deployment", async () => {
+      await publishQuickly(one);
+      const { code, json } = await keyrootJson(["status", ...chain()]);
+      const { contract, chainId, owner } = fresh;
+      expect(code).to.equal(0);
+      expect(json).to.include({ contract, chainId, owner, userCount: 1 });
+      expect(json["codeHash"]).to.match(/^0x[0-9a-f]{64}$/);
+      expect(json["deploymentBlock"]).to.be.greaterThan(0);
+      expect(await verify(one.userID, { "code-hash": json["codeHash"] as string })).to.deep.equal([0, true]);
+    });
+
+    it("ends with 1 where there is no contract", async () => {
+      const { code, json } = await keyrootJson(["status", ...chain({ contract: NOBODY })]);
+      expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
+    });
+  });
+
+  describe("deploy", () => {
+    let before: string[];
+    const deployments = () => readdir(DEPLOYMENTS).catch(() => []);
+    beforeEach(async () => {
+      before = await deployments();
+    });
+    afterEach(async () => {
+      const added = (await deployments()).filter((name) => !before.includes(name));
+      for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
+      if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
+    });
+    const deploy = (changes: Record<string, string> = {}) =>
+      keyrootJson(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
+    const ownerOf = (contract: unknown) => read("owner", contract as string);
+
+    it("deploys a registry, once for each owner, and finds it again", async () => {
+      const first = await deploy();
+      expect(first.code).to.equal(0);
+      expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner);
+      expect((await deploy()).json).to.deep.equal(first.json);
+      const other = await deploy({ owner: fresh.stranger });
+      expect(await ownerOf(other.json["contract"])).to.equal(fresh.stranger);
+      expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
+    });
+
+    it("ends with 2 for an owner that is none, and with 1 on the wrong chain", async () => {
+      for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
+        const { code, json } = await deploy({ owner });
+        expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      }
+      const { code, json } = await deploy({ "chain-id": "1" });
+      expect([code, json.error?.["code"]]).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
+      expect(await deployments()).to.deep.equal(before);
+    });
+
+    it("ends with 3 where the endpoint fails in the middle, and shows no more of its address than the host", async () => {
+      const failing = closing(
+        await serve((request, response) => {
+          void text(request).then(async (body) => {
+            const answer = await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE });
+            const message = "over quota: https://rpc.example/secret";
+            const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } });
+            response.end(body.includes("eth_sendTransaction") ? error : await answer.text());
+          });
+        }),
+      );
+      const { code, json } = await deploy({ rpc: `${failing.url}/secret` });
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ERROR"]);
+      expect(JSON.stringify(json)).to.contain("over quota").and.not.contain("secret");
+    });
+  });
+});
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+function options(values: Record<string, string>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+function never(): never {
+  throw new Error("there is none");
+}

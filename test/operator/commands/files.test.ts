@@ -1,0 +1,242 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import {
+  type KeyRecord,
+  parseKeyRecord,
+  serializeKeyRecord,
+} from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
+import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
+import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { COMMAND, environment, keyroot, keyrootJson, outcomeOf, startKeyroot } from "../../support/commandLine.ts";
+
+const jsonl = (records: readonly KeyRecord[]) => records.map((record) => `${serializeKeyRecord(record)}\n`).join("");
+
+describe("commands without a chain", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const inFolder = (name: string) => join(folder.path, name);
+  const out = () => inFolder("files");
+  const write = async (name: string, content: string) => {
+    await writeFile(inFolder(name), content);
+    return inFolder(name);
+  };
+
+  describe("sample-users", () => {
+    it("prints as many good records as asked for, one a line, each of another user", async () => {
+      const { code, stdout, stderr } = await keyroot(["sample-users", "--count", "30"]);
+      expect([code, stderr]).to.deep.equal([0, ""]);
+      const records = stdout.trimEnd().split("\n").map(parseKeyRecord);
+      expect(new Set(records.map(({ userID }) => userID))).to.have.lengthOf(30);
+      expect(new Set(records.map(({ pubKey }) => pubKey))).to.have.lengthOf(30);
+    });
+
+    for (const [signal, code] of [
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      it(`ends with ${code} at ${signal}`, async () => {
+        const child = startKeyroot(["sample-users", "--count", "1000000"]);
+        child.stdout.once("data", () => child.kill(signal));
+        expect(await outcomeOf(child)).to.include({ code, stderr: "" });
+      });
+    }
+  });
+
+  describe("build-file", () => {
+    const build = (path: string, ...more: string[]) =>
+      keyrootJson(["build-file", "--records", path, "--out", out(), ...more]);
+
+    it("makes the files of JSON lines and of CSV, the same of the same records", async () => {
+      const records = sampleRecords(25);
+      const rows = [
+        ["keyID", "userID", "pubKey"],
+        ...records.map((record) => [record.keyID, record.userID, record.pubKey]),
+      ];
+      const csv = `\ufeff${rows.map((cells) => cells.map((cell) => `"${cell}"`).join(",")).join("\r\n")}`;
+      const paths = [await write("users.jsonl", jsonl(records)), await write("users.csv", csv)];
+      const expected = [...cutIntoFiles(RecordTable.of(records), 10)];
+      for (const path of paths) {
+        const { code, json } = await build(path, "--users-per-file", "10");
+        expect(code).to.equal(0);
+        const files = expected.map(({ tree, records: { length: users } }) => {
+          return { root: tree.root, users, path: join(out(), `${tree.root}.json`) };
+        });
+        expect(json).to.deep.equal({ users: 25, files, skipped: [] });
+        for (const file of expected) {
+          expect(await readFile(join(out(), `${file.tree.root}.json`), "utf8")).to.equal(textOf(file));
+        }
+        expect(await readdir(out())).to.have.lengthOf(3);
+      }
+    });
+
+    it("names bad rows by their lines and writes nothing", async () => {
+      const path = await write("users.jsonl", `${jsonl(sampleRecords(2))}nonsense\n${jsonl(sampleRecords(1))}`);
+      const { code, stdout, stderr } = await keyroot(["build-file", "--records", path, "--out", out()]);
+      expect([code, stdout]).to.deep.equal([1, ""]);
+      expect(stderr).to.match(
+        /^RECORDS_INVALID .* 2 bad of 4 rows; nothing was written\.\n {2}line 3: .*\n {2}line 4: .*\n$/,
+      );
+      const { json } = await build(path);
+      const rows = json.error?.["actual"] as { line: number; code: string }[];
+      expect(rows.map(({ line, code }) => [line, code])).to.deep.equal([
+        [3, "JSON_FORBIDDEN_TOKEN"],
+        [4, "DUPLICATE_USER"],
+      ]);
+      expect(await readdir(folder.path)).to.deep.equal(["users.jsonl"]);
+    });
+
+    it("leaves bad rows out with --skip-bad, and says which", async () => {
+      const path = await write("users.jsonl", `nonsense\n${jsonl(sampleRecords(2))}`);
+      const { code, stdout } = await keyroot(["build-file", "--records", path, "--out", out(), "--skip-bad"]);
+      expect(code).to.equal(0);
+      expect(stdout).to.contain("2 users in 1 file.\nLeft out: 1 bad rows, lines 1.\n");
+      expect(await readdir(out())).to.deep.equal([`${makeMerkleFile(sampleRecords(2)).tree.root}.json`]);
+    });
+
+    it("names twenty bad rows and counts the others", async () => {
+      const path = await write("users.jsonl", "nonsense\n".repeat(50));
+      const { stderr } = await keyroot(["build-file", "--records", path, "--out", out()]);
+      expect(stderr.match(/line \d+/g)).to.have.lengthOf(20);
+      expect(stderr).to.match(/\n {2}and 30 more\n$/);
+    });
+
+    it("ends with 2 where there is no record, or no such file", async () => {
+      const cases = [
+        [await write("empty.jsonl", "\n"), "NO_RECORDS"],
+        [inFolder("none.jsonl"), "FILE_UNREADABLE"],
+        [folder.path, "FILE_UNREADABLE"],
+      ] as const;
+      const ran = await Promise.all(cases.map(([path]) => build(path, "--skip-bad")));
+      expect(ran.map(({ code, json }) => [code, json.error?.["code"]])).to.deep.equal(
+        cases.map(([, error]) => [2, error]),
+      );
+      expect(await readdir(folder.path)).to.deep.equal(["empty.jsonl"]);
+    });
+
+    it("reads records from a pipe", async () => {
+      const records = await write("users.jsonl", jsonl(sampleRecords(3)));
+      const piped = [
+        "-c",
+        'cat "$0" | "$@"',
+        records,
+        ...COMMAND,
+        "build-file",
+        "--records",
+        "/dev/stdin",
+        "--out",
+        out(),
+      ];
+      const child = spawn("sh", piped, { stdio: "ignore", env: environment({}) });
+      expect(await once(child, "exit")).to.deep.equal([0, null]);
+      expect(await readdir(out())).to.have.lengthOf(1);
+    });
+
+    it("ends with 3 where it cannot write, or as far as there is room, and leaves no half of a file", async () => {
+      const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
+      const { code, json } = await keyrootJson(["build-file", "--records", records, "--out", records]);
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
+      // No file of more than 50 KiB may be written: 1000 users are 0.8 MB.
+      const limited = [
+        "-c",
+        'ulimit -f 100; exec "$@"',
+        "sh",
+        ...COMMAND,
+        "build-file",
+        "--records",
+        records,
+        "--out",
+        out(),
+      ];
+      const child = spawn("sh", limited, { stdio: ["ignore", "ignore", "pipe"], env: environment({}) });
+      const limitedRun = await outcomeOf(child);
+      expect(limitedRun.code).to.equal(3);
+      expect(limitedRun.stderr).to.match(/^FILE_UNWRITABLE: .*\n$/);
+      expect(await readdir(out())).to.be.empty;
+    });
+
+    it("leaves no half of a file when Ctrl-C ends it, and ends with 130", async () => {
+      const records = await write("users.jsonl", jsonl(sampleRecords(20_000)));
+      await mkdir(out());
+      const child = startKeyroot(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
+      const ending = outcomeOf(child);
+      while ((await readdir(out())).length === 0);
+      child.kill("SIGINT");
+      expect(await ending).to.deep.equal({ code: 130, stdout: "", stderr: "" });
+      expect((await readdir(out())).filter((name) => name.startsWith("."))).to.be.empty;
+    });
+  });
+
+  describe("check-file", () => {
+    const good = makeMerkleFile(sampleRecords(5));
+    const [one = never(), two = never()] = sampleRecords(2);
+    /** Writes a text under the name of a root. */
+    const asRoot = (content: string, root = good.tree.root) => write(`${root}.json`, content);
+    const check = async (...paths: string[]) => {
+      const { code, json } = await keyrootJson(["check-file", ...paths]);
+      return [code, json.error?.["step"], json.error?.["code"]];
+    };
+
+    it("takes what build-file made, one file or many", async () => {
+      const records = await write("users.jsonl", jsonl(sampleRecords(25)));
+      await keyroot(["build-file", "--records", records, "--out", out(), "--users-per-file", "10"]);
+      const paths = (await readdir(out())).map((name) => join(out(), name));
+      const { code, json } = await keyrootJson(["check-file", ...paths]);
+      expect([code, json["users"]]).to.deep.equal([0, 25]);
+      const files = json["files"] as Record<string, unknown>[];
+      expect(files.map(({ path }) => path)).to.deep.equal(paths);
+      expect(files.map(({ root }) => `${root as string}.json`)).to.deep.equal(paths.map((path) => basename(path)));
+      expect(
+        files.map(({ users, levels }) => `${users as number} users, ${levels as number} levels`).sort(),
+      ).to.deep.equal(["10 users, 5 levels", "10 users, 5 levels", "5 users, 4 levels"]);
+      const { stdout } = await keyroot(["check-file", ...paths]);
+      expect(stdout.match(/\.json holds: /g)).to.have.lengthOf(3);
+    });
+
+    it("refuses another name than the root's", async () => {
+      expect(await check(await asRoot(textOf(good), "0".repeat(64)))).to.deep.equal([1, "tree", "ROOT_MISMATCH"]);
+      const root = good.tree.root;
+      const names = ["tree.json", root, `${root.toUpperCase()}.json`, `${root}.json.bak`];
+      const ran = await Promise.all(names.map(async (name) => check(await write(name, textOf(good)))));
+      expect(ran).to.deep.equal(names.map(() => [1, "file", "FILE_NAME"]));
+    });
+
+    it("refuses a file of which anything was changed, and names it among many", async () => {
+      const other = makeMerkleFile(sampleRecords(7));
+      const untouched = await asRoot(textOf(other), other.tree.root);
+      for (const [content, code] of [
+        [textOf(good).replace(good.records[0]?.pubKey ?? "", good.records[1]?.pubKey ?? ""), "ROOT_MISMATCH"],
+        [textOf(good).replace('"leaves":5', '"leaves":6'), "TREE_MISMATCH"],
+        [textOf(good).slice(0, -1), "JSON_INVALID"],
+        ["", "JSON_INVALID"],
+      ] as const) {
+        const path = await asRoot(content);
+        const { code: exit, json } = await keyrootJson(["check-file", untouched, path]);
+        expect([exit, json.error?.["code"]]).to.deep.equal([1, code]);
+        expect(json.error?.["message"]).to.match(new RegExp(`^${path}: `));
+      }
+    });
+
+    it("refuses a whole tree with a record that no verifier would take", async () => {
+      const forged = makeMerkleFile([{ ...one, keyID: two.keyID }, two]);
+      const path = await asRoot(textOf(forged), forged.tree.root);
+      expect(await check(path)).to.deep.equal([1, "record", "KEY_ID_MISMATCH"]);
+    });
+
+    it("ends with 2 where there is no such file, or it is none", async () => {
+      const ran = await Promise.all(
+        [inFolder(`${good.tree.root}.json`), folder.path, "/dev/zero"].map((path) => check(path)),
+      );
+      for (const refusal of ran) expect(refusal).to.deep.equal([2, undefined, "FILE_UNREADABLE"]);
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("there is none");
+}

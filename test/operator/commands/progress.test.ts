@@ -1,0 +1,66 @@
+import { expect } from "chai";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { temporaryFolder } from "../../support/support.ts";
+import { COMMAND, environment } from "../../support/commandLine.ts";
+
+/** Gives a command a terminal (util-linux). */
+const SCRIPT = "script";
+
+const HIDE_CURSOR = "\u001b[?25l";
+const CLEAR_LINE = "\u001b[0K";
+const SHOW_CURSOR = "\u001b[?25h";
+
+describe("Progress", function () {
+  this.timeout(60_000);
+  const folder = temporaryFolder();
+  const quote = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
+
+  before(function () {
+    // The terminal is made by util-linux' script; elsewhere it takes other options or is missing.
+    if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
+  });
+
+  /** Makes sample users with standard error on a terminal: what that shows, and the exit code. */
+  const run = async (
+    count: number,
+    onData: (shown: string, type: (keys: string) => void) => void = () => undefined,
+  ) => {
+    const path = join(folder.path, "command");
+    await writeFile(
+      path,
+      `${quote([...COMMAND, "sample-users", "--count", `${count}`])} > '${folder.path}/users.jsonl'\n`,
+    );
+    const args = ["--quiet", "--return", "--flush", "--command", `sh '${path}'`, "/dev/null"];
+    const child = spawn(SCRIPT, args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm" }) });
+    let shown = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      shown += chunk;
+      onData(shown, (keys) => child.stdin.write(keys));
+    });
+    const [code] = (await once(child, "close")) as [number];
+    return { code, shown };
+  };
+  /** What stands on the line at the end: all that was written since it was last cleared. */
+  const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
+
+  it("shows nothing for work of less than a second", async () => {
+    expect(await run(3)).to.deep.equal({ code: 0, shown: "" });
+  });
+
+  it("shows how far the work is, and leaves the terminal as it was when Ctrl-C ends it", async () => {
+    let typed = false;
+    const { code, shown } = await run(1_000_000, (soFar, type) => {
+      if (typed || !soFar.includes("users")) return;
+      typed = true;
+      type("\u0003");
+    });
+    expect(code).to.equal(130);
+    expect(shown).to.match(/making key pairs .* 0% \| \d+\/1000000 users/);
+    expect(shown.lastIndexOf(SHOW_CURSOR)).to.be.greaterThan(shown.lastIndexOf(HIDE_CURSOR));
+    expect(leftOn(shown)).to.equal("");
+  });
+});

@@ -1,0 +1,238 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { devNull } from "node:os";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/calldata.ts";
+import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
+import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { type Endpoint, type Lie, startEndpoint } from "../../support/lyingEndpoint.ts";
+import { keyroot, keyrootJson } from "../../support/commandLine.ts";
+
+const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
+const { userID } = mine;
+const ZERO = `0x${"0".repeat(64)}`;
+const GET_MERKLE_TREE_ROOT = "0xee94c797";
+/** A contract that answers every call with zero. */
+const RETURNS_ZERO = "0x60206000f3";
+
+describe("verify's demands on evidence", function () {
+  this.timeout(60_000);
+  let stack: Stack;
+  let call: RpcCall;
+  let endpoints: [Endpoint, Endpoint, Endpoint];
+  let root: string;
+  /** The newest block, and an earlier one at which one user was not yet published. */
+  let head: NonNullable<Evidence["block"]>;
+  let earlier: NonNullable<Evidence["block"]>;
+
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const registry = await Registry.connect(call, stack.contract);
+    const store = new FolderStore(stack.merkleDir);
+    const { published } = await publish([mine, other], { registry, store });
+    root = published[0]?.root ?? "";
+    earlier = await newestBlock();
+    await publish([late], { registry, store });
+    head = await newestBlock();
+    endpoints = [
+      await startEndpoint(stack.rpcUrl),
+      await startEndpoint(stack.rpcUrl),
+      await startEndpoint(stack.rpcUrl),
+    ];
+  });
+  after(async () => {
+    for (const endpoint of endpoints) await endpoint.close();
+    await stack.close();
+  });
+  beforeEach(() => {
+    for (const endpoint of endpoints) endpoint.lie = undefined;
+  });
+
+  const newestBlock = async () => {
+    const answer = await call("eth_getBlockByNumber", ["latest", false]);
+    const { hash, number, timestamp } = hashHeader(extractHeader(answer));
+    return { hash, number, timestamp };
+  };
+  /** Options, with the addresses and the hash that are known only now. */
+  const fill = (options: string) => {
+    const [one = "", two = "", three = ""] = endpoints.map(({ url }) => url);
+    const words = {
+      ONE: one,
+      TWO: `${one},${two}`,
+      THREE: `${one},${two},${three}`,
+      HEAD: head.hash,
+      EARLIER: earlier.hash,
+    };
+    const filled = options.replace(/[A-Z]{3,}/g, (word) => words[word as keyof typeof words]);
+    return filled.split(" ").filter((word) => word !== "");
+  };
+  /** A command line that asks the first endpoint, unless the options name others. */
+  const line = (options: string, user = userID, contract = stack.contract) => {
+    const rpc = options.includes("--rpc") ? "" : "--rpc ONE ";
+    const place = ["--contract", contract, "--merkle-url", stack.merkleUrl, "--chain-id", String(stack.chainId)];
+    return ["verify", user, ...place, ...fill(rpc + options)];
+  };
+  const verify = async (...args: Parameters<typeof line>) => {
+    const { code, json } = await keyrootJson(line(...args));
+    const { error } = json;
+    return { code, error: error?.["code"], evidence: error?.["evidence"] ?? json["evidence"], json };
+  };
+
+  const asksForBlock = (method: string) => method.startsWith("eth_getBlockBy");
+  const dead: Lie = () => Promise.reject(new Error());
+  const noKey: Lie = (method, params, truth) =>
+    JSON.stringify(params).includes(GET_MERKLE_TREE_ROOT) ? ZERO : truth(method, params);
+  const proofOfAnother: Lie = (method, params, truth) =>
+    truth(method, method === "eth_getProof" ? params.with(1, [slotOfUser(other.userID, USERS_SLOT)]) : params);
+  const lieOfBlock =
+    (change: (block: HeaderJson) => HeaderJson): Lie =>
+    async (method, params, truth) => {
+      const answer = await truth(method, params);
+      return asksForBlock(method) ? change(answer as HeaderJson) : answer;
+    };
+  const wrongState = lieOfBlock((block) => ({ ...block, stateRoot: ZERO }));
+  /** A head of an hour ago, as one who is held back would show it. */
+  const hourOld = lieOfBlock((block) => {
+    const old = { ...block, timestamp: `0x${(Math.floor(Date.now() / 1000) - 3600).toString(16)}` };
+    return { ...old, hash: hashHeader(extractHeader(old)).hash };
+  });
+  /** A chain whose safe and finalized blocks are behind its newest one. */
+  const lagging: Lie = (method, params, truth) =>
+    truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
+
+  describe("ends with 0 and says what the verdict rests on:", () => {
+    type Known = Omit<Evidence, "block">;
+    const said: [options: string, Known, at: "head" | "earlier" | undefined, text: string][] = [
+      ["", { anchor: "endpoint", storageProof: false }, undefined, "the word of one endpoint"],
+      ["--proof --max-age 3600", { anchor: "endpoint", storageProof: true }, "head", "the word of one endpoint"],
+      ["--light-client --block safe", { anchor: "light-client", storageProof: false }, "earlier", "the light client"],
+      ["--block-hash EARLIER", { anchor: "pinned", storageProof: false }, "earlier", "the hash that you named"],
+      [
+        "--rpc THREE --quorum 3 --proof",
+        { anchor: "quorum", storageProof: true, agreeing: 3 },
+        "head",
+        "3 endpoints that agree",
+      ],
+    ];
+    for (const [options, known, at, text] of said) {
+      it(options || "no options", async () => {
+        endpoints[0].lie = lagging;
+        const { code, json, evidence } = await verify(options);
+        const block = at && { head, earlier }[at];
+        expect([code, json["verified"], json["record"]]).to.deep.equal([0, true, mine]);
+        expect(evidence).to.deep.equal({ ...known, ...(block && { block }) });
+        const { stdout } = await keyroot(line(options));
+        const where = block ? ` for block ${block.number}, ${block.hash}` : "";
+        const proof = known.storageProof ? ", and a storage proof under it" : "";
+        expect(stdout).to.contain(`\n  rests on    ${text}${where}${proof}\n`);
+      });
+    }
+
+    it("a quorum, which a liar does not stop", async () => {
+      endpoints[0].lie = noKey;
+      const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head };
+      expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
+    });
+
+    it("--users-slot, for a contract that keeps its users at 1", async () => {
+      const contract = `0x${"01de".repeat(10)}`;
+      await call("hardhat_setCode", [contract, RETURNS_ZERO]);
+      await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
+      // The state root of a block tells of it only when one is made.
+      await call("hardhat_mine", ["0x1"]);
+      head = await newestBlock();
+      expect(await verify("--proof --users-slot 1", userID, contract)).to.include({ code: 0 });
+      expect(await verify("--proof", userID, contract)).to.include({ code: 1, error: "NOT_PUBLISHED" });
+    });
+  });
+
+  describe("ends with 1:", () => {
+    it("NOT_PUBLISHED, with what that rests on", async () => {
+      endpoints[0].lie = lagging;
+      for (const [options, user, evidence] of [
+        ["--block finalized", late, { anchor: "endpoint", storageProof: false, block: earlier }],
+        ["--block-hash EARLIER --proof", late, { anchor: "pinned", storageProof: true, block: earlier }],
+        ["--rpc TWO --quorum 2", stranger, { anchor: "quorum", storageProof: false, agreeing: 2, block: head }],
+      ] as const) {
+        expect(await verify(options, user.userID)).to.deep.include({ code: 1, error: "NOT_PUBLISHED", evidence });
+      }
+      expect(await verify("--block latest", late.userID)).to.include({ code: 0 });
+    });
+
+    for (const [error, lie, options, step] of [
+      ["PROOF_INVALID", proofOfAnother, "--proof", "root"],
+      ["HEADER_MISMATCH", wrongState, "--light-client", "anchor"],
+      ["HEADER_MISMATCH", wrongState, "--block-hash HEAD", "anchor"],
+      ["STALE_BLOCK", hourOld, "--max-age 1800", "anchor"],
+      ["STALE_BLOCK", hourOld, "--max-age 0", "anchor"],
+      ["QUORUM_NOT_REACHED", noKey, "--rpc TWO --quorum 2", "anchor"],
+    ] as const) {
+      it(`${error}, from a liar, with ${options}`, async () => {
+        endpoints[0].lie = lie;
+        const { code, json } = await verify(options);
+        expect(code).to.equal(1);
+        expect(json.error).to.include({ code: error, step });
+      });
+    }
+  });
+
+  it("ends with 3 where too few endpoints answer, and shows no more of their addresses than the hosts", async () => {
+    for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
+    const { code, stdout, stderr } = await keyroot(line("--rpc THREE/secret --quorum 2"));
+    expect([code, stdout]).to.deep.equal([3, ""]);
+    expect(stderr)
+      .to.match(/^QUORUM_NOT_REACHED: Fewer than 2 of 3 endpoints agree\./)
+      .and.not.contain("secret");
+  });
+
+  describe("ends with 2, having asked nobody:", () => {
+    for (const [what, options] of [
+      ["a quorum of more than all", "--rpc TWO --quorum 3"],
+      ["a quorum of none", "--quorum 0"],
+      ["a quorum that is no number", "--rpc TWO --quorum two"],
+      ["an endpoint twice", "--rpc ONE,ONE --quorum 2"],
+      ["an endpoint twice, by another path", "--rpc ONE,ONE/key --quorum 1"],
+      ["several endpoints without a quorum", "--rpc TWO"],
+      ["an endpoint without an address", "--rpc ONE, --quorum 1"],
+      ["a quorum and a block hash", "--rpc TWO --quorum 2 --block-hash HEAD"],
+      ["a quorum and a light client", "--rpc TWO --quorum 2 --light-client"],
+      ["a block hash and a light client", "--block-hash HEAD --light-client"],
+      ["a block hash and a tag", "--block-hash HEAD --block finalized"],
+      ["another tag", "--block pending"],
+      ["a short block hash", "--block-hash 0x12"],
+      ["a negative age", "--max-age -1"],
+      ["a negative slot", "--users-slot -1"],
+    ] as const) {
+      it(what, async () => {
+        let asked = 0;
+        for (const endpoint of endpoints) endpoint.lie = () => asked++;
+        expect(await verify(options)).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+        expect(asked).to.equal(0);
+      });
+    }
+
+    for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
+      it(`a bundle with ${options}`, async () => {
+        const { code, json } = await keyrootJson([
+          "verify",
+          "--bundle",
+          devNull,
+          "--contract",
+          stack.contract,
+          ...fill(options),
+        ]);
+        expect(code).to.equal(2);
+        expect(json.error).to.include({ code: "ARGUMENT_INVALID" });
+        expect(json.error?.["message"]).to.contain("With --bundle").and.contain(options.split(" ")[0]);
+      });
+    }
+  });
+});

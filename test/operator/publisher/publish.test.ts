@@ -1,0 +1,444 @@
+import { expect } from "chai";
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { PlanMemory } from "../../../packages/operator/src/publisher/plan/planFolder.ts";
+import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import { readRegistry } from "../../../packages/operator/src/publisher/chain/registryAbi.ts";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure } from "../../support/support.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+
+const OTHER = "f".repeat(64);
+
+describeOnBoth("publish", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
+    publish(records, {
+      registry: await fresh.connect(via),
+      store: new FolderStore(fresh.merkleDir),
+      ...options,
+      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: 2_000, ...options.sending },
+    });
+  const publishAll = (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
+    publishVia(fresh.call, records, options);
+  /** The endpoint, and what happens just before each transaction is sent. */
+  const beforeSending =
+    (happen: (count: number) => Promise<void> | void, count = 0): RpcCall =>
+    async (method, params) => {
+      if (method === "eth_sendTransaction") await happen(++count);
+      return fresh.call(method, params);
+    };
+  const verify = ({ userID, pubKey }: KeyRecord) => {
+    const { rpcUrl: rpc, merkleUrl, contract, chainId } = fresh;
+    return verifyPublicKey(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
+  };
+  const stored = () => readdir(fresh.merkleDir);
+
+  describe("as a rule", () => {
+    it("publishes every record so that it verifies", async () => {
+      const records = sampleRecords(9);
+      const { published, kept } = await publishAll(records);
+      expect(kept).to.equal(0);
+      expect(published).to.have.lengthOf(1);
+      for (const record of records) expect(await verify(record)).to.deep.include({ record, root: published[0]?.root });
+    });
+
+    it("tells of each root: its users, its file, its transaction", async () => {
+      const records = sampleRecords(3);
+      const { published } = await publishAll(records);
+      const [{ root, userIDs, fileBytes, addedCount, blockNumber, gasUsed, transactionHash } = never()] = published;
+      expect(userIDs).to.deep.equal(records.map(({ userID }) => userID).toSorted());
+      expect(fileBytes).to.equal((await stat(join(fresh.merkleDir, `${root}.json`))).size);
+      expect(addedCount).to.equal(3);
+      expect(transactionHash).to.match(/^0x[0-9a-f]{64}$/);
+      expect(blockNumber).to.be.greaterThan(0);
+      expect(gasUsed).to.be.greaterThan(60_000);
+    });
+
+    it("publishes more users than fit one transaction as several files and roots", async () => {
+      const records = sampleRecords(1500);
+      const { published } = await publishAll(records);
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([700, 700, 100]);
+      expect(await stored()).to.have.members(published.map(({ root }) => `${root}.json`));
+      for (const i of [0, 749, 1499]) await verify(records[i] ?? never());
+    });
+
+    it("makes the files smaller where the node refuses transactions of the size asked for", async () => {
+      const narrow: RpcCall = async (method, params) => {
+        const gas = await fresh.call(method, params);
+        if (method === "eth_estimateGas" && Number(gas) > 1_000_000) throw new TransportError("RPC_ERROR", "too much");
+        return gas;
+      };
+      const { published } = await publishVia(narrow, sampleRecords(90), { usersPerFile: 80 });
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([39, 39, 12]);
+    });
+
+    it("stores, serves and checks all files before it sends the first transaction", async () => {
+      const checked: string[] = [];
+      const whenSending: [string[], string[]][] = [];
+      const via = beforeSending(async () => {
+        whenSending.push([await stored(), [...checked]]);
+      });
+      const { published } = await publishVia(via, sampleRecords(5), {
+        usersPerFile: 2,
+        fetchFile: async (root) => {
+          checked.push(root);
+          return new Uint8Array(await (await fetch(`${fresh.merkleUrl}/${root}.json`)).arrayBuffer());
+        },
+      });
+      const roots = published.map(({ root }) => root);
+      expect(roots).to.have.lengthOf(3);
+      expect(whenSending).to.have.lengthOf(3);
+      for (const [files, served] of whenSending) {
+        expect(files).to.have.members(roots.map((root) => `${root}.json`));
+        expect(served).to.deep.equal(roots);
+      }
+      // Each is fetched anew where all keys are proven.
+      expect(checked).to.deep.equal([...roots, ...roots]);
+    });
+
+    it("tells how far it is with each stage, up to the end", async () => {
+      const told: string[] = [];
+      const onProgress: PublishOptions["onProgress"] = (stage, done, users) => told.push(`${stage} ${done}/${users}`);
+      await publishAll(sampleRecords(40), { usersPerFile: 30, onProgress });
+      expect(told).to.deep.equal([
+        "reading roots 40/40",
+        "making files 30/40",
+        "making files 40/40",
+        "adding roots 0/40",
+        "adding roots 0/40",
+        "adding roots 30/40",
+        "adding roots 40/40",
+        "proving keys 30/40",
+        "proving keys 40/40",
+      ]);
+    });
+  });
+
+  describe("users who have a root", () => {
+    it("keeps and reports it, and publishes the others", async () => {
+      const records = sampleRecords(10);
+      const first = await publishAll(records.slice(0, 4));
+      const told: unknown[] = [];
+      const onEvent: PublishOptions["onEvent"] = (event) => {
+        if (event.event === "kept") told.push(...event.users);
+      };
+      const { published, kept } = await publishAll(records, { onEvent });
+      const root = first.published[0]?.root;
+      expect(kept).to.equal(4);
+      expect(told).to.have.deep.members(records.slice(0, 4).map(({ userID }) => ({ userID, root })));
+      expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([6]);
+      for (const record of records) await verify(record);
+    });
+
+    it("leaves out a second key of theirs", async () => {
+      const [one = never(), two = never()] = sampleRecords(2);
+      await publishAll([one]);
+      const { published, kept } = await publishAll([{ ...two, userID: one.userID }]);
+      expect([published.length, kept]).to.deep.equal([0, 1]);
+      await verify(one);
+    });
+
+    it("stores and sends nothing where all have one", async () => {
+      const records = sampleRecords(3);
+      await publishAll(records);
+      const files = await stored();
+      const via = beforeSending(() => {
+        throw new Error("nothing to send");
+      });
+      expect((await publishVia(via, records)).kept).to.equal(3);
+      expect(await stored()).to.deep.equal(files);
+    });
+  });
+
+  describe("when it is interrupted", () => {
+    const killed = new Error("killed");
+
+    it("goes on from stored files without a root", async () => {
+      const records = sampleRecords(5);
+      const via = beforeSending(() => {
+        throw killed;
+      });
+      expect(await failure(publishVia(via, records, { usersPerFile: 2 }))).to.equal(killed);
+      const files = await stored();
+      expect(files).to.have.lengthOf(3);
+      for (const record of records) expect(await failure(verify(record))).to.have.property("code", "NOT_PUBLISHED");
+
+      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
+      expect(kept).to.equal(0);
+      expect(published.map(({ root }) => `${root}.json`)).to.have.members(files);
+      expect(await stored()).to.have.members(files);
+      for (const record of records) await verify(record);
+    });
+
+    it("goes on after the roots that were added", async () => {
+      const records = sampleRecords(6);
+      const via = beforeSending((count) => {
+        if (count === 2) throw killed;
+      });
+      expect(await failure(publishVia(via, records, { usersPerFile: 2 }))).to.equal(killed);
+      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
+      expect([published.length, kept]).to.deep.equal([2, 2]);
+      for (const record of records) await verify(record);
+    });
+
+    it("goes on with the transaction that was noted and not sent, and leaves no gap before the others", async () => {
+      const keeper = new PlanMemory();
+      const records = sampleRecords(8);
+      const via = beforeSending(() => {
+        throw killed;
+      });
+      const options = { usersPerFile: 2, keeper, sending: { inFlight: 2, stuckAfterMs: 60_000 } };
+      expect(await failure(publishVia(via, records, options))).to.equal(killed);
+      expect(keeper.attempts()).to.have.lengthOf(1);
+
+      const told: string[] = [];
+      const onEvent: PublishOptions["onEvent"] = (event) => {
+        // A node that mines at once refuses what comes after a gap: then there is no hash.
+        if (event.event === "sent" || event.event === "replaced") told.push(`${event.event} ${typeof event.hash}`);
+      };
+      await publishAll(records, { ...options, onEvent });
+      expect(told).to.deep.equal(["replaced string", "sent string", "sent string", "sent string"]);
+      for (const record of records) await verify(record);
+    });
+
+    it("sends no second transaction where the answer to the first was lost", async () => {
+      const records = sampleRecords(3);
+      const nonces: unknown[] = [];
+      const via: RpcCall = async (method, params) => {
+        const answer = await fresh.call(method, params);
+        if (method !== "eth_sendTransaction") return answer;
+        nonces.push((params[0] as { nonce: string }).nonce);
+        throw new TransportError("TIMEOUT", "lost");
+      };
+      const { published, kept } = await publishVia(via, records);
+      expect([published.length, kept]).to.deep.equal([1, 0]);
+      expect(nonces).to.have.lengthOf(1);
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when files of the plan are lost before it is resumed", () => {
+    const records = sampleRecords(8);
+    let keeper: PlanMemory;
+    /** Leaves a plan of four files unfinished: the first root is added. @returns its files, in its order */
+    const begin = async () => {
+      keeper = new PlanMemory();
+      const via = beforeSending((count) => {
+        if (count === 2) throw new Error("killed");
+      });
+      await failure(publishVia(via, records, { usersPerFile: 2, keeper, sending: { inFlight: 1 } }));
+      const plan = (await keeper.readPlan()) ?? never();
+      return plan.batches.map((batch) => ({ ...batch, userIDs: batch.userIDs, name: `${batch.root}.json` }));
+    };
+    const lose = (name: string) => rm(join(fresh.merkleDir, name));
+    const read = async (name: string) => readFile(join(fresh.merkleDir, name), "utf8");
+    const sendsNothing = beforeSending(() => {
+      throw new Error("no root may be added");
+    });
+    const addedUsers = async () => String(await readRegistry(fresh.call, fresh.contract, "userCount"));
+
+    it("makes them anew from the records, byte for byte, tells of each, and goes on", async () => {
+      const files = await begin();
+      const before = await Promise.all(files.map(({ name }) => read(name)));
+      const [first = never(), , , last = never()] = files;
+      for (const { name } of [first, last]) await lose(name);
+
+      const remade: unknown[] = [];
+      const served: string[] = [];
+      const { published } = await publishAll(records.toReversed(), {
+        keeper,
+        fetchFile: async (root) => {
+          served.push(root);
+          return readFile(join(fresh.merkleDir, `${root}.json`));
+        },
+        onEvent: (event) => {
+          if (event.event === "remade") remade.push(event);
+          if (event.event === "sent") expect(served).to.have.lengthOf(4);
+        },
+      });
+      expect(remade).to.deep.equal([first, last].map(({ root }) => ({ event: "remade", root, users: 2 })));
+      expect(published.map(({ root }) => root)).to.have.members(files.map(({ root }) => root));
+      expect(await Promise.all(files.map(({ name }) => read(name)))).to.deep.equal(before);
+      expect(await stored()).to.have.members(files.map(({ name }) => name));
+      expect(await addedUsers()).to.equal("8");
+      for (const record of records) await verify(record);
+    });
+
+    it("makes all of them anew, from records that have further users, who are published after them", async () => {
+      const files = await begin();
+      for (const { name } of files) await lose(name);
+      const more = sampleRecords(11);
+      const { published, kept } = await publishAll(more, { keeper });
+      expect([published.length, kept]).to.deep.equal([5, 0]);
+      for (const record of more) await verify(record);
+    });
+
+    it("says which root, how many users lack a record, and what to do, and sends nothing", async () => {
+      const [, lost = never()] = await begin();
+      await lose(lost.name);
+      const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
+      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
+      expect(error.message)
+        .to.include(lost.name)
+        .and.include("1 of its 2 users have no record")
+        .and.include("Give the records that the plan was made of")
+        .and.include("from a copy")
+        .and.include("--plan DIR");
+      expect(await stored())
+        .to.have.lengthOf(3)
+        .and.not.include(lost.name);
+      expect(await addedUsers()).to.equal("2");
+
+      await publishAll(records, { keeper });
+      for (const record of records) await verify(record);
+    });
+
+    it("makes no file of another key: says that the records are others", async () => {
+      const [, , lost = never()] = await begin();
+      await lose(lost.name);
+      const [, stranger = never()] = sampleRecords(2, 100);
+      const given = records.map((record) =>
+        record.userID === lost.userIDs[0] ? { ...stranger, userID: record.userID } : record,
+      );
+      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+      expect(error.message).to.include(lost.name).and.include("they have other keys of its 2 users");
+      expect(await stored()).to.not.include(lost.name);
+    });
+
+    it("never writes over other bytes under a file's name", async () => {
+      const [, damaged = never()] = await begin();
+      const whole = await read(damaged.name);
+      for (const [other, code] of [
+        ["", "JSON_INVALID"],
+        [whole.slice(0, -1), "JSON_INVALID"],
+        [whole.replace('"leaves":2', '"leaves":3'), "TREE_MISMATCH"],
+        [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
+      ] as const) {
+        await writeFile(join(fresh.merkleDir, damaged.name), other);
+        expect(await failure(publishVia(sendsNothing, records, { keeper }))).to.have.property("code", code);
+        expect(await read(damaged.name)).to.equal(other);
+      }
+    });
+
+    it("adds no root where a file made anew is not served, or the store cannot tell what it has", async () => {
+      const [, lost = never()] = await begin();
+      await lose(lost.name);
+      const store = new FolderStore(fresh.merkleDir);
+      const away = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is away"));
+      const unreadable = { put: store.put.bind(store), get: away };
+      expect(await failure(publishVia(sendsNothing, records, { keeper, store: unreadable }))).to.have.property(
+        "code",
+        "FILE_UNREADABLE",
+      );
+      expect(await stored()).to.not.include(lost.name);
+      const fetchFile = (root: string) =>
+        root === lost.root
+          ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
+          : readFile(join(fresh.merkleDir, `${root}.json`));
+      expect(await failure(publishVia(sendsNothing, records, { keeper, fetchFile }))).to.have.property(
+        "code",
+        "FILE_NOT_FOUND",
+      );
+      await publishAll(records, { keeper });
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when somebody else publishes at the same time", () => {
+    it("reports who got another root, and claims only its own users", async () => {
+      const records = sampleRecords(5);
+      const taken = records.slice(0, 2).map(({ userID }) => userID);
+      const via = beforeSending((count) =>
+        count === 1
+          ? fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${OTHER}`, `0x${taken.map(userIDToHex).join("")}`)
+          : undefined,
+      );
+      const { published, shadowed } = await publishVia(via, records);
+      expect(shadowed).to.have.deep.members(taken.map((userID) => ({ userID, root: OTHER })));
+      const [{ addedCount, userIDs } = never()] = published;
+      expect(addedCount).to.equal(3);
+      const own = records.slice(2);
+      expect(userIDs).to.have.members(own.map(({ userID }) => userID));
+      for (const record of own) await verify(record);
+    });
+
+    it("publishes each user once where the same records are published twice at once", async () => {
+      const records = sampleRecords(20);
+      await Promise.all([publishAll(records), publishAll(records)]);
+      expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal("20");
+      expect(await stored()).to.have.lengthOf(1);
+      for (const record of records) await verify(record);
+    });
+  });
+
+  describe("when the files are not as they must be", () => {
+    const sendsNothing = beforeSending(() => {
+      throw new Error("no root may be added");
+    });
+
+    it("adds no root where the store keeps other bytes", async () => {
+      const folder = new FolderStore(fresh.merkleDir);
+      const others = [Buffer.from("{}"), (bytes: Uint8Array) => bytes.subarray(0, -1)] as const;
+      for (const other of others) {
+        const store = {
+          put: folder.put.bind(folder),
+          get: async (root: string) => (typeof other === "function" ? other(await folder.get(root)) : other),
+        };
+        expect(await failure(publishVia(sendsNothing, sampleRecords(3), { store }))).to.have.property("step", "file");
+      }
+    });
+
+    it("adds no root where the last of several files is not served", async () => {
+      let files = 0;
+      const fetchFile = async (root: string) => {
+        if (++files === 3) throw new TransportError("UNREACHABLE", "");
+        return readFile(join(fresh.merkleDir, `${root}.json`));
+      };
+      const publishing = publishVia(sendsNothing, sampleRecords(5), { usersPerFile: 2, fetchFile });
+      expect(await failure(publishing)).to.have.property("code", "UNREACHABLE");
+    });
+
+    it("writes files that anybody can check", async () => {
+      const { published } = await publishAll(sampleRecords(5), { usersPerFile: 3 });
+      for (const { root, userIDs } of published) {
+        const { records } = parseMerkleFile(await readFile(join(fresh.merkleDir, `${root}.json`)), root);
+        expect(records.map(({ userID }) => userID)).to.deep.equal(userIDs);
+      }
+    });
+  });
+
+  describe("refuses, before anything is stored,", () => {
+    const [one = never(), two = never()] = sampleRecords(2);
+    for (const [what, code, records, usersPerFile] of [
+      ["no records", "NO_RECORDS", [], 700],
+      ["a user with two records", "DUPLICATE_USER", [one, { ...two, userID: one.userID }], 700],
+      ["a record with another key's id", "KEY_ID_MISMATCH", [{ ...one, keyID: two.keyID }], 700],
+      ["0 users to a file", "ARGUMENT_INVALID", [one], 0],
+      ["-1 users to a file, of more than fit one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
+      ["half a user to a file", "ARGUMENT_INVALID", [one], 0.5],
+    ] as const) {
+      it(what, async () => {
+        expect(await failure(publishAll(records, { usersPerFile }))).to.have.property("code", code);
+        expect(await stored()).to.be.empty;
+      });
+    }
+  });
+});
+
+function never(): never {
+  throw new Error("there is none");
+}

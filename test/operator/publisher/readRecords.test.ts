@@ -1,0 +1,220 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { readRecords } from "../../../packages/operator/src/publisher/records/readRecords.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+
+const HEADER = "userID,pubKey,keyID";
+const [one, two, three] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
+const jsonl = (records: readonly KeyRecord[]) => records.map(serializeKeyRecord).join("\n");
+const byUser = (records: readonly KeyRecord[]) => records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
+const csvRow = ({ userID, pubKey, keyID }: KeyRecord) => [userID, pubKey, keyID].join(",");
+
+describe("readRecords", () => {
+  const folder = temporaryFolder();
+  const read = async (name: string, content: string | Uint8Array) => {
+    const path = join(folder.path, name);
+    await writeFile(path, content);
+    const { records, bad } = await readRecords(path);
+    return { records: [...records], bad };
+  };
+  /** The bad rows, as "line: CODE". */
+  const badOf = async (name: string, content: string | Uint8Array) =>
+    (await read(name, content)).bad.map(({ line, code }) => `${line}: ${code}`);
+
+  describe("JSON lines", () => {
+    it("reads one record a line, whatever ends the lines, with or without a byte-order mark", async () => {
+      const anyFile = fc.record({
+        records: fc.integer({ min: 0, max: 20 }).map((count) => sampleRecords(count)),
+        mark: fc.constantFrom("", "\ufeff"),
+        newline: fc.constantFrom("\n", "\r\n", "\n\n", "\r\n \t\r\n"),
+        last: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(anyFile, async ({ records, mark, newline, last }) => {
+          const content = mark + records.map(serializeKeyRecord).join(newline) + (last ? newline : "");
+          expect(await read("users.jsonl", content)).to.deep.equal({ records: byUser(records), bad: [] });
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it("takes the fields in any order and spacing", async () => {
+      const { userID, pubKey, keyID } = one;
+      const { records } = await read(
+        "users.jsonl",
+        ` {"keyID" : "${keyID}",\t"userID":"${userID}","pubKey":"${pubKey}"} `,
+      );
+      expect(records).to.deep.equal([one]);
+    });
+
+    it("reads a file of many pieces, also where a line's end is cut in two", async () => {
+      const records = sampleRecords(1000);
+      const blank = (length: number) => `${" ".repeat(length)}\r\n`;
+      // Streams are read 64 KiB at a time.
+      for (const shift of [-2, -1, 0, 1, 2]) {
+        const content = blank(1022 + shift) + blank(1022).repeat(63) + records.map(serializeKeyRecord).join("\r\n");
+        expect(await read("users.jsonl", content)).to.deep.equal({ records: byUser(records), bad: [] });
+      }
+    });
+
+    it("names each bad row by its line and keeps the others", async () => {
+      const lines = [
+        serializeKeyRecord(one),
+        "",
+        "nonsense",
+        serializeKeyRecord({ ...two, userID: two.userID.toUpperCase() }),
+        serializeKeyRecord({ ...two, userID: two.userID.slice(1) }),
+        serializeKeyRecord({ ...two, pubKey: two.pubKey.slice(4) }),
+        serializeKeyRecord({ ...two, keyID: three.keyID }),
+        serializeKeyRecord({ ...two, pubKey: `BAAA${two.pubKey.slice(4)}` }),
+        `{"userID":"${two.userID}"}`,
+        serializeKeyRecord(two).replace("{", `{"userID":"${one.userID}",`),
+        serializeKeyRecord(three),
+      ];
+      expect(await badOf("users.jsonl", lines.join("\n"))).to.deep.equal([
+        "3: JSON_FORBIDDEN_TOKEN",
+        "4: USER_ID_INVALID",
+        "5: USER_ID_INVALID",
+        "6: PUBLIC_KEY_LENGTH",
+        "7: KEY_ID_MISMATCH",
+        "8: PUBLIC_KEY_NOT_ON_CURVE",
+        "9: RECORD_INVALID",
+        "10: JSON_DUPLICATE_KEY",
+      ]);
+      expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
+    });
+
+    it("takes a user's first record and no further one, the same or another", async () => {
+      const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
+      const { records, bad } = await read("users.jsonl", jsonl(again));
+      expect(records).to.deep.equal(byUser([one, two]));
+      expect(bad.map(({ line, code }) => [line, code])).to.deep.equal([
+        [3, "DUPLICATE_USER"],
+        [4, "DUPLICATE_USER"],
+      ]);
+      expect(bad[1]?.message).to.contain("line 2");
+    });
+
+    it("finds no record in an empty file", async () => {
+      for (const content of ["", "\ufeff", "\n", "\r\n \r\n"]) {
+        expect(await read("users.jsonl", content)).to.deep.equal({ records: [], bad: [] });
+      }
+    });
+
+    it("finds no record in what is no text", async () => {
+      const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 7) % 251);
+      const { records, bad } = await read("users.jsonl", bytes);
+      expect(records).to.be.empty;
+      expect(bad).to.not.be.empty;
+      // eslint-disable-next-line no-control-regex -- what must not reach a terminal
+      for (const { message } of bad) expect(message).to.not.match(/[\0-\x1f\x7f-\x9f]/);
+      expect(await badOf("users.jsonl", Buffer.from(jsonl([one]), "utf16le"))).to.deep.equal([
+        "1: JSON_FORBIDDEN_TOKEN",
+      ]);
+    });
+
+    it("refuses a line that is too long, wherever its pieces are cut", async () => {
+      const line = serializeKeyRecord(one);
+      for (const length of [4097, 2 ** 16, 2 ** 17, 2 ** 17 + 1, 5_000_000]) {
+        for (const long of [line.padEnd(length), line.padEnd(2 ** 16).padEnd(length, "x"), " ".repeat(length)]) {
+          expect(await badOf("users.jsonl", `${long}\n${serializeKeyRecord(two)}`), `${length}`).to.deep.equal([
+            "1: RECORD_INVALID",
+          ]);
+        }
+      }
+      expect(await badOf("users.jsonl", line.padEnd(4096))).to.be.empty;
+    });
+  });
+
+  describe("CSV", () => {
+    it("reads rows under a header, its fields in any order, quoted or not, spaced or not", async () => {
+      const records = sampleRecords(3);
+      const anyOrder = fc.shuffledSubarray(["userID", "pubKey", "keyID"] as const, { minLength: 3 });
+      const anyForm = fc.constantFrom(
+        (cell: string) => cell,
+        (cell: string) => `"${cell}"`,
+        (cell: string) => ` ${cell}\t`,
+      );
+      const anyNewline = fc.constantFrom("\n", "\r\n", "\n\n");
+      await fc.assert(
+        fc.asyncProperty(anyOrder, anyForm, anyNewline, fc.boolean(), async (order, form, newline, mark) => {
+          const rows = [order, ...records.map((record) => order.map((field) => record[field]))];
+          const content = rows.map((cells) => cells.map(form).join(",")).join(newline);
+          expect(await read("users.CSV", (mark ? "\ufeff" : "") + content + newline)).to.deep.equal({
+            records: byUser(records),
+            bad: [],
+          });
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it("refuses a file without a header, and all that is in it", async () => {
+      expect(await read("users.csv", [one, two].map(csvRow).join("\n"))).to.have.property("records").that.is.empty;
+      expect(await badOf("users.csv", [one, two].map(csvRow).join("\n"))).to.deep.equal(["1: RECORD_INVALID"]);
+    });
+
+    it("refuses a header with other fields, a field twice, too few or too many, or other separators", async () => {
+      for (const header of [
+        "userID,pubKey",
+        `${HEADER},userID`,
+        `${HEADER},name`,
+        "userid,pubkey,keyid",
+        "userID,pubKey,__proto__",
+        "userID;pubKey;keyID",
+        "userID\tpubKey\tkeyID",
+      ]) {
+        expect(await badOf("users.csv", `\n${header}\n${csvRow(one)}`), header).to.deep.equal(["2: RECORD_INVALID"]);
+      }
+    });
+
+    it("loses no row that ends in a carriage return alone: it names the line", async () => {
+      const files = [
+        [[HEADER, `${csvRow(one)}\r${csvRow(two)}`, csvRow(three)], "2: RECORD_INVALID"],
+        [[`${HEADER}\r${csvRow(one)}`, csvRow(two)], "1: RECORD_INVALID"],
+        [[`${HEADER}\r${csvRow(one)}\r`], "1: RECORD_INVALID"],
+      ] as const;
+      for (const [lines, bad] of files) expect(await badOf("users.csv", lines.join("\n"))).to.deep.equal([bad]);
+    });
+
+    it("names each bad row by its line and keeps the others", async () => {
+      const rows = [HEADER, csvRow(one), `${csvRow(two)},`, `"${two.userID}`, '"a"\u001b,,', ",,", csvRow(three)];
+      const { records, bad } = await read("users.csv", rows.join("\n"));
+      expect(records).to.deep.equal(byUser([one, three]));
+      expect(bad.map(({ line, code }) => `${line}: ${code}`)).to.deep.equal([
+        "3: RECORD_INVALID",
+        "4: RECORD_INVALID",
+        "5: RECORD_INVALID",
+        "6: USER_ID_INVALID",
+      ]);
+      for (const { message } of bad) expect(message).to.not.contain("\u001b");
+    });
+
+    it("finds no record under a header alone", async () => {
+      expect(await read("users.csv", HEADER)).to.deep.equal({ records: [], bad: [] });
+    });
+  });
+
+  it("tells how far it is, up to the end", async () => {
+    const path = join(folder.path, "users.jsonl");
+    const content = jsonl(sampleRecords(1000));
+    await writeFile(path, content);
+    const told: [number, number][] = [];
+    await readRecords(path, (...progress) => told.push(progress));
+    expect(told.length).to.be.greaterThan(1);
+    expect(told.at(-1)).to.deep.equal([content.length, content.length]);
+    expect(told.map(([done]) => done)).to.deep.equal(told.map(([done]) => done).toSorted((a, b) => a - b));
+  });
+
+  it("says when there is no such file, or it is none", async () => {
+    for (const path of [join(folder.path, "users.jsonl"), folder.path]) {
+      const error = await failure(readRecords(path));
+      expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "FILE_UNREADABLE");
+    }
+  });
+});

@@ -1,0 +1,363 @@
+import { expect } from "chai";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import type { UserID } from "../../../packages/keyroot/src/identity/userID.ts";
+import { awaitExecution } from "../../../packages/operator/src/publisher/safe/awaitExecution.ts";
+import { executeBySafe } from "../../../packages/operator/src/publisher/safe/executeBySafe.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import {
+  type RootBatch,
+  safeBatchChecksum,
+  type SafeBatchFile,
+  toSafeBatchFiles,
+} from "../../../packages/operator/src/publisher/safe/safeBatchFile.ts";
+import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../../packages/keyroot/src/registry/calldata.ts";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { failure } from "../../support/support.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { SafeOwner } from "../../support/safeOwner.ts";
+
+/** The most gas of a transaction (EIP-7825). */
+const MOST_GAS = 2n ** 24n;
+
+const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+const SAFE = "0xDF8a1Ce35c9a6ACE153B4e0767942f1E2291a1Aa";
+
+/** Batches of so many users each. */
+function batchesOf(...sizes: number[]): RootBatch[] {
+  return sizes.map((size, i) => ({
+    root: sha256(`root ${i}`),
+    userIDs: Array.from({ length: size }, (_, j) => sampleUserID(j, i)),
+  }));
+}
+
+const exported = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, contract = CONTRACT, chainId = 31337) =>
+  toSafeBatchFiles({ chainId, contract, batches }, { safe, usersPerTransaction, createdAt: 1_700_000_000_000 });
+
+describe("toSafeBatchFiles", () => {
+  it("writes what the Transaction Builder reads: the method and its values, for people to see", () => {
+    const [batch] = batchesOf(2);
+    const [file, ...others] = exported(batch === undefined ? [] : [batch]);
+    expect(others).to.be.empty;
+    expect(file).to.deep.equal({
+      version: "1.0",
+      chainId: "31337",
+      createdAt: 1_700_000_000_000,
+      meta: {
+        name: "Keyroot 1 of 1",
+        description: "Adds 1 root for 2 users",
+        txBuilderVersion: "1.18.2",
+        createdFromSafeAddress: SAFE,
+        createdFromOwnerAddress: "",
+        checksum: file?.meta.checksum,
+      },
+      transactions: [
+        {
+          to: CONTRACT,
+          value: "0",
+          data: null,
+          contractMethod: {
+            inputs: [
+              { internalType: "bytes32", name: "merkleTreeRoot", type: "bytes32" },
+              { internalType: "bytes", name: "userIDsPacked", type: "bytes" },
+            ],
+            name: "addMerkleTreeRoot",
+            payable: false,
+          },
+          contractInputsValues: {
+            merkleTreeRoot: `0x${sha256("root 0")}`,
+            userIDsPacked: `0x${[0, 1].map((i) => sha256(`0:${i}`).slice(0, 40)).join("")}`,
+          },
+        },
+      ],
+    });
+  });
+
+  it("is the same, byte for byte, for the same plan", () => {
+    expect(JSON.stringify(exported(batchesOf(3, 4, 5)))).to.equal(JSON.stringify(exported(batchesOf(3, 4, 5))));
+  });
+
+  const shapeOf = (sizes: number[], most: number) =>
+    exported(batchesOf(...sizes), most).map(({ transactions }) =>
+      transactions.map(({ contractInputsValues }) => (contractInputsValues.userIDsPacked.length - 2) / 40),
+    );
+
+  it("puts as many roots into a file as one transaction takes, in their order", () => {
+    expect(shapeOf([700, 700, 100], 700)).to.deep.equal([[700], [700], [100]]);
+    expect(shapeOf([300, 300, 100, 1], 700)).to.deep.equal([[300, 300, 100], [1]]);
+    expect(shapeOf([1, 700, 1], 700)).to.deep.equal([[1], [700], [1]]);
+    expect(shapeOf([], 700)).to.deep.equal([]);
+  });
+
+  it("puts no more than a hundred calls into a file, however few their users", () => {
+    expect(shapeOf(Array<number>(201).fill(1), 700).map(({ length }) => length)).to.deep.equal([100, 100, 1]);
+  });
+
+  it("refuses a root with more users than a transaction takes, and addresses that are none", () => {
+    const wrong = `${CONTRACT.slice(0, -1)}4`;
+    for (const refused of [
+      () => exported(batchesOf(1, 701)),
+      () => exported(batchesOf(1), 700, "safe"),
+      () => exported(batchesOf(1), 700, SAFE, wrong),
+    ]) {
+      expect(refused).to.throw(ArgumentError).with.property("code", "ARGUMENT_INVALID");
+    }
+  });
+});
+
+describe("safeBatchChecksum", () => {
+  it("is the one in a file that the Transaction Builder 1.18.2 exported", () => {
+    const file = {
+      version: "1.0",
+      chainId: "1",
+      createdAt: 1761326849944,
+      meta: {
+        name: "Transactions Batch",
+        description: "",
+        txBuilderVersion: "1.18.2",
+        createdFromSafeAddress: "0xA77DE01e157f9f57C7c4A326eeE9C4874D0598b6",
+        createdFromOwnerAddress: "",
+        checksum: "0x8b5032f716845c8b08bab3d63dbd9ba92e056f3557793cd041e59b84e16aa989",
+      },
+      transactions: [
+        {
+          to: "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48",
+          value: "0",
+          data: null,
+          contractMethod: {
+            inputs: [
+              { internalType: "address", name: "spender", type: "address" },
+              { internalType: "uint256", name: "value", type: "uint256" },
+            ],
+            name: "approve",
+            payable: false,
+          },
+          contractInputsValues: { spender: "0x474e5Ded6b5D078163BFB8F6dBa355C3aA5478C8", value: "100000000000" },
+        },
+      ],
+    };
+    expect(safeBatchChecksum(file)).to.equal(file.meta.checksum);
+  });
+
+  it("is the one in the Transaction Builder's own tests", () => {
+    const to = "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6";
+    const method = (type: string, name: string, method: string) => ({
+      inputs: [{ internalType: type, name, type }],
+      name: method,
+      payable: false,
+    });
+    const file = {
+      version: "1.0",
+      chainId: "4",
+      createdAt: 1646321521061,
+      meta: {
+        name: "test batch file",
+        txBuilderVersion: "1.4.0",
+        createdFromSafeAddress: SAFE,
+        createdFromOwnerAddress: to,
+      },
+      transactions: [
+        {
+          to,
+          value: "0",
+          contractMethod: method("address", "paramAddress", "testAddress"),
+          contractInputsValues: { paramAddress: to },
+        },
+        {
+          to,
+          value: "0",
+          contractMethod: method("bool", "paramBool", "testBool"),
+          contractInputsValues: { paramAddress: "", paramBool: "false" },
+        },
+        {
+          to,
+          value: "2000000000000000000",
+          data: "0x42f4579000000000000000000000000049d4450977e2c95362c13d3a31a09311e0ea26a6",
+        },
+      ],
+    };
+    expect(safeBatchChecksum(file)).to.equal("0x86c81826dbf7e8a37612153294cc85fdf5c81998dd0a44b86d945502a7eace7c");
+  });
+
+  it("leaves the name open, and nothing else", () => {
+    const [file] = exported(batchesOf(1, 1));
+    if (file === undefined) throw new Error("no file");
+    const { meta, transactions } = file;
+    expect(safeBatchChecksum(file)).to.equal(meta.checksum);
+    expect(safeBatchChecksum({ ...file, meta: { ...meta, name: "other" } })).to.equal(meta.checksum);
+    for (const changed of [
+      { ...file, chainId: "1" },
+      { ...file, transactions: transactions.toReversed() },
+      { ...file, meta: { ...meta, description: "other" } },
+    ]) {
+      expect(safeBatchChecksum(changed)).not.to.equal(meta.checksum);
+    }
+  });
+});
+
+describeOnBoth("a registry whose owner is a Safe", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  let safe: SafeOwner;
+  let contract: string;
+  let together: RpcCall;
+  before(async () => {
+    together = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000, batchSize: 1_000 });
+    safe = await SafeOwner.create(fresh.rpcUrl);
+  });
+  after(() => {
+    safe.close();
+  });
+  beforeEach(async () => {
+    contract = await fresh.deploy(safe.address);
+  });
+
+  const filesOf = (batches: RootBatch[], most = 700) => exported(batches, most, safe.address, contract, fresh.chainId);
+  const rootsOf = (userIDs: readonly UserID[]) =>
+    Promise.all(
+      userIDs.map(async (userID) => {
+        const call = { to: contract, data: encodeGetMerkleTreeRoot(userID) };
+        return decodeMerkleTreeRoot(await together("eth_call", [call, "latest"]));
+      }),
+    );
+
+  it("gets all roots of its files through MultiSend, signed by two of three owners", async () => {
+    const batches = batchesOf(3, 2, 4);
+    const files = filesOf(batches);
+    expect(files).to.have.lengthOf(1);
+    for (const file of files) expect((await safe.execute(file)).status).to.equal(1);
+    for (const { root, userIDs } of batches) {
+      expect(await rootsOf(userIDs)).to.deep.equal(userIDs.map(() => root));
+    }
+  });
+
+  it("takes 715 users at once within the gas that a transaction may have", async () => {
+    const [batch] = batchesOf(715);
+    if (batch === undefined) throw new Error("no batch");
+    const [file] = filesOf([batch], 715);
+    if (file === undefined) throw new Error("no file");
+    const { status, gasUsed } = await safe.execute(file, MOST_GAS);
+    expect([status, gasUsed < MOST_GAS]).to.deep.equal([1, true]);
+    expect(await rootsOf(batch.userIDs)).to.deep.equal(batch.userIDs.map(() => batch.root));
+  });
+
+  describe("publish", () => {
+    it("leaves the roots to the Safe's owners, waits for them, and proves every key", async () => {
+      const dir = await mkdtemp(join(tmpdir(), "keyroot-safe-"));
+      const registry = await Registry.connect(fresh.call, contract);
+      const executed: string[] = [];
+      const { published } = await publish(sampleRecords(5), {
+        registry,
+        store: new FolderStore(fresh.merkleDir),
+        usersPerFile: 2,
+        execute: (batches, plan) =>
+          executeBySafe(batches, plan, {
+            dir,
+            now: () => 0,
+            getMerkleTreeRoots: rootsOf,
+            pollMs: 20,
+            onFiles: (paths) => {
+              executed.push(...paths);
+              void (async () => {
+                for (const path of paths) await safe.execute(JSON.parse(await readFile(path, "utf8")) as SafeBatchFile);
+              })();
+            },
+          }),
+      });
+      await rm(dir, { recursive: true });
+      expect(executed.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
+      expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
+    });
+  });
+
+  describe("awaitExecution", () => {
+    const waiting = (batches: RootBatch[], options = {}) => {
+      const told: number[] = [];
+      const execution = awaitExecution(batches, {
+        getMerkleTreeRoots: rootsOf,
+        pollMs: 20,
+        onProgress: (done) => told.push(done),
+        ...options,
+      });
+      return { execution, told };
+    };
+
+    it("waits until the owners have executed all files, and tells how far they are", async () => {
+      const batches = batchesOf(400, 400, 5);
+      const files = filesOf(batches);
+      expect(files).to.have.lengthOf(2);
+      const { execution, told } = waiting(batches);
+      for (const file of files) {
+        await sleep(100);
+        await safe.execute(file);
+      }
+      expect(await execution).to.deep.equal({ published: 805, shadowed: [] });
+      expect([...new Set(told)]).to.deep.equal([0, 400, 805]);
+    });
+
+    it("tells whose root is another, by somebody who was faster", async () => {
+      const batches = batchesOf(3);
+      const [first = sampleUserID(0)] = batches[0]?.userIDs ?? [];
+      const other = { root: sha256("other"), userIDs: [first] };
+      for (const file of filesOf([other, ...batches])) await safe.execute(file);
+      expect(await waiting(batches).execution).to.deep.equal({
+        published: 2,
+        shadowed: [{ userID: first, root: other.root }],
+      });
+    });
+
+    it("asks for one user a batch, as long as nothing has happened", async () => {
+      const asked: number[] = [];
+      const controller = new AbortController();
+      const getMerkleTreeRoots = (userIDs: readonly UserID[]) => {
+        if (asked.push(userIDs.length) === 3) controller.abort();
+        return Promise.resolve(userIDs.map(() => undefined));
+      };
+      const { execution } = waiting(batchesOf(50, 60, 70), { getMerkleTreeRoots, signal: controller.signal });
+      await failure(execution);
+      expect(asked).to.deep.equal([3, 3, 3]);
+    });
+
+    it("ends when the caller ends it, at once", async () => {
+      const controller = new AbortController();
+      const { execution } = waiting(batchesOf(1), { signal: controller.signal, pollMs: 60_000 });
+      const failed = failure(execution);
+      await sleep(50);
+      controller.abort();
+      expect(await failed)
+        .to.be.an.instanceof(TransportError)
+        .with.property("code", "ABORTED");
+      const again = waiting(batchesOf(1), { signal: controller.signal });
+      expect(await failure(again.execution)).to.have.property("code", "ABORTED");
+    });
+
+    it("goes on after looks that failed, and tells of them; gives up where none succeeds", async () => {
+      const batches = batchesOf(2);
+      let looks = 0;
+      const problems: string[] = [];
+      const options = {
+        pollMs: 1,
+        onProblem: ({ code }: TransportError) => problems.push(code),
+        getMerkleTreeRoots: (userIDs: readonly UserID[]) =>
+          ++looks <= 5 ? Promise.reject(new TransportError("TIMEOUT", "Too late.")) : rootsOf(userIDs),
+      };
+      for (const file of filesOf(batches)) await safe.execute(file);
+      expect(await waiting(batches, options).execution).to.include({ published: 2 });
+      expect(problems).to.deep.equal(Array(5).fill("TIMEOUT"));
+
+      looks = -1_000;
+      const error = await failure(waiting(batches, options).execution);
+      expect(error).to.have.property("code", "TIMEOUT");
+      expect(problems).to.have.lengthOf(5 + 19);
+    });
+
+    it("has nothing to wait for without batches", async () => {
+      expect(await waiting([]).execution).to.deep.equal({ published: 0, shadowed: [] });
+    });
+  });
+});

@@ -1,0 +1,348 @@
+import { expect } from "chai";
+import { encryptKeystoreJsonSync, keccak256, Transaction, type TransactionLike, Wallet } from "ethers";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { ArgumentError, type KeyrootError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { openKeyFile } from "../../../packages/operator/src/publisher/signers/keyFile.ts";
+import { openSigner } from "../../../packages/operator/src/publisher/signers/openSigner.ts";
+import { RemoteSigner } from "../../../packages/operator/src/publisher/signers/remoteSigner.ts";
+import {
+  type Signer,
+  signingSender,
+  type TransactionRequest,
+} from "../../../packages/operator/src/publisher/signers/signer.ts";
+import {
+  decodeMerkleTreeRoot,
+  encodeAddMerkleTreeRoot,
+  encodeGetMerkleTreeRoot,
+  USERS_SLOT,
+} from "../../../packages/keyroot/src/registry/calldata.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
+import { receiptOf } from "../../../fixtures/receiptOf.ts";
+import { sampleUserID } from "../../../fixtures/samples.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+
+/** The key of the first account of Hardhat's and Anvil's chains. */
+const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+const wallet = new Wallet(KEY);
+const PASSPHRASE = "correct horse battery staple";
+/** An easy one: it takes no second to open. */
+const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 1024 } });
+const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+const CHAIN_ID = 31337;
+const ROOT = "0123456789abcdef".repeat(4);
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+
+const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionRequest => ({
+  from: wallet.address,
+  to: CONTRACT,
+  data: encodeAddMerkleTreeRoot(ROOT, [sampleUserID(1)]),
+  nonce: "0x0",
+  gas: "0x30d40",
+  maxFeePerGas: "0x2540be400",
+  maxPriorityFeePerGas: "0x3b9aca00",
+  ...changes,
+});
+
+/** Every shape of fees and lists that a chain may ask for. */
+const SHAPES: [string, TransactionRequest][] = [
+  ["EIP-1559", requestOf()],
+  ["EIP-1559 with an access list", requestOf({ accessList: listOf(1) })],
+  ["a gas price", legacy()],
+  ["a gas price with an access list", legacy({ accessList: listOf(1) })],
+];
+
+function listOf(number: number): { address: string; storageKeys: string[] }[] {
+  return [{ address: CONTRACT, storageKeys: [`0x${String(number).padStart(64, "0")}`] }];
+}
+
+function legacy(changes: Partial<TransactionRequest> = {}): TransactionRequest {
+  return { ...requestOf(changes), maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: "0x2540be400" };
+}
+
+/** How something fails; no error may show a key or a passphrase. */
+async function refusal(work: Promise<unknown>): Promise<KeyrootError> {
+  const error = (await failure(work)) as KeyrootError;
+  expect(inspect(error, { depth: 10, showHidden: true })).not.to.match(/horse battery|ac0974be|secret-path/);
+  return error;
+}
+
+describe("openKeyFile", () => {
+  const folder = temporaryFolder();
+  const write = async (name: string, text: string) => {
+    const path = join(folder.path, name);
+    await writeFile(path, text, { mode: 0o600 });
+    return path;
+  };
+
+  it("opens the specification's own sample (Web3 secret storage, PBKDF2)", async () => {
+    const sample = {
+      crypto: {
+        cipher: "aes-128-ctr",
+        cipherparams: { iv: "6087dab2f9fdbbfaddc31a909735c1e6" },
+        ciphertext: "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
+        kdf: "pbkdf2",
+        kdfparams: {
+          c: 262144,
+          dklen: 32,
+          prf: "hmac-sha256",
+          salt: "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd",
+        },
+        mac: "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2",
+      },
+      id: "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+      version: 3,
+    };
+    const signer = await openKeyFile(await write("key.json", JSON.stringify(sample)), { passphrase: "testpassword" });
+    expect(signer.address).to.equal("0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b");
+  });
+
+  it("takes the passphrase from a file, with or without the end of its line", async () => {
+    const path = await write("key.json", KEY_FILE);
+    for (const end of ["", "\n", "\r\n"]) {
+      const signer = await openKeyFile(path, { file: await write("passphrase", PASSPHRASE + end) });
+      expect(signer.address).to.equal(wallet.address);
+    }
+  });
+
+  it("refuses a wrong passphrase, a damaged file, and none", async () => {
+    const good = await write("key.json", KEY_FILE);
+    const key = JSON.parse(KEY_FILE) as { Crypto: { mac: string } };
+    const damaged = JSON.stringify({ ...key, Crypto: { ...key.Crypto, mac: "00".repeat(32) } });
+    const cases: [string, string, string][] = [
+      [good, `${PASSPHRASE} `, "KEY_FILE_INVALID"],
+      [await write("damaged", damaged), PASSPHRASE, "KEY_FILE_INVALID"],
+      [await write("empty", ""), PASSPHRASE, "KEY_FILE_INVALID"],
+      [await write("plain", KEY), PASSPHRASE, "KEY_FILE_INVALID"],
+      [await write("large", " ".repeat(2 ** 16 + 1)), PASSPHRASE, "FILE_UNREADABLE"],
+      [join(folder.path, "none"), PASSPHRASE, "FILE_UNREADABLE"],
+      [folder.path, PASSPHRASE, "FILE_UNREADABLE"],
+      [good, "", "PASSPHRASE_MISSING"],
+    ];
+    for (const [path, passphrase, code] of cases) {
+      const error = await refusal(openKeyFile(path, { passphrase }));
+      expect(error).to.be.an.instanceof(ArgumentError).with.property("code", code);
+    }
+    const empty = openKeyFile(good, { file: await write("nothing", "\n") });
+    expect(await refusal(empty)).to.have.property("code", "PASSPHRASE_MISSING");
+  });
+
+  it("shows no key to whoever prints the signer", async () => {
+    const signer = await openKeyFile(await write("key.json", KEY_FILE), { passphrase: PASSPHRASE });
+    expect(inspect(signer, { depth: 10, showHidden: true }) + JSON.stringify(signer)).not.to.include("ac0974be");
+  });
+
+  for (const [shape, request] of SHAPES) {
+    it(`signs ${shape}: the same bytes each time, which ethers reads as asked for`, async () => {
+      const signer = await openKeyFile(await write("key.json", KEY_FILE), { passphrase: PASSPHRASE });
+      const { raw, hash } = await signer.sign(request, CHAIN_ID);
+      expect(await signer.sign(request, CHAIN_ID)).to.deep.equal({ raw, hash });
+      expect(hash).to.equal(keccak256(raw));
+      const { from, to, data, chainId, gasLimit, value, accessList } = Transaction.from(raw);
+      expect({ from, to, data }).to.deep.equal({ from: request.from, to: request.to, data: request.data });
+      expect([chainId, gasLimit, value]).to.deep.equal([BigInt(CHAIN_ID), BigInt(request.gas), 0n]);
+      expect(accessList ?? []).to.deep.equal(request.accessList ?? []);
+    });
+  }
+});
+
+describe("openSigner", () => {
+  const folder = temporaryFolder();
+
+  it("opens what the environment names, or nothing", async () => {
+    const path = join(folder.path, "key.json");
+    await writeFile(path, KEY_FILE);
+    await writeFile(`${path}.pass`, PASSPHRASE);
+    const url = "http://127.0.0.1:1/secret-path";
+    for (const environment of [
+      { KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE_FILE: `${path}.pass` },
+      { KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE: PASSPHRASE },
+      { KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: wallet.address.toLowerCase() },
+    ]) {
+      expect(await openSigner(environment)).to.have.property("address", wallet.address);
+    }
+    expect(await openSigner({})).to.be.undefined;
+
+    for (const [environment, code] of [
+      [{ KEYROOT_KEY_FILE: path }, "PASSPHRASE_MISSING"],
+      [{ KEYROOT_KEY_FILE: path, KEYROOT_SIGNER_URL: url }, "ARGUMENT_INVALID"],
+      [{ KEYROOT_SIGNER_URL: url }, "ARGUMENT_INVALID"],
+      [{ KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: "0x12" }, "ARGUMENT_INVALID"],
+      [{ KEYROOT_SIGNER_URL: "secret-path", KEYROOT_SIGNER_ADDRESS: wallet.address }, "ARGUMENT_INVALID"],
+    ] as const) {
+      expect(await refusal(openSigner(environment))).to.have.property("code", code);
+    }
+  });
+});
+
+describe("RemoteSigner", () => {
+  /** A signer that signs what `change` makes of the request. */
+  const signing =
+    (
+      change: (request: TransactionRequest) => Partial<TransactionRequest> = () => ({}),
+      { key = KEY, chainId = CHAIN_ID, spell = (raw: string): unknown => raw } = {},
+    ): RpcCall =>
+    async (method, [asked]) => {
+      expect(method).to.equal("eth_signTransaction");
+      const { gas, nonce, ...rest } = { ...(asked as TransactionRequest), ...change(asked as TransactionRequest) };
+      const transaction = { ...rest, gasLimit: gas, nonce: Number(nonce), chainId } as TransactionLike;
+      // Another key's account is another sender.
+      delete transaction.from;
+      return spell(await new Wallet(key).signTransaction(transaction));
+    };
+  const sign = (call: RpcCall, request = requestOf()) => new RemoteSigner(call, wallet.address).sign(request, CHAIN_ID);
+
+  it("takes what Web3Signer and what Clef answer", async () => {
+    const raw = await sign(signing());
+    expect(raw).to.deep.equal(await sign(signing(undefined, { spell: (raw) => ({ raw, tx: {} }) })));
+    expect(raw.hash).to.equal(keccak256(raw.raw));
+  });
+
+  const others: [string, (request: TransactionRequest) => Partial<TransactionRequest> & { value?: string }][] = [
+    ["nonce", () => ({ nonce: "0x1" })],
+    ["to", () => ({ to: wallet.address })],
+    ["data", ({ data }) => ({ data: `${data.slice(0, -1)}1` })],
+    ["value", () => ({ value: "0x1" })],
+    ["gasLimit", () => ({ gas: "0x30d41" })],
+    ["maxFeePerGas", () => ({ maxFeePerGas: "0x2540be401" })],
+    ["maxPriorityFeePerGas", () => ({ maxPriorityFeePerGas: "0x3b9aca01" })],
+    ["accessList", () => ({ accessList: [] })],
+    ["accessList", () => ({ accessList: listOf(2) })],
+  ];
+  for (const [field, change] of others) {
+    it(`refuses a transaction that differs in its ${field}`, async () => {
+      const error = await refusal(sign(signing(change), requestOf({ accessList: listOf(1) })));
+      expect(error).to.be.an.instanceof(TransportError).with.property("code", "SIGNER_MISMATCH");
+      expect(error.message).to.include(`differs in ${field}.`);
+    });
+  }
+
+  it("refuses another chain, another type, another key", async () => {
+    const cases = [
+      [signing(undefined, { chainId: 1 }), "differs in chainId"],
+      [
+        signing(() => ({ maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: "0x1" })),
+        "differs in type",
+      ],
+      [signing(undefined, { key: `0x${"17".repeat(32)}` }), "signed with the key of"],
+    ] as const;
+    for (const [call, words] of cases) {
+      const error = await refusal(sign(call));
+      expect([error.code, error.message.includes(words)], error.message).to.deep.equal(["SIGNER_MISMATCH", true]);
+    }
+  });
+
+  it("refuses what is no signed transaction", async () => {
+    const unsigned = Transaction.from({ type: 2, chainId: CHAIN_ID, to: CONTRACT }).unsignedSerialized;
+    for (const answer of [null, 7, "", "0x", "0x0", "0x12", {}, { raw: 7 }, [], unsigned]) {
+      expect(await refusal(sign(() => Promise.resolve(answer)))).to.have.property("code", "RPC_ANSWER_INVALID");
+    }
+    for (const spell of [
+      (raw: string) => `${raw}00`,
+      (raw: string) => raw.slice(0, -2),
+      (raw: string) => raw.slice(2),
+    ]) {
+      expect(await refusal(sign(signing(undefined, { spell })))).to.have.property("code", "RPC_ANSWER_INVALID");
+    }
+  });
+
+  it("gives up on a signer that does not answer, and passes its refusal on", async () => {
+    const silent = await serve(() => undefined);
+    const refusing = await serve((_, response) =>
+      response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),
+    );
+    const errors = await Promise.all(
+      [silent, refusing].map(({ url }) =>
+        refusal(sign(rpcCaller(`${url}/secret-path`, { ...OPTIONS, timeoutMs: 100 }))),
+      ),
+    );
+    await Promise.all([silent.close(), refusing.close()]);
+    expect(errors.map(({ code }) => code)).to.deep.equal(["TIMEOUT", "RPC_ERROR"]);
+  });
+});
+
+/** What holds of every signer on every chain. */
+function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number }): void {
+  for (const accessList of [false, true]) {
+    it(`adds a root, under the hash that was known before, ${accessList ? "with" : "without"} an access list`, async () => {
+      const { signer, call, contract, chainId } = begin();
+      const opened = await signer;
+      const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;
+      const user = sampleUserID(accessList ? 1 : 2);
+      const data = encodeAddMerkleTreeRoot(ROOT, [user]);
+      const list = accessList ? [{ address: contract, storageKeys: [slotOfUser(user, USERS_SLOT)] }] : undefined;
+      const request = requestOf({ to: contract, nonce, data, accessList: list });
+      const { hash } = await opened.sign(request, chainId);
+      const send = signingSender(opened, { chainId, contract, owner: wallet.address.toLowerCase() }, call);
+      expect(await send(request)).to.equal(hash);
+      let receipt: unknown = null;
+      while (receipt === null) receipt = await call("eth_getTransactionReceipt", [hash]);
+      expect(receipt).to.include({ status: "0x1" });
+      const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
+      expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
+      // Sent again, it is the same transaction: the chain has it once.
+      await send(request).catch((error: unknown) => {
+        expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
+      });
+      expect(Number(await call("eth_getTransactionCount", [wallet.address, "latest"]))).to.equal(Number(nonce) + 1);
+    });
+  }
+
+  it("refuses a registry of another owner", async () => {
+    const { signer, call, contract, chainId } = begin();
+    const opened = await signer;
+    expect(() => signingSender(opened, { chainId, contract, owner: CONTRACT }, call))
+      .to.throw(ArgumentError)
+      .with.property("code", "NOT_OWNER");
+  });
+}
+
+describe("signingSender", () => {
+  const folder = temporaryFolder();
+  const openFile = async () => {
+    const path = join(folder.path, "key.json");
+    await writeFile(path, KEY_FILE);
+    return openKeyFile(path, { passphrase: PASSPHRASE });
+  };
+
+  describe("with a key file, on Hardhat's chain", () => {
+    const fresh = freshRegistry();
+    itPublishes(() => ({ ...fresh, signer: openFile() }));
+  });
+
+  describeOnAnvil("with a key file, and with Anvil itself as the remote signer", () => {
+    const closing = closedAfterEach();
+    const fresh = freshRegistry();
+    let anvil: Anvil;
+    let call: RpcCall;
+    let contract: string;
+    beforeEach(async () => {
+      anvil = closing(await startAnvil());
+      call = rpcCaller(anvil.url, OPTIONS);
+      const [deployment] = await fresh
+        .call("eth_getBlockByNumber", ["latest", true])
+        .then((block) => (block as { transactions: { input: string }[] }).transactions);
+      const sent = await call("eth_sendTransaction", [
+        { from: wallet.address, data: deployment?.input, gas: "0x1e8480" },
+      ]);
+      contract = (await receiptOf(call, sent)).contractAddress;
+    });
+
+    describe("a key file", () => {
+      itPublishes(() => ({ call, contract, chainId: CHAIN_ID, signer: openFile() }));
+    });
+    describe("a remote signer", () => {
+      itPublishes(() => ({
+        call,
+        contract,
+        chainId: CHAIN_ID,
+        signer: Promise.resolve(new RemoteSigner(call, wallet.address)),
+      }));
+    });
+  });
+});

@@ -1,0 +1,421 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { expect } from "chai";
+import fc from "fast-check";
+import { sendRaw } from "../../support/support.ts";
+import { type Answer, expectProblem } from "../../support/service/caller.ts";
+import {
+  goodBody,
+  type JsonSchema,
+  makeWorld,
+  type Operation,
+  OPERATIONS,
+  type World,
+} from "../../support/service/operations.ts";
+import { ADMIN_TOKEN, describeOnEachDatabase, serviceOnPostgres } from "../../support/service/support.ts";
+
+/** How often each operation is asked: batches of requests that are under way together. */
+const BATCHES = 8;
+const BATCH = 10;
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const validators = new Map<JsonSchema, ValidateFunction>();
+
+describeOnEachDatabase("hostile requests", (service) => {
+  let world: World;
+  before(async () => {
+    world = await makeWorld(service);
+  });
+
+  describe("bodies", () => {
+    for (const operation of OPERATIONS) {
+      it(`of ${operation.path}, good and bad by its schema: never a defect`, async () => {
+        const token = world.tokens[operation.taker];
+        const carried = token === undefined ? {} : { token };
+        const statuses = new Set<number>();
+        const bodies = fc.array(anyBody(operation, goodBody(operation, world)), { minLength: BATCH, maxLength: BATCH });
+        const property = fc.asyncProperty(bodies, async (batch) => {
+          await Promise.all(
+            batch.map(async (body) => {
+              const answer = await service.post(operation.path, body, carried);
+              check(operation, answer, body, world);
+              statuses.add(answer.status);
+            }),
+          );
+        });
+        await fc.assert(property, { numRuns: BATCHES });
+        // Not a test of refusals alone.
+        expect(statuses).to.include(400);
+        expect([...statuses].some((status) => status !== 400)).to.equal(true);
+      });
+    }
+
+    it("that are no text: never a defect", async () => {
+      for (const operation of OPERATIONS) {
+        const token = world.tokens[operation.taker] ?? "none";
+        for (const bytes of [
+          [0xff, 0xfe],
+          [0x7b, 0x00, 0x7d],
+          [0xef, 0xbb, 0xbf, 0x7b, 0x7d],
+          [0x22, 0xed, 0xa0, 0x80, 0x22],
+        ]) {
+          const text = await sendRaw(
+            service.url,
+            rawPost(operation.path, token, Buffer.from(bytes).toString("latin1")),
+          );
+          expect(text).to.match(/^HTTP\/1\.1 [24]\d\d /);
+        }
+      }
+    });
+
+    it("show no part of a token in the refusal, wherever the token stands", async () => {
+      const { bizID, refreshToken } = world.partner;
+      const bodies = [
+        `{"biz_id":"${bizID}","token":"${refreshToken}`,
+        `{"biz_id":"${bizID}","token":"${refreshToken}"`,
+        `{"biz_id":"${bizID}","token":"${refreshToken}"]`,
+        `{"biz_id":"${bizID}","token":"${refreshToken}",}`,
+        `{"biz_id":"${bizID}","token":${refreshToken}}`,
+        `{"biz_id":"${bizID}","token":"${refreshToken}\t"}`,
+        `{"biz_id":"${bizID}","token":"\\x${refreshToken}"}`,
+        `{"token":"${refreshToken}" "${refreshToken}"}`,
+        `["${refreshToken}"]`,
+        `"${refreshToken}"`,
+        refreshToken,
+        `{"${refreshToken}":1}`,
+        `{"biz_id":"${bizID}","token":"${refreshToken}","${refreshToken}":1}`,
+        `{"biz_id":"${refreshToken}","token":"${bizID}"}`,
+        `{"biz_id":"${refreshToken}","token":"${refreshToken.repeat(3)}"}`,
+        `{"biz_id":"${bizID}","token":["${refreshToken}"]}`,
+        `{"biz_id":"${bizID}","token":{"${refreshToken}":"${refreshToken}"}}`,
+      ];
+      for (const body of bodies) {
+        const answer = await service.post("/v1/public/auth/jwt", body);
+        expectProblem(answer);
+        // 48 bits of the secret would be a part of it.
+        for (let i = "krs_".length; i + 8 <= refreshToken.length; i++)
+          expect(answer.text, body).not.to.include(refreshToken.slice(i, i + 8));
+      }
+    });
+  });
+
+  describe("Idempotency-Key", () => {
+    const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
+
+    it("is taken by the two operations that make tokens", () => {
+      expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
+        "/v1/admin/serverTokens/create",
+        "/v1/authdBizSrv/users/createRefreshToken",
+      ]);
+    });
+
+    for (const operation of idempotent) {
+      it(`of any kind at ${operation.path}: never a defect`, async () => {
+        const token = world.tokens[operation.taker] ?? "";
+        const key = fc.oneof(
+          fc.stringMatching(/^[\x20-\x7e]{0,140}$/),
+          fc.stringMatching(/^[\x21-\x7e]{32,128}$/),
+          fc.stringMatching(/^[\x80-\xff\t]{30,40}$/),
+        );
+        const property = fc.asyncProperty(key, async (idempotencyKey) => {
+          const answer = await service.post(operation.path, goodBody(operation, world), { token, idempotencyKey });
+          check(operation, answer, idempotencyKey, world);
+          const isGood = /^[\x21-\x7e]{32,128}$/.test(idempotencyKey.trim());
+          if (!isGood) expectProblem(answer, [400, "IDEMPOTENCY_KEY_INVALID"]);
+          else expect(answer.status).to.be.below(300);
+        });
+        await fc.assert(property, { numRuns: 40 });
+      });
+    }
+  });
+});
+
+describe("hostile HTTP", () => {
+  const service = serviceOnPostgres();
+  let world: World;
+  before(async () => {
+    world = await makeWorld(service);
+  });
+
+  describe("content types", () => {
+    it("of any kind are refused, or the body is read as JSON: never a defect", async () => {
+      const type = fc.oneof(
+        fc.stringMatching(/^[\x20-\x7e]{1,60}$/),
+        fc.constantFrom(
+          "application/json;",
+          "application/json; charset=utf-16",
+          "application/JSON",
+          "multipart/form-data",
+          "application/json, application/json",
+          "text/json",
+          "application/problem+json",
+          "application/json; a=b",
+        ),
+      );
+      const [operation] = OPERATIONS;
+      if (operation === undefined) throw new Error("There is no operation.");
+      const body = goodBody(operation, world);
+      const property = fc.asyncProperty(type, async (contentType) => {
+        const headers = { "Content-Type": contentType };
+        check(operation, await service.post(operation.path, body, { headers }), contentType, world);
+      });
+      await fc.assert(property, { numRuns: 60 });
+    });
+  });
+
+  describe("paths and methods", () => {
+    it("that do not exist are unknown operations", async () => {
+      for (const path of [
+        "/v1",
+        "/v1/authdBizSrv/users/delete",
+        "/v2/public/auth/jwt",
+        "/v1/authdBizSrv/users/create/",
+        "/V1/public/auth/jwt",
+        "//v1/public/auth/jwt",
+        "/v1/admin/%70ublish/x",
+      ])
+        expectProblem(await service.post(path, {}), [404, "OPERATION_UNKNOWN"]);
+    });
+
+    it("that are malformed are refused", async () => {
+      for (const path of ["/v1/%zz", "/%", "/%c0%ae", `/${"x".repeat(9000)}`, "/v1/public/auth/jwt%00"]) {
+        const answer = await service.post(path, {});
+        expectProblem(answer);
+        expect(answer.status).to.be.below(500);
+      }
+    });
+
+    for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
+      it(`of ${method} are not for operations`, async () => {
+        for (const { path } of OPERATIONS) {
+          const response = await fetch(service.url + path, { method });
+          expect([path, response.status, response.headers.get("allow")]).to.deep.equal([path, 405, "POST"]);
+          const text = await response.text();
+          if (method !== "HEAD") expect(JSON.parse(text)).to.include({ code: "METHOD_NOT_ALLOWED", status: 405 });
+        }
+      });
+    }
+  });
+
+  describe("bytes on the socket", () => {
+    const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d\d\d) /.exec(text)?.[1]);
+    const close = "Host: x\r\nConnection: close\r\n";
+
+    const requests: [what: string, request: string][] = [
+      ["no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
+      ["an unknown method", `JUMP / HTTP/1.1\r\n${close}\r\n`],
+      ["a strange method", `PROPFIND /v1/public/auth/jwt HTTP/1.1\r\n${close}\r\n`],
+      ["TRACE", `TRACE / HTTP/1.1\r\n${close}\r\n`],
+      ["no Host", "GET /healthzz HTTP/1.1\r\nConnection: close\r\n\r\n"],
+      ["another version", `GET / HTTP/3.0\r\n${close}\r\n`],
+      ["too many headers", `GET / HTTP/1.1\r\n${close}${"A: b\r\n".repeat(5000)}\r\n`],
+      ["a header too large", `GET / HTTP/1.1\r\n${close}A: ${"b".repeat(20_000)}\r\n\r\n`],
+      ["a header's name that is none", `GET / HTTP/1.1\r\n${close}A b: c\r\n\r\n`],
+      ["two lengths", `POST / HTTP/1.1\r\n${close}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
+      [
+        "a length and chunks",
+        `POST / HTTP/1.1\r\n${close}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      ],
+      ["a length that is none", `POST / HTTP/1.1\r\n${close}Content-Length: x\r\n\r\n{}`],
+      ["chunks that are none", `POST / HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+      ["an expectation", `POST / HTTP/1.1\r\n${close}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
+      ["an absolute address", `GET http://elsewhere.test/ HTTP/1.1\r\n${close}\r\n`],
+      ["a path that is malformed", `GET /%zz HTTP/1.1\r\n${close}\r\n`],
+      [
+        "a length that is too large",
+        `POST /v1/public/auth/jwt HTTP/1.1\r\n${close}Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{}`,
+      ],
+    ];
+    for (const [what, request] of requests) {
+      it(`${what}: refused as a problem`, async () => {
+        const text = await sendRaw(service.url, request);
+        expect(statusOf(text), text).to.be.within(400, 499);
+        expect(text).not.to.match(/node_modules|\bat .*:\d+:\d+/);
+        // Node itself answers these two, with nothing but the status.
+        if (what !== "an expectation" && what !== "no Host")
+          expect(text.toLowerCase()).to.include("content-type: application/problem+json");
+      });
+    }
+
+    it("any at all: never a defect, and the service goes on", async () => {
+      const line = fc.string({ unit: "binary", maxLength: 40 });
+      const request = fc.tuple(
+        fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),
+        fc.constantFrom(" HTTP/1.1", " HTTP/1.0", ""),
+        fc.array(line, { maxLength: 5 }),
+        line,
+      );
+      const property = fc.asyncProperty(request, async ([path, version, headers, body]) => {
+        const text = await sendRaw(
+          service.url,
+          `${path}${version}\r\n${close}${headers.join("\r\n")}\r\n\r\n${body}\r\n\r\n`,
+        );
+        expect(statusOf(text)).not.to.be.within(500, 599);
+      });
+      await fc.assert(property, { numRuns: 40 });
+      expect((await service.get("/healthz")).status).to.equal(200);
+    });
+  });
+});
+
+/** No answer is a defect's, none shows a secret, and each is one that the operation's description has. */
+function check({ path, answers }: Operation, answer: Answer, sent: string, world: World): void {
+  const what = `${path} ${JSON.stringify(sent.slice(0, 500))}: ${answer.status} ${answer.text}`;
+  expect(answer.status, what).to.be.below(500);
+  if (answer.status >= 400) {
+    expectProblem(answer);
+    for (const secret of secretsOf(world)) expect(answer.text, what).not.to.include(secret);
+  }
+  const schema = answers.get(answer.status);
+  if (schema === undefined) throw new Error(`not described: ${what}`);
+  const validate = validators.get(schema) ?? ajv.compile(schema);
+  validators.set(schema, validate);
+  expect(validate(answer.body), `${what}: ${JSON.stringify(validate.errors)}`).to.equal(true);
+}
+
+/** Values that have broken services before, as they stand in JSON. */
+const nastyText = fc.constantFrom(
+  ...[
+    "",
+    " ",
+    "\0",
+    "a\0b",
+    "\u0001",
+    "\u007f",
+    "\ud800",
+    "\udc00x",
+    "\uffff",
+    "\u202e",
+    "é",
+    "e\u0301",
+    "ﬁ",
+    "👩‍👩‍👧‍👦",
+    "'; DROP TABLE users; --",
+    "$1",
+    "%s%n",
+    "\\",
+    '"',
+    "${7*7}",
+    "../../etc/passwd",
+    "__proto__",
+    "null",
+    "undefined",
+    "NaN",
+    "-1",
+  ],
+  "x".repeat(200),
+  "x".repeat(201),
+  "💚".repeat(100),
+  "💚".repeat(101),
+  "x".repeat(10_000),
+);
+const nasty = fc.oneof(
+  nastyText.map((text) => JSON.stringify(text)),
+  fc.string({ unit: "binary", maxLength: 210 }).map((text) => JSON.stringify(text)),
+  fc.constantFrom(
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "1e3",
+    "1e999",
+    "9007199254740993",
+    "9".repeat(400),
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "[[]]",
+    '{"a":{}}',
+    "[".repeat(50),
+    '"\\ud800"',
+    '"\\u0000"',
+    '"\\x"',
+    '{"__proto__":{}}',
+    '{"toString":1}',
+  ),
+);
+
+/** Bodies of an operation: of its schema, near it, and far from it. */
+function anyBody({ body: { properties = {} } }: Operation, good: Record<string, unknown>): fc.Arbitrary<string> {
+  const members = Object.entries(properties).map(([name, schema]) =>
+    fc
+      .oneof(
+        { weight: 6, arbitrary: fc.constant(JSON.stringify(good[name])) },
+        { weight: 3, arbitrary: ofSchema(schema).map((value) => JSON.stringify(value)) },
+        { weight: 2, arbitrary: nasty },
+        { weight: 1, arbitrary: fc.constant(undefined) },
+      )
+      .map((value) => (value === undefined ? [] : [`${JSON.stringify(name)}:${value}`])),
+  );
+  const names = fc.constantFrom(
+    "__proto__",
+    "constructor",
+    "toString",
+    "",
+    "\0",
+    "x".repeat(3000),
+    ...Object.keys(properties),
+  );
+  const more = fc.tuple(names, nasty).map(([name, value]) => `${JSON.stringify(name)}:${value}`);
+  const object = fc
+    .tuple(
+      fc.tuple(...members),
+      fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(more, { maxLength: 2 }) }),
+    )
+    .map(([known, extra]) => `{${[...known.flat(), ...extra].join(",")}}`);
+  return fc.oneof(
+    { weight: 10, arbitrary: object },
+    { weight: 1, arbitrary: nasty },
+    { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+    { weight: 1, arbitrary: fc.json({ maxDepth: 6 }) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        "",
+        "{",
+        "}",
+        "{}}",
+        "\ufeff{}",
+        "{'a':1}",
+        "{}{}",
+        "//",
+        "[".repeat(8000),
+        '{"a":'.repeat(2000),
+      ),
+    },
+  );
+}
+
+/** Values that a schema allows. */
+function ofSchema({
+  type,
+  enum: choices,
+  pattern,
+  minLength = 0,
+  maxLength,
+  minimum,
+  maximum,
+}: JsonSchema): fc.Arbitrary<unknown> {
+  if (choices !== undefined) return fc.constantFrom(...choices);
+  if (type === "integer")
+    return fc.integer({
+      ...(minimum !== undefined && { min: minimum }),
+      ...(maximum !== undefined && { max: maximum }),
+    });
+  if (type !== "string") throw new Error(`The fuzzer knows no values of the type ${type ?? "none"}.`);
+  const form = pattern === undefined ? undefined : new RegExp(pattern, "u");
+  if (form !== undefined && maxLength === undefined) return fc.stringMatching(form);
+  const lengths = { minLength, ...(maxLength !== undefined && { maxLength }) };
+  const text = fc.string({ unit: "grapheme", ...lengths });
+  return form === undefined ? text : text.filter((value) => form.test(value));
+}
+
+function secretsOf({ partner, user, tokens }: World): string[] {
+  const jwts = Object.values(tokens).flatMap((token) => token ?? []);
+  return [...jwts, partner.refreshToken, user.refreshToken, ADMIN_TOKEN];
+}
+
+function rawPost(path: string, token: string, body: string): string {
+  const headers = `Host: x\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer ${token}\r\n`;
+  return `POST ${path} HTTP/1.1\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}

@@ -1,0 +1,154 @@
+import { expect } from "chai";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { add, BASE, encode, IDENTITY, multiply, N, P, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
+import { sampleRecords, samplePublicKeys, sha256 } from "../../../fixtures/samples.ts";
+import { type Answer, expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { describeOnEachDatabase } from "../../support/service/support.ts";
+
+const REGISTER = "/v1/authdUser/publicKey/register";
+const RECORD = "/v1/authdUser/record/get";
+const OF_FRIEND = "/v1/authdUser/publicKey/get";
+const USER_FIELDS = ["bucket", "created", "region", "salt", "stage", "user_id"];
+
+const [KEY, OTHER_KEY] = samplePublicKeys.map((key) => {
+  const { pubKey, keyID } = makeKeyRecord("y".repeat(32), key);
+  return { pubKey, keyID };
+}) as [Registration, Registration];
+
+interface Registration {
+  pubKey: string;
+  keyID: string;
+}
+
+describeOnEachDatabase("public keys", (service) => {
+  let partner: TestPartner;
+  let user: TestUser;
+  const register = (key: unknown, { jwt }: TestUser = user) => service.post(REGISTER, key, { token: jwt });
+  const record = () => service.done(RECORD, {}, { token: user.jwt });
+  const ofFriend = (userID: string, { jwt }: TestUser): Promise<Answer> =>
+    service.post(OF_FRIEND, { user_id: userID }, { token: jwt });
+
+  before(async () => {
+    partner = await service.makePartner();
+  });
+  beforeEach(async () => {
+    user = await service.makeUser(partner, "eu-west-1");
+  });
+
+  describe("a record", () => {
+    it("is without a key at first: unregistered", async () => {
+      const body = await record();
+      expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "state"].sort());
+      expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });
+    });
+
+    it("has the key from its registration on: pending, submitted with its root, published with its transaction", async () => {
+      await register(KEY);
+      const pending = await record();
+      expect(Object.keys(pending).sort()).to.deep.equal([...USER_FIELDS, "keyID", "pubKey", "state"].sort());
+      expect(pending).to.include({ ...KEY, state: "pending" });
+
+      const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
+      const { publicKeys } = service.service;
+      await publicKeys.submitted("eu-west-1", root, [user.userID], Date.now());
+      expect(await record()).to.deep.equal({ ...pending, state: "submitted", root });
+      const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
+      await publicKeys.published("eu-west-1", addition, Date.now());
+      expect(await record()).to.deep.equal({ ...pending, state: "published", root, transaction });
+    });
+  });
+
+  describe("registration", () => {
+    it("answers the record", async () => {
+      const answer = await register(KEY);
+      expect(answer.status).to.equal(200);
+      expect(answer.body).to.deep.equal(await record());
+    });
+
+    it("of the same key again changes nothing", async () => {
+      const { text } = await register(KEY);
+      service.ahead = 60_000;
+      const again = await register(KEY);
+      expect([again.status, again.text]).to.deep.equal([200, text]);
+    });
+
+    it("of another key is refused, and the first stays", async () => {
+      await register(KEY);
+      expectProblem(await register(OTHER_KEY), [409, "PUBLIC_KEY_REGISTERED"]);
+      expect(await record()).to.include(KEY);
+    });
+
+    it("of two keys at once lets one stand", async () => {
+      const answers = await Promise.all([KEY, OTHER_KEY, KEY, OTHER_KEY].map((key) => register(key)));
+      const stands = await record();
+      const expected = [KEY, OTHER_KEY, KEY, OTHER_KEY].map(({ pubKey }) => (pubKey === stands["pubKey"] ? 200 : 409));
+      expect(answers.map(({ status }) => status)).to.deep.equal(expected);
+    });
+
+    const [first = new Uint8Array()] = samplePublicKeys;
+    const changed = (index: number, byte: number) => Uint8Array.from(first).fill(byte, index, index + 1);
+    const [, ofOrderTwo = IDENTITY, ofOrderFour = IDENTITY, , ofOrderEight = IDENTITY] = pointsOfSmallOrder();
+    const base = { x: BASE.x, y: BASE.y };
+    const refusals: [what: string, key: unknown, code: string][] = [
+      ["a key of 104 bytes", keyOf(first.subarray(0, 104)), "PUBLIC_KEY_LENGTH"],
+      ["an empty key", keyOf(new Uint8Array()), "PUBLIC_KEY_LENGTH"],
+      ["a key of 108 bytes", keyOf(Uint8Array.of(...first, 1, 2, 3)), "TEXT_TOO_LONG"],
+      ["a compressed key's first byte", keyOf(changed(0, 2)), "PUBLIC_KEY_FORMAT"],
+      ["a coordinate that is the field's prime", keyOf(encode({ x: P, y: 34n })), "PUBLIC_KEY_FORMAT"],
+      ["a coordinate beyond the field", keyOf(encode({ x: P + base.x, y: base.y })), "PUBLIC_KEY_FORMAT"],
+      ["a point beside the curve", keyOf(changed(104, (first[104] ?? 0) ^ 1)), "PUBLIC_KEY_NOT_ON_CURVE"],
+      ["the identity", keyOf(encode(IDENTITY)), "PUBLIC_KEY_SMALL_ORDER"],
+      ["a point of order 2", keyOf(encode(ofOrderTwo)), "PUBLIC_KEY_SMALL_ORDER"],
+      ["a point of order 4", keyOf(encode(ofOrderFour)), "PUBLIC_KEY_SMALL_ORDER"],
+      ["a point of order 8", keyOf(encode(ofOrderEight)), "PUBLIC_KEY_SMALL_ORDER"],
+      ["a point of order 2n", keyOf(encode(add(multiply(5n, base), ofOrderTwo))), "PUBLIC_KEY_NOT_PRIME_ORDER"],
+      ["a point of order 8n", keyOf(encode(add(multiply(N - 1n, base), ofOrderEight))), "PUBLIC_KEY_NOT_PRIME_ORDER"],
+      ["another key's id", { ...KEY, keyID: OTHER_KEY.keyID }, "KEY_ID_MISMATCH"],
+      ["an id of 15 bytes", { ...KEY, keyID: Buffer.alloc(15).toString("base64") }, "KEY_ID_INVALID"],
+      ["no id", { pubKey: KEY.pubKey }, "FIELD_MISSING"],
+      ["a key that is not base64", { ...KEY, pubKey: `${KEY.pubKey.slice(0, -1)}-` }, "BASE64_INVALID"],
+      ["a key in hex", { ...KEY, pubKey: Buffer.from(first).toString("hex").slice(0, 139) }, "BASE64_INVALID"],
+      ["another user's id beside it", { ...KEY, user_id: "y".repeat(32) }, "FIELD_UNKNOWN"],
+    ];
+    for (const [what, key, code] of refusals) {
+      it(`refuses ${what}: ${code}`, async () => {
+        expectProblem(await register(key), [400, code]);
+        expect(await record()).to.include({ state: "unregistered" });
+      });
+    }
+
+    it("takes a key that other people made", async () => {
+      const [, , { pubKey, keyID } = KEY] = sampleRecords(3);
+      expect((await register({ pubKey, keyID })).status).to.equal(200);
+    });
+  });
+
+  describe("a friend's", () => {
+    it("are told to users of the same partner, in any region", async () => {
+      await register(KEY);
+      const friend = await service.makeUser(partner, "us-west-2");
+      const { status, body } = await ofFriend(user.userID, friend);
+      expect([status, body]).to.deep.equal([200, { user_id: user.userID, ...KEY, state: "pending" }]);
+    });
+
+    it("are unknown before they are registered", async () => {
+      const friend = await service.makeUser(partner, "us-west-2");
+      expectProblem(await ofFriend(user.userID, friend), [404, "PUBLIC_KEY_UNKNOWN"]);
+    });
+
+    it("are not told to another partner's users, who hear the same of users that are not there", async () => {
+      await register(KEY);
+      const stranger = await service.makeUser(await service.makePartner());
+      const answers = [await ofFriend(user.userID, stranger), await ofFriend("y".repeat(32), stranger)];
+      for (const answer of answers) expectProblem(answer, [404, "USER_UNKNOWN"]);
+      const texts = answers.map(({ text, body }) => text.replace(body["instance"] as string, ""));
+      expect(texts[0]).to.equal(texts[1]);
+    });
+  });
+});
+
+/** What registers these bytes, with the id that they have. */
+function keyOf(bytes: Uint8Array): Registration {
+  const keyID = Buffer.from(sha256(bytes).slice(0, 32), "hex").toString("base64");
+  return { pubKey: Buffer.from(bytes).toString("base64"), keyID };
+}

@@ -1,0 +1,209 @@
+import { expect } from "chai";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
+import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
+import type { ChainConfig } from "../../../packages/operator/src/service/config.ts";
+import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
+import { KeyPublisher } from "../../../packages/operator/src/service/publishing/publishRegistered.ts";
+import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { attempts, plans } from "../../../packages/operator/src/service/store/tables.ts";
+import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
+import { UserStore } from "../../../packages/operator/src/service/store/users.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+import { signalGroup, startKeyroot, untilGroupIsGone } from "../../support/commandLine.ts";
+import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+
+describe("the lease of who publishes", () => {
+  let databases: Databases;
+  beforeEach(async () => {
+    databases = await freshDatabases();
+  });
+  afterEach(() => databases[Symbol.asyncDispose]());
+
+  const hold = async (seconds?: number) => {
+    let release: () => void = () => undefined;
+    const holding = Promise.withResolvers<Fenced>();
+    const ended = withLease(
+      databases.home,
+      async (fenced) => {
+        holding.resolve(fenced);
+        await new Promise<void>((resolve) => (release = resolve));
+      },
+      seconds,
+    );
+    ended.catch(holding.reject);
+    return { fenced: await holding.promise, release: () => (release(), ended) };
+  };
+
+  it("is one publisher's at a time, and the next one's when it is given back", async () => {
+    const first = await hold();
+    expect(await failure(hold())).to.include({ code: "PUBLISHER_RUNNING" });
+    await first.release();
+    await (await hold()).release();
+  });
+
+  it("is kept while its holder lives, however long its work takes", async () => {
+    const first = await hold(1);
+    await sleep(2500);
+    expect(await failure(hold(1))).to.include({ code: "PUBLISHER_RUNNING" });
+    await first.release();
+  });
+
+  it("passes on when its holder says nothing; what that one writes later is refused", async () => {
+    const first = await hold(-1);
+    const second = await hold();
+    const write = (fenced: Fenced) =>
+      fenced((transaction) => transaction.insert(attempts).values({ region: "us-west-2", attempt: "{}" }));
+    expect(await failure(write(first.fenced))).to.include({ code: "PUBLISHER_RUNNING" });
+    await write(second.fenced);
+    expect(await databases.home.select().from(attempts)).to.have.lengthOf(1);
+    await second.release();
+    await first.release();
+  });
+});
+
+describeOnBoth("publishing from the service", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  const folder = temporaryFolder();
+  let url: string;
+  let databases: Databases;
+  beforeEach(async () => {
+    url = await freshDatabaseUrl();
+    databases = await openDatabases({ url });
+    await databases.migrate();
+  });
+  afterEach(() => databases[Symbol.asyncDispose]());
+
+  const filesOf = (region: Region) => `${folder.path}/${region}`;
+  const chain = (): ChainConfig => ({
+    rpcUrl: fresh.rpcUrl,
+    contract: fresh.contract,
+    confirmations: 1,
+    files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
+  });
+  const publisherOver = (open: Databases, signer?: Signer) =>
+    new KeyPublisher({ databases: open, publicKeys: new PublicKeyStore(open), now: () => Date.now() }, chain(), signer);
+  const signerAway = (): Signer => ({
+    address: fresh.owner,
+    sign: () => Promise.reject(new Error("the signer is away")),
+  });
+  const rootsOf = (records: readonly KeyRecord[]) =>
+    readMerkleTreeRoots(
+      fresh.call,
+      fresh.contract,
+      records.map(({ userID }) => userID),
+    );
+
+  /** Registers keys, every other one in the other region. */
+  const register = async (records: readonly KeyRecord[]) => {
+    const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+    const keys = new PublicKeyStore(databases);
+    for (const [i, record] of records.entries()) {
+      const region = REGIONS[i % 2] ?? REGIONS[0];
+      await users.create("biz_test", record.userID, region, 1);
+      await keys.register(region, record, 1);
+    }
+  };
+  const stateOf = async ({ userID }: KeyRecord, i: number) =>
+    new PublicKeyStore(databases).get(REGIONS[i % 2] ?? REGIONS[0], userID);
+
+  it("publishes each region's keys into its own store, and says of each where it is", async () => {
+    const records = sampleRecords(5);
+    await register(records);
+    expect(await publisherOver(databases).waiting()).to.equal(5);
+    const batches = await publisherOver(databases).publishPending();
+    expect(batches.map(({ users }) => users)).to.deep.equal([3, 2]);
+    expect(await rootsOf(records)).to.deep.equal(records.map((_, i) => batches[i % 2]?.root));
+    for (const [i, record] of records.entries()) {
+      const { root, transaction } = batches[i % 2] ?? {};
+      expect(await stateOf(record, i)).to.deep.equal({ ...record, state: "published", root, transaction });
+    }
+    expect(await readdir(filesOf("us-west-2"))).to.deep.equal([`${batches[0]?.root}.json`]);
+    expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
+    expect(await publisherOver(databases).publishPending()).to.deep.equal([]);
+    expect(await databases.home.select().from(plans)).to.be.empty;
+  });
+
+  it("leaves a plan that it could not carry out submitted, and finishes it under the plan's own root", async () => {
+    const records = sampleRecords(3);
+    await register(records);
+    const stuck = publisherOver(databases, signerAway());
+    expect(await failure(stuck.publishPending())).to.have.property("message", "the signer is away");
+    const submitted = await stateOf(records[0] ?? never(), 0);
+    expect(submitted).to.include({ state: "submitted" });
+    await publisherOver(databases).publishPending();
+    expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: submitted?.root });
+  });
+
+  it("makes a file of its plan anew that the store has lost, from what is registered", async () => {
+    const records = sampleRecords(2);
+    await register(records);
+    await failure(publisherOver(databases, signerAway()).publishPending());
+    const [name = ""] = await readdir(filesOf("us-west-2"));
+    const path = `${filesOf("us-west-2")}/${name}`;
+    const whole = await readFile(path, "utf8");
+    await rm(path);
+    // Registered since: they are none of the plan's.
+    await register(sampleRecords(4).slice(2));
+    const batches = await publisherOver(databases).publishPending();
+    expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
+    expect(await readFile(path, "utf8")).to.equal(whole);
+    expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: name.slice(0, 64) });
+  });
+
+  it("takes back what a reorganisation took, and publishes it again", async () => {
+    const records = sampleRecords(2);
+    await register(records);
+    const snapshot = await fresh.call("evm_snapshot", []);
+    await publisherOver(databases).publishPending();
+    await fresh.call("evm_revert", [snapshot]);
+    expect(await rootsOf(records)).to.deep.equal([undefined, undefined]);
+    await publisherOver(databases).publishPending();
+    expect(await rootsOf(records)).to.not.include(undefined);
+  });
+
+  it("keeps a root that a user has from elsewhere", async () => {
+    const [record = never(), ...others] = sampleRecords(3);
+    await register([record]);
+    await publisherOver(databases).publishPending();
+    const earlier = await stateOf(record, 0);
+    // Another database, as after a restore from a state before that.
+    const restored = await freshDatabases();
+    await databases[Symbol.asyncDispose]();
+    databases = restored;
+    await register([record, ...others]);
+    await publisherOver(databases).publishPending();
+    expect(await stateOf(record, 0)).to.deep.equal(earlier);
+    expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
+  });
+
+  it("publishes by itself what users registered, with serve --every", async () => {
+    const records = sampleRecords(2);
+    await register(records);
+    const keys = `${folder.path}/keys.json`;
+    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
+    const service = startKeyroot(["serve", "--every", "1"], {
+      ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: "https://k.test", KEYROOT_PORT: "0" },
+      ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.merkleDir },
+    });
+    try {
+      while ((await publisherOver(databases).waiting()) > 0) await sleep(50);
+    } finally {
+      signalGroup(service, "SIGTERM");
+      await untilGroupIsGone(service);
+    }
+    const { rpcUrl: rpc, merkleUrl, chainId, contract } = fresh;
+    for (const { userID, pubKey } of records)
+      await verifyPublicKey(userID, { rpc, merkleUrl, chainId, contract, expectedPublicKey: pubKey });
+  });
+});
+
+function never(): never {
+  throw new Error("there is none");
+}

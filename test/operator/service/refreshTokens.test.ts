@@ -1,0 +1,291 @@
+import { expect } from "chai";
+import { randomBytes } from "node:crypto";
+import { sha256 } from "../../../fixtures/samples.ts";
+import {
+  type Answer,
+  type Carried,
+  expectProblem,
+  type TestPartner,
+  type TestUser,
+} from "../../support/service/caller.ts";
+import { dump } from "../../support/service/dump.ts";
+import { describeOnEachDatabase } from "../../support/service/support.ts";
+
+const EXCHANGE = "/v1/public/auth/jwt";
+const CREATE = "/v1/authdBizSrv/users/createRefreshToken";
+const LIST = "/v1/authdBizSrv/users/listRefreshTokens";
+const REVOKE = "/v1/authdBizSrv/users/revokeRefreshToken";
+const SERVER_CREATE = "/v1/admin/serverTokens/create";
+const SERVER_LIST = "/v1/authdBizSrv/serverTokens/list";
+const SERVER_REVOKE = "/v1/authdBizSrv/serverTokens/revoke";
+const RECORD = "/v1/authdUser/record/get";
+const DAY = 24 * 60 * 60 * 1000;
+
+interface TokenNote {
+  token_id: string;
+  context?: string;
+  name?: string | null;
+  created: number;
+  revoked: number | null;
+}
+
+describeOnEachDatabase("refresh tokens", (service) => {
+  let partner: TestPartner;
+  let other: TestPartner;
+  let user: TestUser;
+
+  const asPartner = (path: string, body: unknown, more: Carried = {}) =>
+    service.post(path, body, { token: partner.jwt, ...more });
+  const create = (context: string, idempotencyKey?: string) =>
+    asPartner(CREATE, { user_id_hex: user.hex, context }, idempotencyKey === undefined ? {} : { idempotencyKey });
+  const list = async () =>
+    (await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt }))["tokens"] as TokenNote[];
+  const tokenOf = ({ body }: Answer) => body["token"] as string;
+  const newKey = () => randomBytes(24).toString("base64url");
+
+  before(async () => {
+    [partner, other] = await Promise.all([service.makePartner(), service.makePartner()]);
+  });
+  beforeEach(async () => {
+    user = await service.makeUser(partner, "eu-west-1");
+  });
+
+  describe("a user's", () => {
+    it("are answered alone, with 256 random bits behind a prefix that names the region", async () => {
+      const answer = await create("A laptop");
+      expect(answer.status).to.equal(200);
+      expect(Object.keys(answer.body)).to.deep.equal(["token"]);
+      expect(tokenOf(answer)).to.match(/^kru_eu-west-1_[A-Za-z0-9_-]{43}$/);
+      expect(tokenOf(await create("A laptop"))).not.to.equal(tokenOf(answer));
+    });
+
+    it("are listed in the order of their making, with their contexts and without themselves", async () => {
+      await create("Second");
+      service.ahead = 1000;
+      await create("Ｔｈｉｒｄ 👩‍🚀");
+      const tokens = await list();
+      expect(tokens.map(({ context }) => context)).to.deep.equal(["A phone", "Second", "Ｔｈｉｒｄ 👩‍🚀"]);
+      for (const token of tokens) {
+        expect(Object.keys(token).sort()).to.deep.equal(["context", "created", "revoked", "token_id"]);
+        expect(token.revoked).to.equal(null);
+        expect(token.created).to.be.closeTo(Date.now(), 60_000);
+      }
+    });
+
+    it("are revoked once: again answers the same, at any time", async () => {
+      const [note] = await list();
+      const body = { user_id_hex: user.hex.toUpperCase(), token_id: note?.token_id };
+      const first = await asPartner(REVOKE, body);
+      expect(first.status).to.equal(200);
+      expect(first.body).to.deep.equal({ ...note, revoked: first.body["revoked"] });
+      expect(first.body["revoked"]).to.be.closeTo(Date.now(), 60_000);
+      service.ahead = 5000;
+      expect((await asPartner(REVOKE, body)).text).to.equal(first.text);
+      expect(await list()).to.deep.equal([first.body]);
+    });
+
+    it("stop their access tokens at once, and no other token's, when they are revoked", async () => {
+      const jwt = await service.exchange(partner.bizID, tokenOf(await create("Second")));
+      const [note] = await list();
+      await service.done(RECORD, {}, { token: user.jwt });
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: note?.token_id });
+      expectProblem(await service.post(RECORD, {}, { token: user.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
+      const exchange = { biz_id: partner.bizID, token: user.refreshToken };
+      expectProblem(await service.post(EXCHANGE, exchange), [401, "REFRESH_TOKEN_REFUSED"]);
+      await service.done(RECORD, {}, { token: jwt });
+    });
+
+    it("are not to be found with another user's id", async () => {
+      const [note] = await list();
+      const another = await service.makeUser(partner);
+      const body = { user_id_hex: another.hex, token_id: note?.token_id };
+      expectProblem(await asPartner(REVOKE, body), [404, "TOKEN_UNKNOWN"]);
+      await service.done(RECORD, {}, { token: user.jwt });
+    });
+
+    for (const [what, context, code] of [
+      ["no context", undefined, "FIELD_MISSING"],
+      ["an empty one", "", "FIELD_INVALID"],
+      ["one of 201 characters", "x".repeat(201), "TEXT_TOO_LONG"],
+      ["one with a NUL, which no PostgreSQL stores", "a\0b", "FIELD_INVALID"],
+      ["one with half a character", "a\ud800", "FIELD_INVALID"],
+    ] as const) {
+      it(`are not made with ${what}: ${code}`, async () => {
+        expectProblem(await asPartner(CREATE, { user_id_hex: user.hex, context }), [400, code]);
+        expect(await list()).to.have.length(1);
+      });
+    }
+  });
+
+  describe("a server's", () => {
+    it("have 256 random bits behind a prefix, and a name where one was given", async () => {
+      const { bizID: biz_id } = partner;
+      const named = await service.admin(SERVER_CREATE, { biz_id, name: "Prod" });
+      expect(Object.keys(named).sort()).to.deep.equal(["created", "name", "token", "token_id"]);
+      expect(named["token"]).to.match(/^krs_[A-Za-z0-9_-]{43}$/);
+      expect(named["name"]).to.equal("Prod");
+      expect((await service.admin(SERVER_CREATE, { biz_id }))["name"]).to.equal(null);
+    });
+
+    it("are listed for their partner, and revoked by it once, also the one in use", async () => {
+      const company = await service.makePartner();
+      const second = await service.makeServerToken(company.bizID);
+      const tokens = (await service.done(SERVER_LIST, {}, { token: company.jwt }))["tokens"] as TokenNote[];
+      expect(tokens.map(({ token_id }) => token_id)).to.deep.equal([company.tokenID, second.tokenID]);
+      for (const token of tokens)
+        expect(Object.keys(token).sort()).to.deep.equal(["created", "name", "revoked", "token_id"]);
+
+      const body = { token_id: second.tokenID };
+      const first = await service.post(SERVER_REVOKE, body, { token: company.jwt });
+      service.ahead = 5000;
+      expect((await service.post(SERVER_REVOKE, body, { token: company.jwt })).text).to.equal(first.text);
+      expectProblem(await service.post(SERVER_LIST, {}, { token: second.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
+
+      await service.done(SERVER_REVOKE, { token_id: company.tokenID }, { token: company.jwt });
+      expectProblem(await service.post(SERVER_LIST, {}, { token: company.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
+    });
+
+    it("are made for no partner that is not there", async () => {
+      const answer = await service.post(SERVER_CREATE, { biz_id: "biz_nobody" }, { token: service.adminToken });
+      expectProblem(answer, [404, "PARTNER_UNKNOWN"]);
+    });
+  });
+
+  describe("the exchange", () => {
+    it("answers one field, of a partner's token and of a user's", async () => {
+      for (const token of [partner.refreshToken, user.refreshToken]) {
+        const answer = await service.post(EXCHANGE, { biz_id: partner.bizID, token });
+        expect([answer.status, Object.keys(answer.body)]).to.deep.equal([200, ["jwt"]]);
+        expect(answer.headers.get("cache-control")).to.equal("no-store");
+      }
+    });
+
+    it("tells nobody whether a token or a biz_id exists", async () => {
+      const [note] = await list();
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: note?.token_id });
+      const { bizID, refreshToken } = partner;
+      const unknown = randomBytes(32).toString("base64url");
+      const requests = {
+        "an unknown token of a server": { biz_id: bizID, token: `krs_${unknown}` },
+        "an unknown token of a user": { biz_id: bizID, token: `kru_us-west-2_${unknown}` },
+        "a token of no region": { biz_id: bizID, token: `kru_us-east-1_${unknown}` },
+        "no token at all": { biz_id: bizID, token: "x" },
+        "a revoked token": { biz_id: bizID, token: user.refreshToken },
+        "another partner's biz_id": { biz_id: other.bizID, token: refreshToken },
+        "an unknown biz_id": { biz_id: "biz_AAAAAAAAAAAAAAAAAAAAAA", token: refreshToken },
+        "a biz_id that is none": { biz_id: "x", token: refreshToken },
+        "both unknown": { biz_id: "x", token: `krs_${unknown}` },
+        "a token in upper case": { biz_id: bizID, token: refreshToken.toUpperCase() },
+      };
+      const answers = new Map<string, string[]>();
+      for (const [what, body] of Object.entries(requests)) {
+        const answer = await service.post(EXCHANGE, body);
+        expectProblem(answer, [401, "REFRESH_TOKEN_REFUSED"]);
+        const id = answer.body["instance"] as string;
+        const headers = [...answer.headers].filter(([name]) => name !== "date");
+        const bytes = (JSON.stringify(headers) + answer.text).replaceAll(id, "");
+        answers.set(bytes, [...(answers.get(bytes) ?? []), what]);
+      }
+      expect([...answers.values()]).to.deep.equal([Object.keys(requests)]);
+    });
+  });
+
+  describe("an Idempotency-Key", () => {
+    it("makes a repetition answer the same token, and leaves one row", async () => {
+      const key = newKey();
+      const first = await create("A watch", key);
+      service.ahead = DAY - 60_000;
+      // Its access token, too, is a day old.
+      partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
+      expect((await create("A watch", key)).text).to.equal(first.text);
+      expect(await list()).to.have.length(2);
+      service.ahead = 0;
+      partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
+    });
+
+    it("makes 20 requests at once one token", async () => {
+      const key = newKey();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => create("A watch", key)));
+      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+      expect(new Set(answers.map(tokenOf)).size).to.equal(1);
+      expect(await list()).to.have.length(2);
+      await service.exchange(partner.bizID, answers.map(tokenOf)[0] ?? "");
+    });
+
+    it("is refused with another context, and leaves no row", async () => {
+      const key = newKey();
+      const { text } = await create("A watch", key);
+      expectProblem(await create("A car", key), [409, "IDEMPOTENCY_KEY_REUSED"]);
+      expect(await list()).to.have.length(2);
+      expect((await create("A watch", key)).text).to.equal(text);
+    });
+
+    it("of one user is another than the same of another user", async () => {
+      const key = newKey();
+      const { text } = await create("A watch", key);
+      const hex = (await service.makeUser(partner)).hex;
+      const answer = await asPartner(CREATE, { user_id_hex: hex, context: "A watch" }, { idempotencyKey: key });
+      expect(answer.status).to.equal(200);
+      expect(answer.text).not.to.equal(text);
+    });
+
+    it("is refused after a day, and when its token is revoked", async () => {
+      const key = newKey();
+      await create("A watch", key);
+      service.ahead = DAY + 1000;
+      const { jwt } = await service.makeServerToken(partner.bizID);
+      const again = { user_id_hex: user.hex, context: "A watch" };
+      expectProblem(await service.post(CREATE, again, { token: jwt, idempotencyKey: key }), [
+        409,
+        "IDEMPOTENCY_KEY_REUSED",
+      ]);
+      service.ahead = 0;
+      expect((await create("A watch", key)).status).to.equal(200);
+      const watch = (await list()).find(({ context }) => context === "A watch");
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: watch?.token_id });
+      expectProblem(await create("A watch", key), [409, "IDEMPOTENCY_KEY_REUSED"]);
+      expect(await list()).to.have.length(2);
+    });
+
+    it("holds for a server's token, too", async () => {
+      const idempotencyKey = newKey();
+      const company = await service.makePartner();
+      const make = (name: string) =>
+        service.post(SERVER_CREATE, { biz_id: company.bizID, name }, { token: service.adminToken, idempotencyKey });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => make("Prod")));
+      expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+      expect(answers[0]?.status).to.equal(201);
+      expectProblem(await make("Test"), [409, "IDEMPOTENCY_KEY_REUSED"]);
+      const { tokens } = await service.done(SERVER_LIST, {}, { token: company.jwt });
+      expect(tokens).to.have.length(2);
+    });
+
+    it("leaves a sealed copy for a day only: dropSealed drops it, and no younger one", async () => {
+      const sealed = async () =>
+        ((await dump(service.databases.regions["eu-west-1"]))["user_tokens"] ?? []).filter(
+          (row) => row.includes(user.userID) && !row.includes('"sealed_token":null'),
+        ).length;
+      await create("A watch", newKey());
+      expect(await sealed()).to.equal(1);
+      await service.service.refreshTokens.dropSealed(Date.now() + DAY - 60_000);
+      expect(await sealed()).to.equal(1);
+      await service.service.refreshTokens.dropSealed(Date.now() + DAY + 60_000);
+      expect(await sealed()).to.equal(0);
+    });
+  });
+
+  describe("the database", () => {
+    it("holds no token, and no Idempotency-Key: only their SHA-256", async () => {
+      const idempotencyKey = newKey();
+      const watch = tokenOf(await create("A watch", idempotencyKey));
+      const rows = JSON.stringify(await dump(service.databases.home));
+      const secrets = [watch, user.refreshToken, partner.refreshToken, user.jwt, partner.jwt, idempotencyKey];
+      for (const secret of [...secrets, service.adminToken]) {
+        expect(rows).not.to.include(secret);
+        expect(rows).not.to.include(secret.slice(-20));
+        expect(rows).not.to.include(Buffer.from(secret).toString("base64").slice(2, 22));
+      }
+      for (const token of [watch, user.refreshToken, partner.refreshToken]) expect(rows).to.include(sha256(token));
+    });
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from "chai";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { REGIONS, type Region } from "../../../packages/keyroot/src/identity/region.ts";
+import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
+import { expectProblem, randomHex, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { dump } from "../../support/service/dump.ts";
+import { freshDatabases, freshDatabaseUrl, TestService } from "../../support/service/support.ts";
+
+const CREATE = "/v1/authdBizSrv/users/create";
+const LIST = "/v1/authdBizSrv/users/list";
+const RECORD = "/v1/authdUser/record/get";
+
+const [publicKey = new Uint8Array()] = samplePublicKeys;
+
+describe("regions with databases of their own", () => {
+  const service = new TestService();
+  const wires = {} as Record<Region | "home", BrokenWire>;
+  const users = {} as Record<Region, TestUser>;
+  let partner: TestPartner;
+
+  before(async () => {
+    for (const place of ["home", ...REGIONS] as const) wires[place] = await wireTo(await freshDatabaseUrl());
+    const [home, west, east] = [wires.home.url, wires["us-west-2"].url, wires["eu-west-1"].url];
+    await service.start(await freshDatabases({ url: home, regionUrls: { "us-west-2": west, "eu-west-1": east } }));
+    partner = await service.makePartner();
+    for (const region of REGIONS) {
+      users[region] = await service.makeUser(partner, region);
+      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), publicKey);
+      const token = users[region].jwt;
+      await service.done("/v1/authdUser/publicKey/register", { pubKey, keyID }, { token });
+    }
+  });
+  afterEach(() => {
+    for (const wire of Object.values(wires)) wire.mend();
+  });
+  after(async () => {
+    await service.close();
+    await service.databases[Symbol.asyncDispose]();
+    for (const wire of Object.values(wires)) await wire.close();
+  });
+
+  const record = (region: Region) => service.post(RECORD, {}, { token: users[region].jwt });
+  const create = (region: Region, hex = randomHex()) =>
+    service.post(CREATE, { user_id_hex: hex, region }, { token: partner.jwt });
+  const other = (region: Region): Region => (region === "us-west-2" ? "eu-west-1" : "us-west-2");
+
+  it("hold all rows of their users, and the home database no more than whose an id is and where", async () => {
+    const { home, regions } = service.databases;
+    const rows = {
+      home: await dump(home),
+      ...{ west: await dump(regions["us-west-2"]), east: await dump(regions["eu-west-1"]) },
+    };
+    const tablesWith = (place: Record<string, string[]>, text: string) =>
+      Object.keys(place).filter((table) => place[table]?.some((row) => row.includes(text)));
+    for (const [region, here, there] of [
+      ["us-west-2", rows.west, rows.east],
+      ["eu-west-1", rows.east, rows.west],
+    ] as const) {
+      const { userID } = users[region];
+      expect(tablesWith(here, userID).sort()).to.deep.equal(["public_keys", "user_tokens", "users"]);
+      expect(tablesWith(there, userID)).to.deep.equal([]);
+      expect(tablesWith(rows.home, userID)).to.deep.equal(["user_ids"]);
+      expect(rows.home["user_ids"]?.find((row) => row.includes(userID))).to.satisfy(
+        (row: string) =>
+          Object.keys(JSON.parse(row) as object)
+            .sort()
+            .join() === "biz_id,region,user_id",
+      );
+      // Partners are at home only.
+      expect(here["partners"]).to.deep.equal([]);
+      expect(here["server_tokens"]).to.deep.equal([]);
+      expect(here["user_ids"]).to.deep.equal([]);
+    }
+    for (const table of ["users", "user_tokens", "public_keys", "batches"]) expect(rows.home[table]).to.deep.equal([]);
+  });
+
+  it("give one page of users of both", async () => {
+    const { users: listed } = await service.done(LIST, {}, { token: partner.jwt });
+    const ids = (listed as { user_id: string }[]).map(({ user_id }) => user_id);
+    expect(ids).to.include.members(REGIONS.map((region) => users[region].userID));
+  });
+
+  for (const region of REGIONS) {
+    it(`serve the other one's users while that of ${region} is away, and its own when it is back`, async () => {
+      wires[region].cut();
+      const hex = randomHex();
+      const answers = [await record(region), await create(region, hex)];
+      for (const answer of answers) expectProblem(answer, [503, "UNAVAILABLE"]);
+      expect((await record(other(region))).status).to.equal(200);
+      expect((await create(other(region))).status).to.equal(201);
+      const exchange = { biz_id: partner.bizID, token: partner.refreshToken };
+      expect((await service.post("/v1/public/auth/jwt", exchange)).status).to.equal(200);
+
+      // The id was claimed: nobody else gets it meanwhile, and the next try of the same partner completes it.
+      const thief = await service.makePartner();
+      const stolen = await service.post(CREATE, { user_id_hex: hex, region: other(region) }, { token: thief.jwt });
+      expectProblem(stolen, [409, "USER_ID_TAKEN"]);
+      wires[region].mend();
+      expect((await record(region)).status).to.equal(200);
+      expect((await create(region, hex)).status).to.equal(201);
+    });
+  }
+
+  it("answer 503 while the home database is away, and go on by themselves when it is back", async () => {
+    wires.home.cut();
+    for (const region of REGIONS) expectProblem(await create(region), [503, "UNAVAILABLE"]);
+    expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
+    expect((await service.get("/healthz")).status).to.equal(200);
+    wires.home.mend();
+    expect((await service.get("/readyz")).status).to.equal(200);
+    for (const region of REGIONS) expect((await create(region)).status).to.equal(201);
+  });
+
+  it("are not ready while one of them is away", async () => {
+    wires["eu-west-1"].cut();
+    expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
+    wires["eu-west-1"].mend();
+    expect((await service.get("/readyz")).status).to.equal(200);
+  });
+});

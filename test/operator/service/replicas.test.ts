@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
+import { dump } from "../../support/service/dump.ts";
+import { freshDatabaseUrl, TestService } from "../../support/service/support.ts";
+
+const CREATE = "/v1/authdBizSrv/users/create";
+const REGISTER = "/v1/authdUser/publicKey/register";
+
+describe("two replicas over one PostgreSQL", () => {
+  const opened: Databases[] = [];
+  const [a, b] = [new TestService(), new TestService()];
+  let partner: TestPartner;
+  let other: TestPartner;
+
+  before(async () => {
+    const url = await freshDatabaseUrl();
+    // Connections of its own for each, as for two processes.
+    for (const replica of [a, b]) {
+      const databases = await openDatabases({ url });
+      opened.push(databases);
+      await databases.migrate();
+      await replica.start(databases);
+    }
+    [partner, other] = [await a.makePartner(), await b.makePartner()];
+  });
+  after(async () => {
+    for (const replica of [a, b]) await replica.close();
+    for (const databases of opened) await databases[Symbol.asyncDispose]();
+  });
+
+  const create = (replica: TestService, { jwt }: TestPartner, user_id_hex: string, region = "us-west-2") =>
+    replica.post(CREATE, { user_id_hex, region }, { token: jwt });
+  const rowsWith = async (text: string) =>
+    Object.values(await dump(a.databases.home)).flatMap((rows) => rows.filter((row) => row.includes(text)));
+
+  it("give an id that two partners want at once to exactly one of them", async () => {
+    for (let round = 0; round < 20; round++) {
+      const hex = randomHex();
+      const answers = await Promise.all([create(a, partner, hex), create(b, other, hex)]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
+      const loser = answers.find(({ status }) => status === 409);
+      if (loser) expectProblem(loser, [409, "USER_ID_TAKEN"]);
+    }
+  });
+
+  it("give an id that one partner wants in two regions at once to one of them", async () => {
+    for (let round = 0; round < 20; round++) {
+      const hex = randomHex();
+      const answers = await Promise.all([create(a, partner, hex), create(b, partner, hex, "eu-west-1")]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 409]);
+    }
+  });
+
+  it("make one user of 200 creations at once, and answer each of them the same", async () => {
+    const hex = randomHex();
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
+    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+    // Whose it is, and the user.
+    expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(2);
+  });
+
+  it("let one of two keys stand that are registered at once", async () => {
+    const keys = samplePublicKeys.slice(0, 2).map((key) => makeKeyRecord("y".repeat(32), key));
+    for (let round = 0; round < 10; round++) {
+      const { jwt: token } = await a.makeUser(partner);
+      const answers = await Promise.all(
+        keys.map(({ pubKey, keyID }, i) => (i === 0 ? a : b).post(REGISTER, { pubKey, keyID }, { token })),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      const stands = keys[answers.findIndex(({ status }) => status === 200)];
+      const { pubKey } = await b.done("/v1/authdUser/record/get", {}, { token });
+      expect(pubKey).to.equal(stands?.pubKey);
+    }
+  });
+
+  it("make one token of 40 requests at once with one Idempotency-Key", async () => {
+    const { hex } = await a.makeUser(partner);
+    const body = { user_id_hex: hex, context: "A watch" };
+    const carried = { token: partner.jwt, idempotencyKey: randomHex() };
+    const path = "/v1/authdBizSrv/users/createRefreshToken";
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 ? a : b).post(path, body, carried)));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
+    expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+  });
+
+  it("see at once what the other one revoked", async () => {
+    const { refreshToken, tokenID, jwt } = await a.makeServerToken(partner.bizID);
+    const list = () => b.post("/v1/authdBizSrv/users/list", {}, { token: jwt });
+    expect((await list()).status).to.equal(200);
+    await a.done("/v1/authdBizSrv/serverTokens/revoke", { token_id: tokenID }, { token: partner.jwt });
+    expectProblem(await list(), [401, "ACCESS_TOKEN_REVOKED"]);
+    const exchange = { biz_id: partner.bizID, token: refreshToken };
+    expectProblem(await b.post("/v1/public/auth/jwt", exchange), [401, "REFRESH_TOKEN_REFUSED"]);
+  });
+
+  it("take what the other one issued", async () => {
+    const { jwt } = await a.makeServerToken(partner.bizID);
+    expect((await create(b, { ...partner, jwt }, randomHex())).status).to.equal(201);
+  });
+});

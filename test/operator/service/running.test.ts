@@ -1,0 +1,319 @@
+import { expect } from "chai";
+import { Client } from "pg";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { mock } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig } from "../../../packages/operator/src/service/config.ts";
+import { startService } from "../../../packages/operator/src/service/server.ts";
+import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { runAt } from "../../../fixtures/postgres/postgres.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
+import { Caller, expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
+import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+
+const CREATE = "/v1/authdBizSrv/users/create";
+const [CONFIG, SERVER] = ["config", "server"].map((name) =>
+  JSON.stringify(new URL(`../../../packages/operator/src/service/${name}.ts`, import.meta.url).href),
+);
+/** The service as a process of its own, configured by its environment. */
+const PROGRAM = `
+  import { readConfig } from ${CONFIG ?? ""};
+  import { startService } from ${SERVER ?? ""};
+  const service = await startService(readConfig(process.env));
+  process.once("SIGTERM", () => service.close());
+  console.log(service.url);`;
+
+describe("a running service", () => {
+  const folder = temporaryFolder();
+  let url: string;
+
+  before(async () => {
+    url = await freshDatabaseUrl();
+    await using databases = await openDatabases({ url });
+    await databases.migrate();
+  });
+
+  async function environment(databaseUrl: string): Promise<Record<string, string>> {
+    const keys = join(folder.path, "keys.json");
+    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
+    return {
+      DATABASE_URL: databaseUrl,
+      KEYROOT_SIGNING_KEYS: keys,
+      KEYROOT_BASE_URL: "https://service.test",
+      KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN,
+      KEYROOT_RATE_LIMIT: "0",
+      KEYROOT_PORT: "0",
+    };
+  }
+
+  describe("stopping", () => {
+    /** Starts one in this process whose next creation of a user waits, until the test lets go. */
+    async function withRequestUnderWay() {
+      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
+      const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      const partner = await service.makePartner();
+      const blocker = new Client({ connectionString: url });
+      await blocker.connect();
+      await blocker.query("BEGIN; LOCK TABLE users");
+      const body = { user_id_hex: randomHex(), region: "us-west-2" };
+      const underWay = service.post(CREATE, body, { token: partner.jwt });
+      const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'users'::regclass";
+      while ((await blocker.query(waiting)).rowCount === 0) await sleep(10);
+      return {
+        running,
+        underWay,
+        letGo: async () => {
+          await blocker.query("COMMIT");
+          await blocker.end();
+        },
+      };
+    }
+
+    it("answers the request that is under way, takes no new one, and ends", async () => {
+      const { running, underWay, letGo } = await withRequestUnderWay();
+      const closed = running.close();
+      await sleep(50);
+      // What comes now is refused, by the closed port or as a problem that passes.
+      const late = await fetch(`${running.url}/readyz`).catch((error: unknown) => error);
+      if (late instanceof Response) expect(late.status).to.equal(503);
+      await letGo();
+      const { status, body } = await underWay;
+      expect([status, body["region"]]).to.deep.equal([201, "us-west-2"]);
+      await closed;
+      expect(await failure(fetch(`${running.url}/healthz`))).to.be.instanceOf(TypeError);
+    });
+  });
+
+  describe("what machines ask", () => {
+    it("/healthz, /readyz and /metrics answer without a token, and tell nothing about anybody", async () => {
+      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
+      try {
+        const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+        const partner = await service.makePartner("A company of few words");
+        const user = await service.makeUser(partner);
+        await service.post("/v1/nowhere", {});
+        expect((await service.get("/healthz")).body).to.deep.equal({ status: "ok" });
+        expect((await service.get("/readyz")).body).to.deep.equal({ status: "ready" });
+        const { status, headers, text: metrics } = await service.get("/metrics");
+        expect([status, headers.get("content-type")?.split(";")[0]]).to.deep.equal([200, "text/plain"]);
+        const count = `http_request_duration_seconds_count{method="POST",route="${CREATE}",status="201"} 1`;
+        expect(metrics).to.include(count);
+        expect(metrics).to.include('route="none",status="404"');
+        for (const secret of [partner.bizID, partner.jwt, user.userID, user.hex, "few words", "nowhere"])
+          expect(metrics).not.to.include(secret);
+      } finally {
+        await running.close();
+      }
+    });
+
+    it("/openapi.json and the page at /docs need no token, and nothing from elsewhere", async () => {
+      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
+      try {
+        const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+        expect((await service.get("/openapi.json")).body["openapi"]).to.match(/^3\.1/);
+        const page = await service.get("/docs/");
+        expect(page.status).to.equal(200);
+        expect(page.headers.get("content-security-policy")).to.be.a("string");
+        expect(page.text).not.to.match(/(src|href)="(https?:)?\/\//);
+      } finally {
+        await running.close();
+      }
+    });
+  });
+
+  describe("every hour", () => {
+    const HOUR = 60 * 60 * 1000;
+    let wire: BrokenWire;
+    let service: Caller;
+    let close: () => Promise<void>;
+
+    beforeEach("a token was made a day ago, by a request that might have been repeated", async () => {
+      // Of all clocks, only this one: nobody waits an hour.
+      mock.timers.enable({ apis: ["setInterval"] });
+      wire = await wireTo(url);
+      const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
+      const running = await startService(config);
+      close = () => running.close();
+      service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      const partner = await service.makePartner();
+      const { hex } = await service.makeUser(partner);
+      const options = { token: partner.jwt, idempotencyKey: randomHex() };
+      const body = { user_id_hex: hex, context: "A watch" };
+      await service.post("/v1/authdBizSrv/users/createRefreshToken", body, options);
+      await runAt(url, `UPDATE user_tokens SET created = created - ${24 * HOUR + 1}`);
+    });
+    afterEach(async () => {
+      await close();
+      mock.timers.reset();
+      await wire.close();
+    });
+
+    async function sealedCopies(): Promise<number | null> {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query("SELECT FROM user_tokens WHERE sealed_token IS NOT NULL")).rowCount;
+      } finally {
+        await client.end();
+      }
+    }
+
+    it("it drops the sealed copies of tokens that are a day old, and not earlier", async () => {
+      mock.timers.tick(HOUR - 1);
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(1);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it tries again, when the database was away the hour before", async () => {
+      wire.cut();
+      mock.timers.tick(HOUR);
+      expect((await service.get("/readyz")).status).to.equal(503);
+      wire.mend();
+      expect((await service.get("/readyz")).status).to.equal(200);
+      expect(await sealedCopies()).to.equal(1);
+      mock.timers.tick(HOUR);
+      while ((await sealedCopies()) !== 0) await sleep(5);
+    });
+
+    it("it asks nothing of its databases once it is closed", async () => {
+      await close();
+      close = () => Promise.resolve();
+      mock.timers.tick(HOUR);
+      await sleep(50);
+      expect(await sealedCopies()).to.equal(1);
+    });
+  });
+
+  describe("its log", () => {
+    let child: ChildProcess;
+    let wire: BrokenWire;
+    let log: Promise<string>;
+    let service: Caller;
+    let partner: TestPartner;
+
+    beforeEach(async () => {
+      wire = await wireTo(url);
+      await start();
+    });
+    afterEach(async () => {
+      await kill();
+      await wire.close();
+    });
+
+    async function start(variables: Record<string, string> = {}): Promise<void> {
+      child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { PATH: process.env["PATH"], ...(await environment(wire.url)), ...variables },
+      });
+      log = text(child.stderr as NodeJS.ReadableStream as never);
+      const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];
+      service = Object.assign(new Caller(ADMIN_TOKEN), { url: line });
+      partner = await service.makePartner();
+    }
+
+    async function kill(): Promise<void> {
+      if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
+    }
+
+    /** Stops the service, and returns its log's lines. */
+    async function linesAtEnd(): Promise<Record<string, unknown>[]> {
+      const exited = once(child, "exit");
+      child.kill("SIGTERM");
+      expect(await exited).to.deep.equal([0, null]);
+      const lines = (await log).trim().split("\n");
+      return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    }
+
+    it("is one JSON object a line, in which each answer's request id is found", async () => {
+      const good = await service.post(
+        CREATE,
+        { user_id_hex: randomHex(), region: "us-west-2" },
+        { token: partner.jwt },
+      );
+      const bad = await service.post(CREATE, {}, { token: partner.jwt });
+      const lines = await linesAtEnd();
+      for (const line of lines) expect(line).to.include.all.keys("level", "time", "msg");
+      const linesOf = ({ headers }: { headers: Headers }) =>
+        lines.filter(({ reqId }) => reqId === headers.get("x-request-id"));
+      expect(linesOf(good).some(({ res }) => (res as { status?: number } | undefined)?.status === 201)).to.equal(true);
+      expect(linesOf(good).some(({ req }) => (req as { path?: string } | undefined)?.path === CREATE)).to.equal(true);
+      expect(linesOf(bad).some(({ code }) => code === "FIELD_MISSING")).to.equal(true);
+    });
+
+    it("shows no token, key, header, parameter or password: also not when queries fail", async () => {
+      const user = await service.makeUser(partner);
+      const [context, forbidden, idempotencyKey] = ["context-in-log", "forbidden-in-log", randomHex()];
+      const path = "/v1/authdBizSrv/users/createRefreshToken";
+      const token = partner.jwt;
+      const make = (what: string) =>
+        service.post(path, { user_id_hex: user.hex, context: what }, { token, idempotencyKey });
+      await make(context);
+      await service.post("/v1/public/auth/jwt", { biz_id: partner.bizID, token: "krs_wrong-in-log" });
+      await service.post("/v1/public/auth/jwt", `{"token":"${partner.refreshToken}`);
+      await service.post(`/v1/nowhere?token=${partner.refreshToken}`, {});
+      await service.post(CREATE, {}, { token: "bad-token-in-log" });
+
+      wire.cut();
+      expectProblem(await make(forbidden), [503, "UNAVAILABLE"]);
+      wire.mend();
+      const violated = "ALTER TABLE user_tokens ADD CONSTRAINT no_more CHECK (context <> 'forbidden-in-log')";
+      await runAt(url, violated);
+      const { status } = await service.post(path, { user_id_hex: user.hex, context: forbidden }, { token });
+      await runAt(url, "ALTER TABLE user_tokens DROP CONSTRAINT no_more");
+      await runAt(url, "ALTER TABLE users RENAME COLUMN salt TO pepper");
+      const answer = await service.post(CREATE, { user_id_hex: randomHex(), region: "us-west-2" }, { token });
+      await runAt(url, "ALTER TABLE users RENAME COLUMN pepper TO salt");
+      expect(status).to.equal(500);
+      expectProblem(answer, [500, "DEFECT"]);
+
+      const lines = await linesAtEnd();
+      const all = JSON.stringify(lines);
+      // What failed, and why, is there to be mended.
+      expect(all).to.include("A query failed: insert into");
+      expect(all).to.include("no_more").and.include("salt");
+      const { password } = new URL(url);
+      const secrets = [
+        context,
+        forbidden,
+        idempotencyKey,
+        partner.refreshToken,
+        user.refreshToken,
+        partner.jwt,
+        user.jwt,
+      ];
+      for (const secret of [
+        ...secrets,
+        "krs_wrong-in-log",
+        "bad-token-in-log",
+        ADMIN_TOKEN,
+        password,
+        SIGNING_JWK.d ?? "",
+      ])
+        expect(all).not.to.include(secret);
+      for (const word of ["Bearer", "authorization", user.userID, user.hex]) expect(all).not.to.include(word);
+    });
+
+    it("is quiet about what machines ask every few seconds", async () => {
+      for (const path of ["/healthz", "/readyz", "/metrics"]) await service.get(path);
+      const paths = (await linesAtEnd()).map(({ req }) => (req as { path?: string } | undefined)?.path);
+      for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
+    });
+
+    it("says nothing below its level, about those neither", async () => {
+      await kill();
+      await start({ KEYROOT_LOG_LEVEL: "fatal" });
+      wire.cut();
+      expect((await service.get("/readyz")).status).to.equal(503);
+      await kill();
+      expect(await log).to.equal("");
+    });
+  });
+});

@@ -1,0 +1,186 @@
+import { expect } from "chai";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createRemoteJWKSet, jwtVerify, type JWK } from "jose";
+import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import type { Databases } from "../../../packages/operator/src/service/store/database.ts";
+import { makeSigningKey, readSigningKeys } from "../../../packages/operator/src/service/tokens/signingKeys.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
+import { claimsOf, headerOf } from "../../support/service/forgedTokens.ts";
+import {
+  describeOnEachDatabase,
+  freshDatabases,
+  ISSUER,
+  SIGNING_JWK,
+  TestService,
+} from "../../support/service/support.ts";
+
+const LIST = "/v1/authdBizSrv/users/list";
+const RECORD = "/v1/authdUser/record/get";
+const FOUR_HOURS = 4 * 60 * 60;
+
+describeOnEachDatabase("access tokens", (service) => {
+  let partner: TestPartner;
+  before(async () => {
+    partner = await service.makePartner();
+  });
+
+  it("say whose they are, and for how long: a partner's", () => {
+    expect(headerOf(partner.jwt)).to.deep.equal({ alg: "EdDSA", kid: SIGNING_JWK.kid, typ: "at+jwt" });
+    const { iat, exp, jti, ...claims } = claimsOf(partner.jwt) as { iat: number; exp: number; jti: string };
+    expect(claims).to.deep.equal({
+      iss: ISSUER,
+      aud: "keyroot/partner",
+      sub: partner.bizID,
+      biz_id: partner.bizID,
+      rti: partner.tokenID,
+    });
+    expect(exp - iat).to.equal(FOUR_HOURS);
+    expect(iat * 1000).to.be.closeTo(Date.now(), 60_000);
+    expect(jti).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  it("say whose they are, and for how long: a user's", async () => {
+    const user = await service.makeUser(partner, "eu-west-1");
+    const claims = claimsOf(user.jwt);
+    expect(claims).to.include({ aud: "keyroot/user", sub: user.userID, biz_id: partner.bizID, region: "eu-west-1" });
+    expect(Object.keys(claims).sort()).to.deep.equal(
+      ["aud", "biz_id", "exp", "iat", "iss", "jti", "region", "rti", "sub"], // and no other
+    );
+  });
+
+  it("verify with the keys that the service publishes, by any library", async () => {
+    const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`));
+    const { payload } = await jwtVerify(partner.jwt, keys, { issuer: ISSUER, audience: "keyroot/partner" });
+    expect(payload.sub).to.equal(partner.bizID);
+  });
+
+  it("are published without the private half", async () => {
+    const { body } = await service.get("/.well-known/jwks.json");
+    const { kty, crv, x, kid } = SIGNING_JWK;
+    expect(body).to.deep.equal({ keys: [{ kty, crv, x, kid, alg: "EdDSA", use: "sig" }] });
+  });
+
+  for (const [kind, path] of [
+    ["partner", LIST],
+    ["user", RECORD],
+  ] as const) {
+    it(`of a ${kind} are good until the last of their four hours is over, and not beyond`, async () => {
+      const token = kind === "partner" ? partner.jwt : (await service.makeUser(partner)).jwt;
+      const expiry = (claimsOf(token)["exp"] as number) * 1000;
+      service.ahead = expiry - 3000 - Date.now();
+      expect((await service.post(path, {}, { token })).status).to.equal(200);
+      service.ahead = expiry - Date.now();
+      expectProblem(await service.post(path, {}, { token }), [401, "ACCESS_TOKEN_EXPIRED"]);
+    });
+  }
+});
+
+describe("signing keys", () => {
+  const folder = temporaryFolder();
+  const write = async (content: unknown) => {
+    const path = join(folder.path, "keys.json");
+    await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  };
+
+  describe("rotation", () => {
+    let databases: Databases;
+    const open = new Set<TestService>();
+    before(async () => {
+      databases = await freshDatabases();
+    });
+    after(() => databases[Symbol.asyncDispose]());
+    afterEach(async () => {
+      for (const service of open) await service.close();
+      open.clear();
+    });
+
+    it("refuses no token in flight: add the new one last, put it first, take the old one out four hours later", async () => {
+      const [oldKey, newKey] = [await makeSigningKey(), await makeSigningKey()];
+      /** A replica that starts anew with these keys, in this order. */
+      const replica = async (keys: JWK[]) => {
+        const service = new TestService();
+        open.add(service);
+        return service.start(databases, { signingKeys: await readSigningKeys(await write({ keys })) });
+      };
+      const accepts = async (service: TestService, token: string) =>
+        (await service.post(LIST, {}, { token })).status === 200;
+
+      let [a, b] = [await replica([oldKey]), await replica([oldKey])];
+      const partner = await a.makePartner();
+      const issued = [partner.jwt];
+      const step = async (replicaA: TestService, replicaB: TestService) => {
+        [a, b] = [replicaA, replicaB];
+        for (const each of [a, b]) issued.push(await each.exchange(partner.bizID, partner.refreshToken));
+        for (const token of issued)
+          expect([await accepts(a, token), await accepts(b, token)]).to.deep.equal([true, true]);
+      };
+      // One replica after the other: in between they differ.
+      await step(await replica([oldKey, newKey]), b);
+      await step(a, await replica([oldKey, newKey]));
+      await step(await replica([newKey, oldKey]), b);
+      await step(a, await replica([newKey, oldKey]));
+      expect(new Set(issued.map((token) => headerOf(token)["kid"]))).to.deep.equal(new Set([oldKey.kid, newKey.kid]));
+
+      const last = await replica([newKey]);
+      for (const token of issued) expect(await accepts(last, token)).to.equal(headerOf(token)["kid"] === newKey.kid);
+      // Four hours after the last one signed with the old key, none is lost that was good otherwise.
+      last.ahead = FOUR_HOURS * 1000;
+      const { body } = await last.post(LIST, {}, { token: issued.at(-1) ?? "" });
+      expect(body["code"]).to.equal("ACCESS_TOKEN_EXPIRED");
+      const { keys } = (await last.get("/.well-known/jwks.json")).body as { keys: JWK[] };
+      expect(keys.map(({ kid }) => kid)).to.deep.equal([newKey.kid]);
+    });
+  });
+
+  describe("a file", () => {
+    it("of good keys signs with the first", async () => {
+      const keys = [await makeSigningKey(), await makeSigningKey()];
+      const read = await readSigningKeys(await write({ keys }));
+      expect(read.signing.kid).to.equal(keys[0]?.kid);
+      expect([...read.verifying.keys()]).to.deep.equal(keys.map(({ kid }) => kid));
+    });
+
+    const d = SIGNING_JWK.d ?? "";
+    const bad: [what: string, content: unknown][] = [
+      ["is no JSON", `{"keys":[{"d":"${d}"`],
+      ["is empty", ""],
+      ["holds null", "null"],
+      ["holds an array", [SIGNING_JWK]],
+      ["holds no keys", { keys: [] }],
+      ["holds no list of keys", { keys: SIGNING_JWK }],
+      ["holds a key that is null", { keys: [null] }],
+      ["holds a text for a key", { keys: [d] }],
+      ["holds a public key", { keys: [{ ...SIGNING_JWK, d: undefined }] }],
+      ["holds a key of another curve", { keys: [{ ...SIGNING_JWK, crv: "X25519" }] }],
+      ["holds a secret of another kind", { keys: [{ kty: "oct", k: d }] }],
+      ["holds a key twice", { keys: [SIGNING_JWK, SIGNING_JWK] }],
+      ["holds nine keys", { keys: Array.from({ length: 9 }, () => SIGNING_JWK) }],
+      ["holds a private half that is too short", { keys: [{ ...SIGNING_JWK, d: d.slice(0, 20) }] }],
+      ["holds a number for the private half", { keys: [{ ...SIGNING_JWK, d: 1 }] }],
+    ];
+    for (const [what, content] of bad) {
+      it(`that ${what} is refused, without a word of its content`, async () => {
+        const path = await write(content);
+        const error = await failure(readSigningKeys(path));
+        expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
+        const { message } = error as ArgumentError;
+        expect(message).to.include(path);
+        for (let i = 0; i + 8 <= d.length; i++) expect(message).not.to.include(d.slice(i, i + 8));
+      });
+    }
+
+    it("whose halves do not fit is refused: it would sign what nobody verifies", async () => {
+      const other = await makeSigningKey();
+      const error = await failure(readSigningKeys(await write({ keys: [{ ...SIGNING_JWK, d: other.d }] })));
+      expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
+    });
+
+    it("that is not there is refused by its name", async () => {
+      const error = await failure(readSigningKeys(join(folder.path, "none.json")));
+      expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { startStack, type StackOptions } from "../../../packages/operator/src/stack/stack.ts";
+import { readStackFile } from "../../../packages/operator/src/stack/stackFile.ts";
+import { closedAfterEach, failure, freePort, hold, rpc, temporaryFolder } from "../../support/support.ts";
+
+const ANY = { chain: 0, files: 0 };
+const ROOT = "0123456789abcdef".repeat(4);
+
+describe("stack", () => {
+  const project = temporaryFolder();
+  const temporary = temporaryFolder();
+  const closing = closedAfterEach();
+  const { TMPDIR } = process.env;
+
+  beforeEach(() => {
+    process.env["TMPDIR"] = temporary.path;
+  });
+  afterEach(() => {
+    if (TMPDIR === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = TMPDIR;
+  });
+
+  /** The project at hand with its notes elsewhere, so that a stack somebody runs does not get into the way. */
+  const elsewhere = (root: string): HardhatRuntimeEnvironment => {
+    const config = { ...hre.config, paths: { ...hre.config.paths, root } };
+    return Object.create(hre, { config: { value: config } }) as HardhatRuntimeEnvironment;
+  };
+  const start = async (options: StackOptions = {}) =>
+    closing(await startStack(elsewhere(project.path), { ports: ANY, ...options }));
+
+  const deployments = () => readdir(join(hre.config.paths.ignition, "deployments")).catch(() => "none");
+
+  describe("startStack", () => {
+    it("deploys a registry that the first account owns", async () => {
+      const { rpcUrl, contract, connection } = await start();
+      expect(await rpc(rpcUrl, "eth_getCode", [contract, "latest"])).to.match(/^0x[0-9a-f]{100,}$/);
+      const [owner] = await connection.ethers.getSigners();
+      const registry = await connection.ethers.getContractAt("PublicKeyRegistry", contract);
+      expect(await registry.getFunction("owner")()).to.equal(owner?.address);
+    });
+
+    it("serves the files of a fresh folder", async () => {
+      const { merkleUrl, merkleDir } = await start();
+      expect(await readdir(merkleDir)).to.be.empty;
+      await writeFile(join(merkleDir, `${ROOT}.json`), "{}");
+      expect(await (await fetch(`${merkleUrl}/${ROOT}.json`)).text()).to.equal("{}");
+    });
+
+    it("prints nothing on stdout and writes no deployment", async () => {
+      const { stdout } = process;
+      const write = stdout.write.bind(stdout);
+      const printed: unknown[] = [];
+      const before = await deployments();
+      stdout.write = (chunk: unknown) => printed.push(chunk) > 0;
+      try {
+        await start();
+      } finally {
+        stdout.write = write;
+      }
+      expect(printed).to.be.empty;
+      expect(await deployments()).to.deep.equal(before);
+    });
+
+    it("runs two stacks at once, apart from each other", async () => {
+      const ports = { chain: await freePort(), files: await freePort() };
+      const [one, other] = await Promise.all([start({ ports }), start({ ports })]);
+      expect(new Set([one.rpcUrl, one.merkleUrl, other.rpcUrl, other.merkleUrl])).to.have.lengthOf(4);
+      expect(one.merkleDir).to.not.equal(other.merkleDir);
+      await rpc(one.rpcUrl, "evm_mine");
+      expect(await rpc(one.rpcUrl, "eth_blockNumber")).to.equal("0x2");
+      expect(await rpc(other.rpcUrl, "eth_blockNumber")).to.equal("0x1");
+    });
+
+    for (const [step, ports, code] of [
+      ["chain", { chain: -1, files: 0 }, "ARGUMENT_INVALID"],
+      ["file host", { chain: 0, files: -1 }, "ARGUMENT_INVALID"],
+    ] as const) {
+      it(`leaves nothing behind when the ${step} does not start`, async () => {
+        const error = await failure(start({ ports }));
+        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", code);
+        expect(await readdir(temporary.path)).to.be.empty;
+      });
+    }
+
+    it("leaves nothing behind when the last step fails", async () => {
+      await writeFile(join(project.path, ".keyroot"), "in the way");
+      const ports = { chain: await freePort(), files: await freePort() };
+      await failure(start({ ports, announce: true }));
+      expect(await readdir(temporary.path)).to.be.empty;
+      for (const port of Object.values(ports)) closing(await hold(port));
+    });
+  });
+
+  describe("announce", () => {
+    it("notes the stack for other processes", async () => {
+      const stack = await start({ announce: true });
+      expect(stack.announced).to.be.true;
+      const { pid, ...place } = (await readStackFile(project.path)) ?? {};
+      expect(pid).to.equal(process.pid);
+      expect(stack).to.deep.include(place);
+      expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId");
+    });
+
+    it("is off by default", async () => {
+      expect(await start()).to.have.property("announced", false);
+      expect(await readdir(project.path)).to.be.empty;
+    });
+
+    it("leaves the note of a stack that runs already, also at the end", async () => {
+      const one = await start({ announce: true });
+      const other = await start({ announce: true });
+      expect(other.announced).to.be.false;
+      await other.close();
+      expect(await readStackFile(project.path)).to.have.property("rpcUrl", one.rpcUrl);
+    });
+  });
+
+  describe("close", () => {
+    it("frees the ports, so that a second start gets them", async () => {
+      const ports = { chain: await freePort(), files: await freePort() };
+      for (let round = 0; round < 2; round++) {
+        const stack = await start({ ports });
+        expect(stack.rpcUrl).to.equal(`http://127.0.0.1:${ports.chain}`);
+        expect(stack.merkleUrl).to.equal(`http://127.0.0.1:${ports.files}`);
+        await stack.close();
+      }
+    });
+
+    it("removes the folder of files and the note", async () => {
+      const stack = await start({ announce: true });
+      await writeFile(join(stack.merkleDir, `${ROOT}.json`), "{}");
+      await stack.close();
+      expect(await readdir(temporary.path)).to.be.empty;
+      expect(await readdir(join(project.path, ".keyroot"))).to.be.empty;
+    });
+
+    it("may be called again", async () => {
+      const stack = await start();
+      await Promise.all([stack.close(), stack.close()]);
+      await stack.close();
+    });
+  });
+});

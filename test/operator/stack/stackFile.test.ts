@@ -1,0 +1,136 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import {
+  readStackFile,
+  removeStackFile,
+  stackFilePath,
+  writeStackFile,
+  type StackNote,
+} from "../../../packages/operator/src/stack/stackFile.ts";
+import { closedAfterEach, failure, freePort, hold, portOf, temporaryFolder } from "../../support/support.ts";
+
+describe("stack file", () => {
+  const project = temporaryFolder();
+  const closing = closedAfterEach();
+  let note: StackNote;
+
+  beforeEach(async () => {
+    note = {
+      rpcUrl: `http://127.0.0.1:${portOf(closing(await hold(0)))}`,
+      merkleUrl: "http://127.0.0.1:8546",
+      merkleDir: "/tmp/keyroot-x",
+      contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+      chainId: 31_337,
+      pid: process.pid,
+    };
+  });
+
+  const writeText = async (text: string) => {
+    const path = stackFilePath(project.path);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  };
+
+  describe("readStackFile", () => {
+    it("returns what was written", async () => {
+      expect(await writeStackFile(project.path, note)).to.be.true;
+      expect(await readStackFile(project.path)).to.deep.equal(note);
+    });
+
+    it("finds nothing in a project without a note", async () => {
+      expect(await readStackFile(project.path)).to.be.undefined;
+    });
+
+    it("ignores a note whose process is gone", async () => {
+      const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
+      await once(child, "exit");
+      await writeText(JSON.stringify({ ...note, pid: child.pid }));
+      expect(await readStackFile(project.path)).to.be.undefined;
+    });
+
+    it("ignores a note whose process id now belongs to another program", async () => {
+      await writeText(JSON.stringify({ ...note, rpcUrl: `http://127.0.0.1:${await freePort()}` }));
+      expect(await readStackFile(project.path)).to.be.undefined;
+    });
+
+    it("drops fields that it does not know", async () => {
+      await writeText(JSON.stringify({ ...note, more: 1 }));
+      expect(await readStackFile(project.path)).to.deep.equal(note);
+    });
+
+    it("reports a note that cannot be read", async () => {
+      await mkdir(stackFilePath(project.path), { recursive: true });
+      expect(await failure(readStackFile(project.path))).to.have.property("code", "EISDIR");
+    });
+
+    for (const text of ["", "{", "null", "1", "[]", "{}"]) {
+      it(`ignores a note that reads ${JSON.stringify(text)}`, async () => {
+        await writeText(text);
+        expect(await readStackFile(project.path)).to.be.undefined;
+      });
+    }
+
+    const malformed = {
+      rpcUrl: [undefined, 1, "8545", "http://example.com:8545", "http://127.0.0.1:8545/x", "http://127.0.0.1:99999"],
+      merkleUrl: [null, "https://127.0.0.1:8546", "http://127.0.0.1"],
+      merkleDir: [null, "", "files", ["/tmp"]],
+      contract: ["0x", "5FbDB2315678afecb367f032d93F642f64180aa3", `0x${"g".repeat(40)}`],
+      chainId: ["31337", 0, 1.5, -1],
+      pid: ["1", 0, -1, 0.5, 2 ** 53],
+    };
+    for (const [field, values] of Object.entries(malformed)) {
+      for (const value of values) {
+        it(`ignores a note with ${value === undefined ? "nothing" : JSON.stringify(value)} as ${field}`, async () => {
+          await writeText(JSON.stringify({ ...note, [field]: value }));
+          expect(await readStackFile(project.path)).to.be.undefined;
+        });
+      }
+    }
+  });
+
+  describe("writeStackFile", () => {
+    it("leaves the note of another running stack and says so", async () => {
+      await writeStackFile(project.path, note);
+      expect(await writeStackFile(project.path, { ...note, chainId: 1 })).to.be.false;
+      expect(await readStackFile(project.path)).to.deep.equal(note);
+    });
+
+    it("replaces a note that no longer counts", async () => {
+      await writeText("{");
+      expect(await writeStackFile(project.path, note)).to.be.true;
+      expect(await readStackFile(project.path)).to.deep.equal(note);
+    });
+
+    it("leaves no other file behind", async () => {
+      await writeStackFile(project.path, note);
+      expect(await readdir(dirname(stackFilePath(project.path)))).to.deep.equal(["stack.json"]);
+    });
+  });
+
+  describe("removeStackFile", () => {
+    it("removes the stack's own note", async () => {
+      await writeStackFile(project.path, note);
+      await removeStackFile(project.path, note);
+      expect(await readdir(dirname(stackFilePath(project.path)))).to.be.empty;
+    });
+
+    it("leaves the note of another stack of the same process", async () => {
+      await writeStackFile(project.path, note);
+      await removeStackFile(project.path, { ...note, rpcUrl: "http://127.0.0.1:1" });
+      expect(await readStackFile(project.path)).to.deep.equal(note);
+    });
+
+    it("leaves what it cannot understand", async () => {
+      await writeText("{");
+      await removeStackFile(project.path, note);
+      expect(await readFile(stackFilePath(project.path), "utf8")).to.equal("{");
+    });
+
+    it("does nothing without a note", async () => {
+      await removeStackFile(project.path, note);
+    });
+  });
+});

@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../packages/operator/src/audit/audit.ts";
+import { AuditState } from "../../packages/operator/src/audit/state.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { type UserID, userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
+import { fetchBlock } from "../../packages/keyroot/src/ethereum/blocks.ts";
+import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/fetchBytes.ts";
+import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
+import { plainFile } from "../../fixtures/plainFile.ts";
+import { type FreshRegistry, freshRegistry } from "../../fixtures/freshRegistry.ts";
+import { temporaryFolder } from "./support.ts";
+import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
+
+export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: 5_000 };
+
+/** A real chain with a registry and files, an endpoint before it that may lie, and an auditor. */
+export interface AuditedWorld {
+  readonly fresh: FreshRegistry;
+  /** The address of the endpoint. */
+  readonly url: string;
+  /** A folder for states. */
+  readonly folder: string;
+  /** Tells lies in the chain's name from now on. */
+  lie(lie: Lie): void;
+  /** Stores the file of these texts, whatever they are. @returns its root */
+  store(values: readonly string[]): Promise<string>;
+  /** Gives users a root, as the registry's owner can, file or not. */
+  add(root: string, userIDs: readonly UserID[]): Promise<void>;
+  /** Stores a file, and gives its users its root. @returns the root */
+  publish(records: readonly KeyRecord[]): Promise<string>;
+  readText(root: string): Promise<string>;
+  writeText(root: string, text: string | Uint8Array): Promise<void>;
+  /** The path of a file, or of anything among the files. */
+  pathOf(name: string): string;
+  /** The newest block's hash. */
+  head(): Promise<string>;
+  openState(name?: string, fresh?: boolean): Promise<AuditState>;
+  audit(changes?: Partial<AuditOptions>): Promise<AuditReport>;
+}
+
+/** What an audit comes to, and the codes of all that it found, each with its detail. */
+export function outcomeOf(report: AuditReport): { verdict: string; codes: string[] } {
+  const codes = report.findings.list.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`));
+  return { verdict: verdictOf(report), codes: [...codes, ...report.unanswered.map(({ code }) => code)].sort() };
+}
+
+/** One world for all tests of the surrounding `describe`, with a registry of its own for each. */
+export function auditedWorld(): AuditedWorld {
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  let endpoint: Endpoint;
+  before(async () => {
+    endpoint = await startEndpoint(fresh.rpcUrl);
+  });
+  after(() => endpoint.close());
+  beforeEach(async () => {
+    endpoint.lie = undefined;
+    for (const name of await readdir(fresh.merkleDir)) await rm(world.pathOf(name), { recursive: true });
+  });
+
+  const world: AuditedWorld = {
+    fresh,
+    get url() {
+      return endpoint.url;
+    },
+    get folder() {
+      return folder.path;
+    },
+    lie(lie) {
+      endpoint.lie = lie;
+    },
+    async store(values) {
+      const { root, ...file } = plainFile(values);
+      await world.writeText(root, JSON.stringify(file));
+      return root;
+    },
+    async add(root, userIDs) {
+      await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${root}`, `0x${userIDs.map(userIDToHex).join("")}`);
+    },
+    async publish(records) {
+      const root = await world.store(records.map(serializeKeyRecord));
+      await world.add(
+        root,
+        records.map(({ userID }) => userID),
+      );
+      return root;
+    },
+    readText: (root) => readFile(world.pathOf(`${root}.json`), "utf8"),
+    writeText: (root, text) => writeFile(world.pathOf(`${root}.json`), text),
+    pathOf: (name) => join(fresh.merkleDir, name),
+    head: async () => (await fetchBlock(fresh.call, "latest")).hash,
+    async openState(name, anew = false) {
+      const { hash: genesis } = await fetchBlock(fresh.call, 0);
+      const place = { chainId: fresh.chainId, genesis, contract: fresh.contract.toLowerCase() };
+      return AuditState.open(join(folder.path, name ?? randomUUID()), place, anew);
+    },
+    audit: async (changes = {}) =>
+      audit({
+        call: rpcCaller(endpoint.url, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: 5_000 }),
+        contract: fresh.contract.toLowerCase(),
+        chainId: fresh.chainId,
+        at: "latest",
+        storageProof: false,
+        files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
+        workers: 0,
+        state: await world.openState(),
+        ...changes,
+      }),
+  };
+  return world;
+}

@@ -1,0 +1,85 @@
+import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
+import { buildApp } from "fauxqs";
+import { type IncomingMessage, request as ask, type ServerResponse } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { serve } from "./servers.ts";
+
+/** Answers a request in the service's place; false where the service shall answer. */
+export type Gate = (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean;
+
+/** An S3-compatible service with one empty bucket, behind a gate that may refuse, delay and spoil. */
+export interface BucketServer {
+  readonly url: string;
+  readonly bucket: string;
+  /** The requests so far, such as "PUT /bucket/key". */
+  readonly requests: { line: string; headers: IncomingMessage["headers"] }[];
+  gate: Gate | undefined;
+  close(): Promise<void>;
+}
+
+/** What the SDK finds in its environment; the service takes any credentials. */
+export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "AKIASAMPLE", AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMIsample" };
+
+/** The service itself passes over conditions on writing, as several real ones do. */
+export async function startBucketServer(bucket = "keyroot-files"): Promise<BucketServer> {
+  const app = buildApp({ logger: false });
+  const service = await app.listen({ host: "127.0.0.1", port: 0 });
+  const outer = await serve((request, response) => {
+    server.requests.push({ line: `${request.method ?? ""} ${pathOf(request)}`, headers: request.headers });
+    const answer = async () =>
+      (await server.gate?.(request, response)) === true || (await passOn(service, request, response));
+    answer().catch(() => response.destroy());
+  });
+  const server: BucketServer = {
+    url: outer.url,
+    bucket,
+    requests: [],
+    gate: undefined,
+    async close() {
+      await outer.close();
+      await app.close();
+    },
+  };
+  const credentials = {
+    accessKeyId: CREDENTIALS.AWS_ACCESS_KEY_ID,
+    secretAccessKey: CREDENTIALS.AWS_SECRET_ACCESS_KEY,
+  };
+  const client = new S3Client({ endpoint: service, region: "us-east-1", forcePathStyle: true, credentials });
+  await client.send(new CreateBucketCommand({ Bucket: bucket }));
+  client.destroy();
+  return server;
+}
+
+/** Puts a condition on writing that the service does not know: as Amazon S3 answers, 412 where the object exists. */
+export function keepsConditions({ url }: Pick<BucketServer, "url">): Gate {
+  return async (request, response) => {
+    if (request.method !== "PUT" || request.headers["if-none-match"] !== "*") return false;
+    const { status } = await fetch(url + pathOf(request), { method: "HEAD" });
+    return status === 200 && refuse(response, 412, "PreconditionFailed");
+  };
+}
+
+/** Answers with an error as S3 writes it. */
+export function refuse(response: ServerResponse, status: number, code: string): true {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>No.</Message></Error>`;
+  response.writeHead(status, { "Content-Type": "application/xml" }).end(body);
+  return true;
+}
+
+/** Passes a request on, and its answer back. */
+async function passOn(service: string, request: IncomingMessage, response: ServerResponse): Promise<true> {
+  const { method, headers, url = "/" } = request;
+  const inner = ask(new URL(url, service), { method, headers });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    inner.once("response", resolve).once("error", reject);
+  });
+  await pipeline(request, inner);
+  const answer = await answered;
+  response.writeHead(answer.statusCode ?? 500, answer.headers);
+  await pipeline(answer, response);
+  return true;
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return new URL(url, "http://x").pathname;
+}
