@@ -1,5 +1,5 @@
 import type { MerkleFileStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
-import type { PlanKeeper } from "../../packages/operator/src/publisher/plan/planFolder.ts";
+import type { Journal } from "../../packages/operator/src/publisher/journal/folderJournal.ts";
 import type { RpcCall } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 
 /**
@@ -37,13 +37,13 @@ export class DyingWorld {
     };
   }
 
-  keeper(keeper: PlanKeeper): PlanKeeper {
+  journal(journal: Journal): Journal {
     return {
-      readPlan: () => this.#step(() => keeper.readPlan()),
-      writePlan: (plan) => this.#step(() => keeper.writePlan(plan)),
-      note: (attempt) => this.#step(() => keeper.note(attempt)),
-      attempts: () => keeper.attempts(),
-      finish: () => this.#step(() => keeper.finish()),
+      readPlan: () => this.#step(() => journal.readPlan()),
+      writePlan: (plan) => this.#step(() => journal.writePlan(plan)),
+      recordAttempt: (attempt) => this.#step(() => journal.recordAttempt(attempt)),
+      attempts: () => journal.attempts(),
+      finish: () => this.#step(() => journal.finish()),
     };
   }
 

@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { PlanMemory } from "../../../packages/operator/src/publisher/plan/planFolder.ts";
+import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
 import { readRegistry } from "../../../packages/operator/src/publisher/chain/registryAbi.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
@@ -194,14 +194,14 @@ describeOnBoth("publish", (startChain) => {
     });
 
     it("goes on with the transaction that was noted and not sent, and leaves no gap before the others", async () => {
-      const keeper = new PlanMemory();
+      const journal = new MemoryJournal();
       const records = sampleRecords(8);
       const via = beforeSending(() => {
         throw killed;
       });
-      const options = { usersPerFile: 2, keeper, sending: { inFlight: 2, stuckAfterMs: 60_000 } };
+      const options = { usersPerFile: 2, journal, sending: { inFlight: 2, stuckAfterMs: 60_000 } };
       expect(await failure(publishVia(via, records, options))).to.equal(killed);
-      expect(keeper.attempts()).to.have.lengthOf(1);
+      expect(journal.attempts()).to.have.lengthOf(1);
 
       const told: string[] = [];
       const onEvent: PublishOptions["onEvent"] = (event) => {
@@ -231,15 +231,15 @@ describeOnBoth("publish", (startChain) => {
 
   describe("when files of the plan are lost before it is resumed", () => {
     const records = sampleRecords(8);
-    let keeper: PlanMemory;
+    let journal: MemoryJournal;
     /** Leaves a plan of four files unfinished: the first root is added. @returns its files, in its order */
     const begin = async () => {
-      keeper = new PlanMemory();
+      journal = new MemoryJournal();
       const via = beforeSending((count) => {
         if (count === 2) throw new Error("killed");
       });
-      await failure(publishVia(via, records, { usersPerFile: 2, keeper, sending: { inFlight: 1 } }));
-      const plan = (await keeper.readPlan()) ?? never();
+      await failure(publishVia(via, records, { usersPerFile: 2, journal, sending: { inFlight: 1 } }));
+      const plan = (await journal.readPlan()) ?? never();
       return plan.batches.map((batch) => ({ ...batch, userIDs: batch.userIDs, name: `${batch.root}.json` }));
     };
     const lose = (name: string) => rm(join(fresh.merkleDir, name));
@@ -258,7 +258,7 @@ describeOnBoth("publish", (startChain) => {
       const remade: unknown[] = [];
       const served: string[] = [];
       const { published } = await publishAll(records.toReversed(), {
-        keeper,
+        journal,
         fetchFile: async (root) => {
           served.push(root);
           return readFile(join(fresh.merkleDir, `${root}.json`));
@@ -280,7 +280,7 @@ describeOnBoth("publish", (startChain) => {
       const files = await begin();
       for (const { name } of files) await lose(name);
       const more = sampleRecords(11);
-      const { published, kept } = await publishAll(more, { keeper });
+      const { published, kept } = await publishAll(more, { journal });
       expect([published.length, kept]).to.deep.equal([5, 0]);
       for (const record of more) await verify(record);
     });
@@ -289,7 +289,7 @@ describeOnBoth("publish", (startChain) => {
       const [, lost = never()] = await begin();
       await lose(lost.name);
       const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
-      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      const error = (await failure(publishVia(sendsNothing, given, { journal }))) as Error;
       expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
       expect(error.message)
         .to.include(lost.name)
@@ -302,7 +302,7 @@ describeOnBoth("publish", (startChain) => {
         .and.not.include(lost.name);
       expect(await addedUsers()).to.equal("2");
 
-      await publishAll(records, { keeper });
+      await publishAll(records, { journal });
       for (const record of records) await verify(record);
     });
 
@@ -313,7 +313,7 @@ describeOnBoth("publish", (startChain) => {
       const given = records.map((record) =>
         record.userID === lost.userIDs[0] ? { ...stranger, userID: record.userID } : record,
       );
-      const error = (await failure(publishVia(sendsNothing, given, { keeper }))) as Error;
+      const error = (await failure(publishVia(sendsNothing, given, { journal }))) as Error;
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
       expect(error.message).to.include(lost.name).and.include("they have other keys of its 2 users");
       expect(await stored()).to.not.include(lost.name);
@@ -329,7 +329,7 @@ describeOnBoth("publish", (startChain) => {
         [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
       ] as const) {
         await writeFile(join(fresh.merkleDir, damaged.name), other);
-        expect(await failure(publishVia(sendsNothing, records, { keeper }))).to.have.property("code", code);
+        expect(await failure(publishVia(sendsNothing, records, { journal }))).to.have.property("code", code);
         expect(await read(damaged.name)).to.equal(other);
       }
     });
@@ -340,7 +340,7 @@ describeOnBoth("publish", (startChain) => {
       const store = new FolderStore(fresh.merkleDir);
       const away = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is away"));
       const unreadable = { put: store.put.bind(store), get: away };
-      expect(await failure(publishVia(sendsNothing, records, { keeper, store: unreadable }))).to.have.property(
+      expect(await failure(publishVia(sendsNothing, records, { journal, store: unreadable }))).to.have.property(
         "code",
         "FILE_UNREADABLE",
       );
@@ -349,11 +349,11 @@ describeOnBoth("publish", (startChain) => {
         root === lost.root
           ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
           : readFile(join(fresh.merkleDir, `${root}.json`));
-      expect(await failure(publishVia(sendsNothing, records, { keeper, fetchFile }))).to.have.property(
+      expect(await failure(publishVia(sendsNothing, records, { journal, fetchFile }))).to.have.property(
         "code",
         "FILE_NOT_FOUND",
       );
-      await publishAll(records, { keeper });
+      await publishAll(records, { journal });
       for (const record of records) await verify(record);
     });
   });

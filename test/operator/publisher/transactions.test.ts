@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { endpointSender } from "../../../packages/operator/src/publisher/signers/endpointSender.ts";
 import type { Batch } from "../../../packages/operator/src/publisher/plan/plan.ts";
-import { type PlanKeeper, PlanMemory } from "../../../packages/operator/src/publisher/plan/planFolder.ts";
+import { type Journal, MemoryJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import {
   DEFAULT_SEND_OPTIONS,
   type SendOptions,
@@ -42,14 +42,14 @@ describeOnBoth("Transactions", (startChain) => {
   interface Run {
     via?: RpcCall;
     send?: SendTransaction;
-    keeper?: PlanKeeper;
+    journal?: Journal;
     options?: Partial<SendOptions>;
   }
-  const run = async (some: readonly Batch[], { via, send, keeper = new PlanMemory(), options }: Run = {}) => {
+  const run = async (some: readonly Batch[], { via, send, journal = new MemoryJournal(), options }: Run = {}) => {
     const registry = await fresh.connect(via);
     const sending = { ...DEFAULT_SEND_OPTIONS, pollMs: 5, stuckAfterMs: 60, timeoutMs: 3_000, ...options };
     const tell = (event: TransactionEvent) => void events.push(event);
-    await new Transactions(registry, send ?? (await endpointSender(registry)), keeper, sending, tell).run(some);
+    await new Transactions(registry, send ?? (await endpointSender(registry)), journal, sending, tell).run(some);
   };
   const hashOfSent = () =>
     events.flatMap((event) => (event.event === "sent" && event.hash !== undefined ? [event.hash] : []))[0];
@@ -147,16 +147,16 @@ describeOnBoth("Transactions", (startChain) => {
       await fresh.call("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
       await fresh.call("evm_mine", []);
       const [batch = never()] = batches(1);
-      const keeper = new PlanMemory();
+      const journal = new MemoryJournal();
       // An earlier run offered next to nothing.
-      await keeper.note({
+      await journal.recordAttempt({
         nonce: await count(),
         root: batch.root,
         gas: 300_000,
         fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n },
       });
       closing(mineEvery(40));
-      await run([batch], { keeper });
+      await run([batch], { journal });
       await expectAdded([batch]);
       expect([told("sent"), told("replaced") > 0]).to.deep.equal([0, true]);
     });
@@ -279,17 +279,17 @@ describeOnBoth("Transactions", (startChain) => {
     it("goes on with the nonces of a run that ended, sent or not", async () => {
       await stopMining();
       const some = batches(4);
-      const keeper = new PlanMemory();
+      const journal = new MemoryJournal();
       let sent = 0;
       const via = at("eth_sendTransaction", (go) => {
         if (++sent === 3) throw new Error("killed");
         return go();
       });
-      expect(await failure(run(some, { via, keeper }))).to.have.property("message", "killed");
-      expect(keeper.attempts()).to.have.lengthOf(3);
+      expect(await failure(run(some, { via, journal }))).to.have.property("message", "killed");
+      expect(journal.attempts()).to.have.lengthOf(3);
       const before = await count();
       closing(mineEvery(40));
-      await run(some, { keeper });
+      await run(some, { journal });
       await expectAdded(some);
       expect((await count()) - before).to.equal(4);
     });

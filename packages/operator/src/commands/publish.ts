@@ -8,7 +8,7 @@ import { openStore } from "../publisher/files/openStore.ts";
 import { countUsers, serializePlan } from "../publisher/plan/plan.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
-import { PlanFolder } from "../publisher/plan/planFolder.ts";
+import { FolderJournal } from "../publisher/journal/folderJournal.ts";
 import { type Publication, publish, type PublishEvent, type PublishOptions } from "../publisher/publish.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
@@ -54,7 +54,7 @@ export default command(async (args: Args, hre) => {
   const registry = await Registry.connect(target.call, contract);
   const signer = await openSigner(process.env);
   const planTarget = await planTargetOf(registry);
-  using keeper = await PlanFolder.open(args.plan ?? planFolderOf(planTarget, hre.config.paths.root));
+  using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, hre.config.paths.root));
   using progress = new Progress(() => {
     sayHowToGoOn(json);
   });
@@ -66,7 +66,7 @@ export default command(async (args: Args, hre) => {
     ...(safeOut === undefined
       ? { send: signer && signingSender(signer, planTarget, target.call) }
       : { execute: bySafe(safeOut, registry, bar, json) }),
-    keeper,
+    journal,
     usersPerFile,
     fetchFile: fromHost(merkleUrl),
     ...options,

@@ -3,7 +3,7 @@ export { fromHost } from "./files/files.ts";
 export { FolderStore, type StoredFile } from "./files/folderStore.ts";
 export { DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 export { parsePlan } from "./plan/plan.ts";
-export { PlanFolder } from "./plan/planFolder.ts";
+export { FolderJournal } from "./journal/folderJournal.ts";
 export { publish } from "./publish.ts";
 export { readRecords } from "./records/readRecords.ts";
 export { toTransaction } from "./signers/signer.ts";

@@ -8,7 +8,7 @@ import { checkFile, type FetchFile, findFile, placeFile, remakeFile } from "./fi
 import type { MerkleFileStore } from "./files/folderStore.ts";
 import { makePlan, planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan/plan.ts";
-import { type PlanKeeper, PlanMemory } from "./plan/planFolder.ts";
+import { type Journal, MemoryJournal } from "./journal/folderJournal.ts";
 import { proveBatch, type Settled, settledOf } from "./prove.ts";
 import { estimateBoth } from "./plan/quote.ts";
 import { RecordTable } from "./records/recordTable.ts";
@@ -64,7 +64,7 @@ export interface PublishOptions {
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<void>) | undefined;
   /** Where an unfinished plan is kept; default: in memory, where it ends with the process. */
-  keeper?: PlanKeeper | undefined;
+  journal?: Journal | undefined;
   /** The most users of one file and transaction; fewer where the chain holds fewer. Default 700. */
   usersPerFile?: number | undefined;
   /** Fetches files as clients do, to check them before their roots are added, and to prove all keys; default: the store. */
@@ -110,7 +110,7 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
 class Publisher {
   readonly publication: Publication = { published: [], kept: 0, shadowed: [] };
   readonly #options: PublishOptions;
-  readonly #keeper: PlanKeeper;
+  readonly #journal: Journal;
   readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
   readonly #fetchFile: FetchFile;
@@ -120,7 +120,7 @@ class Publisher {
   constructor(options: PublishOptions, send: SendTransaction | undefined) {
     this.#options = options;
     this.#send = send;
-    this.#keeper = options.keeper ?? new PlanMemory();
+    this.#journal = options.journal ?? new MemoryJournal();
     this.#sending = { ...DEFAULT_SEND_OPTIONS, ...options.sending };
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
@@ -128,7 +128,7 @@ class Publisher {
   /** Finishes the plan that an earlier run has left. @param records for files that the store has lost since */
   async resume(records: RecordTable): Promise<void> {
     const { registry } = this.#options;
-    const plan = await this.#keeper.readPlan();
+    const plan = await this.#journal.readPlan();
     if (plan === undefined) return;
     checkTarget(plan, await planTargetOf(registry));
     this.#tell({ event: "resumed", ...sizeOf(plan) });
@@ -155,7 +155,7 @@ class Publisher {
       ...(onProgress && { onProgress }),
     });
     if (plan.batches.length === 0) return;
-    await this.#keeper.writePlan(plan);
+    await this.#journal.writePlan(plan);
     // From here on, the plan and its files have all that is needed.
     records.release();
     this.#tell({ event: "planned", ...sizeOf(plan) });
@@ -189,7 +189,7 @@ class Publisher {
       await this.#add(missing, plan);
       open = await this.#settle(open, plan);
     }
-    await this.#keeper.finish();
+    await this.#journal.finish();
   }
 
   /** The batches of which a user has no root at the chain's newest block. */
@@ -208,7 +208,7 @@ class Publisher {
     let done = countUsers(plan.batches) - countUsers(batches);
     const { registry } = this.#options;
     const sending = { ...this.#sending, accessList: await this.#takesAccessList(batches) };
-    const transactions = new Transactions(registry, this.#send, this.#keeper, sending, (event) => {
+    const transactions = new Transactions(registry, this.#send, this.#journal, sending, (event) => {
       if (event.event === "included") {
         if (event.added) this.#added.set(event.root, event.added);
         done += sizes.get(event.root) ?? 0;

@@ -5,7 +5,7 @@ import { ArgumentError, KeyrootError, TransportError } from "../../../../package
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
 import { fromHost } from "../../../../packages/operator/src/publisher/files/files.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { PlanFolder } from "../../../../packages/operator/src/publisher/plan/planFolder.ts";
+import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import {
   publish,
   type PublishEvent,
@@ -107,13 +107,13 @@ describeOnAnvil("a publisher whose chain is started again from its saved state",
       await chains.at(-1)?.stop();
       proxy.chainUrl = (await start()).url;
     };
-    using keeper = await PlanFolder.open(join(folder.path, "plan"));
+    using journal = await FolderJournal.open(join(folder.path, "plan"));
     for (let runs = 0; ; runs++) {
       try {
         await publish(records, {
           registry: await Registry.connect(call, contract, IMPATIENT),
           store: new FolderStore(merkleDir),
-          keeper,
+          journal,
           usersPerFile: 3,
           sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 3_000, inFlight: 2 },
         });
@@ -142,14 +142,14 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
 
   /** Runs it once, as a process of its own would: its lock ends with it. */
   const publishOnce = async ({ via = fresh.call, world = new DyingWorld(), sending, ...options }: Once = {}) => {
-    using keeper = await PlanFolder.open(join(folder.path, "plan"));
+    using journal = await FolderJournal.open(join(folder.path, "plan"));
     const call = world.call(via);
     return await world.run(
       (async () =>
         publish(records, {
           registry: await fresh.connect(call),
           store: world.store(new FolderStore(fresh.merkleDir)),
-          keeper: world.keeper(keeper),
+          journal: world.journal(journal),
           usersPerFile: 3,
           fetchFile: fromHost(fresh.merkleUrl),
           sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 3_000, inFlight: 2, ...sending },

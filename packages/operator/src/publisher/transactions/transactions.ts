@@ -5,7 +5,7 @@ import { type Fees, type Market, offer, priceOf, raise, topOf } from "./fees.ts"
 import { GAS_MARGIN } from "../plan/usersPerTransaction.ts";
 import { mayPass } from "../chain/retry.ts";
 import type { Batch } from "../plan/plan.ts";
-import type { Attempt, PlanKeeper } from "../plan/planFolder.ts";
+import type { Attempt, Journal } from "../journal/folderJournal.ts";
 import type { AddedRoot, Addition, Registry } from "../chain/registry.ts";
 import type { TransactionRequest } from "../signers/signer.ts";
 
@@ -83,7 +83,7 @@ const MAX_MISSES = 3;
 export class Transactions {
   readonly #registry: Registry;
   readonly #send: SendTransaction;
-  readonly #keeper: PlanKeeper;
+  readonly #journal: Journal;
   readonly #options: SendOptions;
   readonly #tell: (event: TransactionEvent) => void;
   #queue: Batch[] = [];
@@ -99,13 +99,13 @@ export class Transactions {
   constructor(
     registry: Registry,
     send: SendTransaction,
-    keeper: PlanKeeper,
+    journal: Journal,
     options: SendOptions,
     tell: (event: TransactionEvent) => void = () => undefined,
   ) {
     this.#registry = registry;
     this.#send = send;
-    this.#keeper = keeper;
+    this.#journal = journal;
     this.#options = options;
     this.#tell = tell;
     this.#maxFee = options.maxFeePerGas;
@@ -138,7 +138,7 @@ export class Transactions {
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
     this.#sent.clear();
     // The latest attempt with a nonce counts.
-    for (const attempt of this.#keeper.attempts()) {
+    for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
       if (batch === undefined || attempt.nonce < this.#used) continue;
       this.#sent.set(attempt.nonce, {
@@ -269,7 +269,7 @@ export class Transactions {
   }
 
   async #attempt(sent: Sent, attempt: Attempt, atBlock: number, event: "sent" | "replaced"): Promise<void> {
-    await this.#keeper.note(attempt);
+    await this.#journal.recordAttempt(attempt);
     const { nonce, root, gas, fees } = attempt;
     const quantities = { nonce: toHex(nonce), gas: toHex(gas), ...feesInHex(fees) };
     sent.addition ??= this.#additionOf(sent.batch);

@@ -13,7 +13,7 @@ import type { ChainConfig } from "../config.ts";
 import type { Databases } from "../store/database.ts";
 import type { PublicKeyStore } from "../store/publicKeys.ts";
 import { withLease } from "./lease.ts";
-import { PlanTable } from "./planTable.ts";
+import { DatabaseJournal } from "./databaseJournal.ts";
 
 /** A batch of keys that was published. */
 export interface PublishedBatch {
@@ -67,7 +67,7 @@ export class KeyPublisher {
         const records = await this.#keys.unpublished(region);
         if (records.length === 0) continue;
         const store = await openStore(this.#chain.files[region]);
-        const keeper = await PlanTable.open(this.#databases.home, fenced, region, async ({ batches }) => {
+        const journal = await DatabaseJournal.open(this.#databases.home, fenced, region, async ({ batches }) => {
           for (const { root, userIDs } of batches) await this.#keys.submitted(region, root, userIDs, this.#now());
         });
         const events: PublishEvent[] = [];
@@ -75,7 +75,7 @@ export class KeyPublisher {
           registry,
           store,
           send,
-          keeper,
+          journal,
           depth: { confirmations: this.#chain.confirmations },
           onEvent: (event) => events.push(event),
         });

@@ -4,7 +4,7 @@ import { lockFolder } from "../../disk/lockFolder.ts";
 import { removeDrafts, syncFolder, withDraft } from "../../disk/writeWhole.ts";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import type { Fees } from "../transactions/fees.ts";
-import { parsePlan, type Plan, serializePlan } from "./plan.ts";
+import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
 
 /** A transaction that was about to be sent: the nonce is this root's until it is used up. */
 export interface Attempt {
@@ -16,12 +16,12 @@ export interface Attempt {
 }
 
 /** Where a publisher keeps what it must not forget between a crash and the next run. Chain and store know the rest. */
-export interface PlanKeeper {
+export interface Journal {
   /** The plan that is not finished. */
   readPlan(): Promise<Plan | undefined>;
   writePlan(plan: Plan): Promise<void>;
   /** Notes a transaction before it is sent. */
-  note(attempt: Attempt): Promise<void>;
+  recordAttempt(attempt: Attempt): Promise<void>;
   /** All that was noted since the plan was written. */
   attempts(): readonly Attempt[];
   /** Forgets the plan, which is done. */
@@ -29,7 +29,7 @@ export interface PlanKeeper {
 }
 
 /** Keeps a plan for as long as the process lives: enough for a chain that ends with it. */
-export class PlanMemory implements PlanKeeper {
+export class MemoryJournal implements Journal {
   #plan: Plan | undefined;
   #attempts: Attempt[] = [];
 
@@ -40,7 +40,7 @@ export class PlanMemory implements PlanKeeper {
     this.#plan = plan;
     return Promise.resolve();
   }
-  async note(attempt: Attempt): Promise<void> {
+  async recordAttempt(attempt: Attempt): Promise<void> {
     this.#attempts.push(attempt);
     return Promise.resolve();
   }
@@ -55,7 +55,7 @@ export class PlanMemory implements PlanKeeper {
 }
 
 /** Keeps a plan in a folder, for one publisher at a time. */
-export class PlanFolder implements PlanKeeper, Disposable {
+export class FolderJournal implements Journal, Disposable {
   readonly #dir: string;
   readonly #lock: Disposable;
   #attempts: Attempt[];
@@ -70,7 +70,7 @@ export class PlanFolder implements PlanKeeper, Disposable {
    * Opens a folder, which is made when it is missing, and keeps others out of it.
    * @throws ArgumentError PUBLISHER_RUNNING; TransportError FILE_UNWRITABLE; VerificationError PLAN_INVALID
    */
-  static async open(dir: string): Promise<PlanFolder> {
+  static async open(dir: string): Promise<FolderJournal> {
     const lock = await lockFolder(dir);
     if (lock === undefined) {
       const message = `Another publisher is at work on the plan in ${dir}: let it finish, or end it.`;
@@ -79,7 +79,7 @@ export class PlanFolder implements PlanKeeper, Disposable {
     try {
       // Nobody else writes here now: a draft is what a killed publisher has left.
       await writing(dir, () => removeDrafts(dir, (name) => name === PLAN));
-      return new PlanFolder(dir, lock, await readAttempts(join(dir, ATTEMPTS)));
+      return new FolderJournal(dir, lock, await readAttempts(join(dir, ATTEMPTS)));
     } catch (error) {
       lock[Symbol.dispose]();
       throw error;
@@ -105,7 +105,7 @@ export class PlanFolder implements PlanKeeper, Disposable {
     );
   }
 
-  async note(attempt: Attempt): Promise<void> {
+  async recordAttempt(attempt: Attempt): Promise<void> {
     const path = this.#pathOf(ATTEMPTS);
     await writing(path, async () => {
       await using file = await open(path, "a");

@@ -1,14 +1,14 @@
 import { asc, eq } from "drizzle-orm";
 import type { Region } from "keyroot/identity";
 import { parsePlan, type Plan, serializePlan } from "../../publisher/plan/plan.ts";
-import type { Attempt, PlanKeeper } from "../../publisher/plan/planFolder.ts";
-import { parseAttempt, serializeAttempt } from "../../publisher/plan/planFolder.ts";
+import type { Attempt, Journal } from "../../publisher/journal/folderJournal.ts";
+import { parseAttempt, serializeAttempt } from "../../publisher/journal/folderJournal.ts";
 import type { Database } from "../store/database.ts";
 import { attempts, plans } from "../store/tables.ts";
 import type { Fenced } from "./lease.ts";
 
 /** Keeps a region's plan in the home database, for whoever holds the lease. */
-export class PlanTable implements PlanKeeper {
+export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;
   readonly #region: Region;
@@ -35,9 +35,9 @@ export class PlanTable implements PlanKeeper {
     fenced: Fenced,
     region: Region,
     onPlan: (plan: Plan) => Promise<void>,
-  ): Promise<PlanTable> {
+  ): Promise<DatabaseJournal> {
     const rows = await home.select().from(attempts).where(eq(attempts.region, region)).orderBy(asc(attempts.id));
-    return new PlanTable(
+    return new DatabaseJournal(
       home,
       fenced,
       region,
@@ -64,7 +64,7 @@ export class PlanTable implements PlanKeeper {
     await this.#onPlan(plan);
   }
 
-  async note(attempt: Attempt): Promise<void> {
+  async recordAttempt(attempt: Attempt): Promise<void> {
     await this.#fenced(async (transaction) => {
       await transaction.insert(attempts).values({ region: this.#region, attempt: serializeAttempt(attempt) });
     });
