@@ -1,0 +1,167 @@
+/**
+ * Runs the tests in stages, two at a time, and prints each stage's time:
+ *
+ *     npm test                    every stage on one chain and one database
+ *     npm run test:all            also the second chain and database, thorough fuzzing, browser, consumers, and all checks
+ *     npm test -- FILE …          these files only, in one process
+ *
+ * The last line is `N passed, N failed`.
+ */
+import { spawn } from "node:child_process";
+import { readdirSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
+
+/** What runs in one process. */
+interface Stage {
+  name: string;
+  /** Files and folders below the project's folder. */
+  paths?: string[];
+  /** A folder among these that has a stage of its own. */
+  except?: string;
+  /** Instead of tests: an npm script. Its exit code decides; it counts as one test. */
+  script?: string;
+  /** Whether only `npm run test:all` runs it. */
+  allOnly?: boolean;
+}
+
+/** The longest first: two stages run at a time. Every test file belongs to exactly one stage. */
+const STAGES: readonly Stage[] = [
+  { name: "commands", paths: ["test/operator/commands"] },
+  { name: "contracts", paths: ["test/contracts", "test/proof", "test/solidity", "test/docs/auditGuide.test.ts"] },
+  { name: "service", paths: ["test/operator/service", "test/fixtures"] },
+  { name: "publisher", paths: ["test/operator/publisher"] },
+  { name: "demo and docs", paths: ["test/demo", "test/docs/readme.test.ts"] },
+  { name: "library", paths: ["test/keyroot"], except: "test/keyroot/browser" },
+  { name: "audit, disk, stack", paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack"] },
+  { name: "checks", script: "check", allOnly: true },
+  { name: "consumers", paths: ["test/consumers"], allOnly: true },
+  { name: "browser", paths: ["test/keyroot/browser"], allOnly: true },
+];
+
+interface StageResult {
+  stage: Stage;
+  seconds: number;
+  passed: number;
+  failed: number;
+  output: string;
+}
+
+const isTest = (path: string) => /\.(?:test\.ts|t\.sol)$/.test(path);
+
+function testFilesIn(path: string): string[] {
+  const absolute = join(ROOT, path);
+  if (!statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) return isTest(path) ? [path] : [];
+  const found = readdirSync(absolute, { recursive: true, encoding: "utf8" });
+  return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
+}
+
+function filesOf({ paths = [], except }: Stage): string[] {
+  const files = paths.flatMap(testFilesIn);
+  return except === undefined ? files : files.filter((file) => !file.startsWith(`${except}/`));
+}
+
+/** Every test file, assigned to its stage. @throws Error for a file that belongs to no stage or to two */
+function assignFiles(): Map<Stage, string[]> {
+  const assigned = new Map(STAGES.map((stage) => [stage, filesOf(stage)]));
+  const all = [...assigned.values()].flat();
+  const forgotten = testFilesIn("test").filter((file) => !all.includes(file));
+  const twice = all.filter((file, i) => all.indexOf(file) !== i);
+  if (forgotten.length + twice.length === 0) return assigned;
+  throw new Error(`Assign each test file to one stage in scripts/runTests.ts: ${[...forgotten, ...twice].join(", ")}.`);
+}
+
+function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code: number; output: string }> {
+  const [program = "", ...args] = command;
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  }
+  return new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => {
+      resolve({ code: code ?? 1, output });
+    });
+  });
+}
+
+/** Hardhat sums up all its runners in lines of its own: "384 passing (3 solidity, 381 mocha)". */
+function countIn(output: string, what: "passing" | "failing"): number {
+  const lines = output.matchAll(new RegExp(`^(\\d+) ${what} \\(\\d+ (?:mocha|solidity)`, "gm"));
+  return Number([...lines].at(-1)?.[1] ?? 0);
+}
+
+async function runStage(stage: Stage, files: readonly string[], env: NodeJS.ProcessEnv): Promise<StageResult> {
+  const start = performance.now();
+  const command =
+    stage.script === undefined
+      ? [process.execPath, HARDHAT, "test", "--no-compile", ...files]
+      : ["npm", "run", "--silent", stage.script];
+  const { code, output } = await run(command, env);
+  const seconds = (performance.now() - start) / 1000;
+  const passed = stage.script === undefined ? countIn(output, "passing") : Number(code === 0);
+  const failed = countIn(output, "failing");
+  // A stage that ended badly, or ran no test, has failed, whatever it counted.
+  return { stage, seconds, passed, failed: code !== 0 || passed === 0 ? Math.max(1, failed) : failed, output };
+}
+
+/** Runs stages, so many at a time. */
+async function runAll(stages: readonly Stage[], files: Map<Stage, string[]>, env: NodeJS.ProcessEnv) {
+  const results: StageResult[] = [];
+  const waiting = stages[Symbol.iterator]();
+  const lane = async () => {
+    for (const stage of waiting) {
+      const result = await runStage(stage, files.get(stage) ?? [], env);
+      results.push(result);
+      process.stdout.write(`\n===== ${stage.name}: ${result.seconds.toFixed(0)} s\n${result.output}`);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, lane));
+  return results;
+}
+
+const all = process.argv.includes("--all");
+const named = process.argv.slice(2).filter((word) => word !== "--all");
+const env = {
+  ...process.env,
+  ...(all && { KEYROOT_TEST_ALL: "1", FUZZ: "thorough" }),
+  ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
+};
+
+if (named.length > 0) {
+  const child = spawn(process.execPath, [HARDHAT, "test", ...named], { cwd: ROOT, env, stdio: "inherit" });
+  child.on("close", (code) => (process.exitCode = code ?? 1));
+} else {
+  const files = assignFiles();
+  const start = performance.now();
+  // Once, before stages run side by side.
+  const build = await run([process.execPath, HARDHAT, "build", "--quiet"], env);
+  if (build.code !== 0) {
+    process.stdout.write(`${build.output}\n0 passed, 1 failed\n`);
+    process.exit(1);
+  }
+  const stages = STAGES.filter(({ allOnly = false }) => all || !allOnly);
+  const results = await runAll(stages, files, env);
+  const total = (key: "passed" | "failed") => results.reduce((sum, result) => sum + result[key], 0);
+  const line = ({ stage, seconds, passed, failed }: StageResult) =>
+    `${stage.name.padEnd(20)} ${seconds.toFixed(0).padStart(4)} s ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed`;
+  const broken = results.filter(({ failed }) => failed > 0).map(({ stage }) => stage.name);
+  process.stdout.write(
+    [
+      "",
+      ...results.map(line),
+      `${"in all".padEnd(20)} ${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s`,
+      ...(broken.length > 0 ? [`Failed: ${broken.join(", ")}. The output above says why.`] : []),
+      ...(all
+        ? []
+        : ["npm run test:all adds the second chain and database, thorough fuzzing, browsers and all checks."]),
+      `${total("passed")} passed, ${total("failed")} failed`,
+      "",
+    ].join("\n"),
+  );
+  process.exitCode = total("failed") > 0 ? 1 : 0;
+}
