@@ -1,4 +1,3 @@
-import { verifyMerkleProof } from "@ethereumjs/mpt";
 import { RLP } from "@ethereumjs/rlp";
 import { keccak_256 } from "@noble/hashes/sha3.js";
 import { hexToBytes } from "@noble/hashes/utils.js";
@@ -7,6 +6,7 @@ import { bytesToHex } from "../bytes/platform.ts";
 import { VerificationError } from "../errors.ts";
 import { type UserID, userIDToBytes } from "../identity/userID.ts";
 import { isObject } from "../input/json.ts";
+import { readTrie } from "./trie.ts";
 
 /** A proof of one storage slot of one account (EIP-1186): the nodes of both tries, from the root down, each 0x and hex. */
 export interface StorageProof {
@@ -72,25 +72,26 @@ export function checkForm(proof: unknown): StorageProof {
  * @returns undefined where there is no contract
  * @throws VerificationError PROOF_INVALID, step "root"
  */
-export async function verifyStorageProof(
+export function verifyStorageProof(
   stateRoot: string,
   contract: string,
   slot: string,
   { accountProof, storageProof }: StorageProof,
-): Promise<ProvenSlot | undefined> {
-  const account = await lookUp("the account", stateRoot.slice(2), contract, accountProof);
-  if (account === null) return undefined;
+): ProvenSlot | undefined {
+  const account = readProven("the account", stateRoot.slice(2), contract, accountProof);
+  if (account === undefined) return undefined;
   const [storageRoot, codeHash] = decodeAccount(account);
   if (codeHash === EMPTY_CODE) return undefined;
-  const stored = storageRoot === EMPTY_TRIE ? null : await lookUp("the slot", storageRoot, slot, storageProof);
-  const value = stored === null ? new Uint8Array() : decodeItem(stored);
+  const stored = storageRoot === EMPTY_TRIE ? undefined : readProven("the slot", storageRoot, slot, storageProof);
+  const value = stored === undefined ? new Uint8Array() : decodeItem(stored);
   return { codeHash: `0x${codeHash}`, value: `0x${bytesToHex(value).padStart(64, "0")}` };
 }
 
-async function lookUp(what: string, root: string, key: string, nodes: readonly string[]): Promise<Uint8Array | null> {
+function readProven(what: string, root: string, key: string, nodes: readonly string[]): Uint8Array | undefined {
+  const path = bytesToHex(keccak_256(hexToBytes(key.slice(2))));
   const proof = nodes.map((node) => hexToBytes(node.slice(2)));
   try {
-    return await verifyMerkleProof(hexToBytes(key.slice(2)), proof, { root: hexToBytes(root), useKeyHashing: true });
+    return readTrie(root, path, proof);
   } catch (cause) {
     throw invalid(what, `nodes under ${root}`, cause);
   }

@@ -92,6 +92,7 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  * as `verifyProof`
  * @throws ArgumentError as `verifyPublicKey`; nothing was judged then
  */
+// eslint-disable-next-line @typescript-eslint/require-await -- it returns a promise, and rejects instead of throwing
 export async function verifyBundle(
   source: unknown,
   { userID, ...trusted }: BundleQuery,
@@ -106,7 +107,7 @@ export async function verifyBundle(
   expectUser(record, userID);
   const block = judgeHeader(bundle, blockHash);
   judgePlace(bundle, question, usersSlot);
-  const slot = await verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), {
+  const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), {
     accountProof,
     storageProof,
   });

@@ -181,7 +181,7 @@ async function askAt(
       call("eth_chainId", []),
       call("eth_getProof", [contract, [slot], at]),
     ]);
-    const proven = await verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
+    const proven = verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
     return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash };
   }
   const [chainId, root, code] = await Promise.all([

@@ -53,7 +53,7 @@ export async function readCounts(call: RpcCall, audited: AuditedContract): Promi
   if (storageProof) {
     const slot = `0x${USER_COUNT_SLOT.toString(16).padStart(64, "0")}`;
     const answer = await call("eth_getProof", [contract, [slot], { blockHash: block.hash }]);
-    const proven = await verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
+    const proven = verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
     userCount = decodeUserCount(proven?.value ?? "0x");
     codeHash = proven?.codeHash;
   } else {

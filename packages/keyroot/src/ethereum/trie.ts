@@ -1,0 +1,75 @@
+import { RLP } from "@ethereumjs/rlp";
+import { keccak_256 } from "@noble/hashes/sha3.js";
+import { bytesToHex } from "../bytes/platform.ts";
+
+/** A decoded RLP item: bytes, or a list of items. */
+type Item = Uint8Array | Item[];
+
+/** A branch has a child for each nibble, and then the value of the key that ends there. */
+const BRANCH_ITEMS = 17;
+const BRANCH_VALUE = 16;
+/** A leaf has a path and a value, an extension a path and a child. */
+const PATH_NODE_ITEMS = 2;
+/** A path in hex: a flag (even or odd number of nibbles, extension or leaf) and the nibbles (Yellow Paper, appendix C). */
+const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
+
+/**
+ * Reads a key's value from a Merkle Patricia trie (Yellow Paper, appendix D), given the nodes of a proof. The first node
+ * must be the root node. Every other node is found by its hash, so the order of the others does not matter, and nodes
+ * beside the key's path are ignored.
+ * @param root Keccak-256 of the root node: 64 lowercase hex digits, without 0x
+ * @param key the key's nibbles in lowercase hex, without 0x. Ethereum's tries use Keccak-256 of an address or a slot.
+ * @param nodes the nodes in RLP
+ * @returns the value's bytes; undefined if the nodes prove that the key has no value
+ * @throws Error if the nodes prove neither
+ */
+export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]): Uint8Array | undefined {
+  const hashes = nodes.map((node) => bytesToHex(keccak_256(node)));
+  if (hashes[0] !== root) throw new Error("The first node is not the root node.");
+  const nodesByHash = new Map(hashes.map((hash, i) => [hash, nodes[i]]));
+
+  let node = decodeNode(nodes[0]);
+  for (let rest = key; ;) {
+    let child: Item;
+    if (node.length === BRANCH_ITEMS) {
+      child = itemOf(node, rest === "" ? BRANCH_VALUE : parseInt(rest.charAt(0), 16));
+      if (child.length === 0) return undefined;
+      if (rest === "") return toValue(child);
+      rest = rest.slice(1);
+    } else {
+      const { isLeaf, nibbles } = decodePath(node);
+      if (isLeaf ? rest !== nibbles : !rest.startsWith(nibbles)) return undefined;
+      child = itemOf(node, 1);
+      if (isLeaf) return toValue(child);
+      rest = rest.slice(nibbles.length);
+    }
+    // A parent contains a child of fewer than 32 bytes, and the hash of any other.
+    node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(bytesToHex(child)));
+  }
+}
+
+function decodeNode(encoded: Uint8Array | undefined): Item[] {
+  if (encoded === undefined) throw new Error("A node on the key's path is missing.");
+  const node: Item = RLP.decode(encoded);
+  if (Array.isArray(node)) return node;
+  throw new Error("A node is not a list.");
+}
+
+function decodePath(node: Item[]): { isLeaf: boolean; nibbles: string } {
+  const path = itemOf(node, 0);
+  if (node.length !== PATH_NODE_ITEMS || Array.isArray(path)) throw new Error("A node has the wrong items.");
+  const [, even, odd, nibbles] = PATH.exec(bytesToHex(path)) ?? [];
+  if (nibbles === undefined) throw new Error("A node's path has an unknown flag.");
+  return { isLeaf: even === "2" || odd === "3", nibbles };
+}
+
+function itemOf(node: Item[], index: number): Item {
+  const item = node[index];
+  if (item === undefined) throw new Error("A node has too few items.");
+  return item;
+}
+
+function toValue(item: Item): Uint8Array {
+  if (Array.isArray(item)) throw new Error("A value is a list.");
+  return item;
+}
