@@ -16,7 +16,7 @@ import { publisherLeases } from "@keyroot/operator/service";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { hasAnvil, startAnvil } from "../fixtures/anvil/anvil.ts";
 import { stopMining } from "../fixtures/anvil/anvilControl.ts";
-import type { Field } from "../fixtures/publisher/rivals.ts";
+import type { Deployment } from "../fixtures/publisher/deployment.ts";
 import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
 import { deployOn, startHardhat } from "../fixtures/freshRegistry.ts";
 import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../fixtures/service/serviceProcess.ts";
@@ -111,7 +111,7 @@ export async function killPublishers(
   return { kills, killedAtWork, acknowledged, interrupted: users.interrupted, roots, filesWithoutRoot, findings };
 }
 
-async function openField(rpcUrl: string, merkleDir: string): Promise<Field> {
+async function openField(rpcUrl: string, merkleDir: string): Promise<Deployment> {
   const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   await mkdir(merkleDir);

@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "keyroot/identity";
 import { readRootsAdded } from "keyroot/registry";
-import { type Field, judgeField, type Outcome } from "../../fixtures/publisher/rivals.ts";
+import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../../fixtures/publisher/deployment.ts";
 import type { PlainFile } from "../../fixtures/plainFile.ts";
 
 /** What became of keys that were to be published, each once. */
 export interface Judged {
   /** The root that each user has; nobody's where a finding says what is wrong. */
-  rootOf: Outcome["rootOf"];
+  rootOf: VerifiedDeployment["rootOf"];
   /** How many roots were added. */
   roots: number;
   /** How many files no root was added for. */
@@ -18,7 +18,7 @@ export interface Judged {
 }
 
 /** Holds the chain and the files against the keys that were to be published, and by nobody but those who are judged. */
-export async function judgePublished(field: Field, records: readonly KeyRecord[]): Promise<Judged> {
+export async function judgePublished(field: Deployment, records: readonly KeyRecord[]): Promise<Judged> {
   const { call, contract, merkleDir } = field;
   const findings: string[] = [];
   const toBlock = Number(await call("eth_blockNumber", []));
@@ -33,13 +33,13 @@ export async function judgePublished(field: Field, records: readonly KeyRecord[]
   const count = added.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (count !== records.length)
     findings.push(`${count} users have a root, ${records.length} keys were to be published`);
-  let judged: Outcome = { rootOf: new Map(), shadowed: [] };
+  let judged: VerifiedDeployment = { rootOf: new Map(), unusedRoots: [] };
   try {
-    judged = await judgeField(field, records);
+    judged = await verifyDeployment(field, records);
   } catch (error) {
     findings.push((error as Error).message);
   }
-  return { rootOf: judged.rootOf, roots: added.length, filesWithoutRoot: judged.shadowed.length, findings };
+  return { rootOf: judged.rootOf, roots: added.length, filesWithoutRoot: judged.unusedRoots.length, findings };
 }
 
 async function countUsers(path: string): Promise<number | undefined> {

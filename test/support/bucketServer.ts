@@ -1,13 +1,13 @@
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import { buildApp } from "fauxqs";
-import { type IncomingMessage, request as ask, type ServerResponse } from "node:http";
+import { type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { serve } from "./servers.ts";
 
-/** Answers a request in the service's place; false where the service shall answer. */
+/** Responds instead of the service. Returns false to let the service respond. */
 export type Gate = (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean;
 
-/** An S3-compatible service with one empty bucket, behind a gate that may refuse, delay and spoil. */
+/** An S3-compatible service with one empty bucket, behind a gate that may reject, delay and alter requests. */
 export interface BucketServer {
   readonly url: string;
   readonly bucket: string;
@@ -17,17 +17,17 @@ export interface BucketServer {
   close(): Promise<void>;
 }
 
-/** What the SDK finds in its environment; the service takes any credentials. */
+/** The credentials in the SDK's environment. The service accepts any. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "AKIASAMPLE", AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMIsample" };
 
-/** The service itself passes over conditions on writing, as several real ones do. */
+/** Starts the service. It ignores conditions on writing, as several real services do. */
 export async function startBucketServer(bucket = "keyroot-files"): Promise<BucketServer> {
   const app = buildApp({ logger: false });
   const service = await app.listen({ host: "127.0.0.1", port: 0 });
   const outer = await serve((request, response) => {
     server.requests.push({ line: `${request.method ?? ""} ${pathOf(request)}`, headers: request.headers });
     const answer = async () =>
-      (await server.gate?.(request, response)) === true || (await passOn(service, request, response));
+      (await server.gate?.(request, response)) === true || (await forward(service, request, response));
     answer().catch(() => response.destroy());
   });
   const server: BucketServer = {
@@ -50,26 +50,26 @@ export async function startBucketServer(bucket = "keyroot-files"): Promise<Bucke
   return server;
 }
 
-/** Puts a condition on writing that the service does not know: as Amazon S3 answers, 412 where the object exists. */
-export function keepsConditions({ url }: Pick<BucketServer, "url">): Gate {
+/** Adds conditional writes to the service: as Amazon S3, it responds 412 if the object exists. */
+export function checkConditions({ url }: Pick<BucketServer, "url">): Gate {
   return async (request, response) => {
     if (request.method !== "PUT" || request.headers["if-none-match"] !== "*") return false;
     const { status } = await fetch(url + pathOf(request), { method: "HEAD" });
-    return status === 200 && refuse(response, 412, "PreconditionFailed");
+    return status === 200 && reject(response, 412, "PreconditionFailed");
   };
 }
 
-/** Answers with an error as S3 writes it. */
-export function refuse(response: ServerResponse, status: number, code: string): true {
+/** Responds with an error in the form of S3. */
+export function reject(response: ServerResponse, status: number, code: string): true {
   const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>No.</Message></Error>`;
   response.writeHead(status, { "Content-Type": "application/xml" }).end(body);
   return true;
 }
 
-/** Passes a request on, and its answer back. */
-async function passOn(service: string, request: IncomingMessage, response: ServerResponse): Promise<true> {
+/** Forwards a request, and its response. */
+async function forward(service: string, request: IncomingMessage, response: ServerResponse): Promise<true> {
   const { method, headers, url = "/" } = request;
-  const inner = ask(new URL(url, service), { method, headers });
+  const inner = httpRequest(new URL(url, service), { method, headers });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
     inner.once("response", resolve).once("error", reject);
   });

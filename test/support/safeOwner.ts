@@ -14,16 +14,16 @@ import {
 import { readFile } from "node:fs/promises";
 import type { SafeBatchFile } from "../../packages/operator/src/publisher/safe/safeBatchFile.ts";
 
-/** Its contracts, compiled by those who wrote them. */
+/** The Safe's contracts, as its authors compiled them. */
 const ARTIFACTS = new URL(
   "build/artifacts/contracts/",
   import.meta.resolve("@safe-global/safe-smart-account/package.json"),
 );
 
-/** Of the accounts of Hardhat's and Anvil's chains. */
+/** The seed phrase of the accounts of Hardhat's and Anvil's chains. */
 const PHRASE = "test test test test test test test test test test test junk";
 
-/** What the owners of a Safe sign (EIP-712; `SAFE_TX_TYPEHASH` in Safe.sol). */
+/** The type that the owners of a Safe sign (EIP-712; `SAFE_TX_TYPEHASH` in Safe.sol). */
 const SAFE_TX = {
   SafeTx: [
     { name: "to", type: "address" },
@@ -39,7 +39,7 @@ const SAFE_TX = {
   ],
 };
 
-/** A Safe of the published contracts on a chain, with two of three owners, and an account that pays for its gas. */
+/** A Safe of the published contracts with a threshold of two of three owners, and an account that pays for its gas. */
 export class SafeOwner {
   readonly address: string;
   readonly #safe: Contract;
@@ -61,7 +61,7 @@ export class SafeOwner {
     this.#provider = provider;
   }
 
-  /** On Hardhat's chain or Anvil, of which the last account pays. */
+  /** Creates a Safe on Hardhat's chain or Anvil. The chain's last account pays. */
   static async create(rpcUrl: string): Promise<SafeOwner> {
     const provider = new JsonRpcProvider(rpcUrl, undefined, { cacheTimeout: -1, pollingInterval: 20 });
     const payer = HDNodeWallet.fromPhrase(PHRASE, undefined, "m/44'/60'/0'/0/9").connect(provider);
@@ -86,7 +86,7 @@ export class SafeOwner {
     return new SafeOwner(proxy, safe, multiSend, owners, provider);
   }
 
-  /** Does with a file what the Transaction Builder does: encodes its calls, has them signed and sent as one. */
+  /** Does what the Transaction Builder does with a file: encodes its calls, and lets the owners sign and send one transaction. */
   async execute({ transactions }: SafeBatchFile, gasLimit?: bigint): Promise<ContractTransactionReceipt> {
     const calls = transactions.map(({ to, contractMethod, contractInputsValues }) => {
       const abi = new Interface([{ type: "function", ...contractMethod }] as InterfaceAbi);
@@ -114,7 +114,7 @@ export class SafeOwner {
     const nonce = (await this.#safe.getFunction("nonce").staticCall()) as bigint;
     const rest = { safeTxGas: 0, baseGas: 0, gasPrice: 0, gasToken: ZeroAddress, refundReceiver: ZeroAddress };
     const message = { to, value: 0, data, operation, ...rest, nonce };
-    // The contract takes signatures in the order of their signers' addresses.
+    // The contract requires signatures sorted by their signers' addresses.
     const signers = this.#owners.slice(0, 2).sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
     const domain = { chainId, verifyingContract: this.address };
     const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(domain, SAFE_TX, message)));
@@ -130,6 +130,6 @@ async function artifact(path: string): Promise<{ abi: InterfaceAbi; bytecode: st
 async function call(contract: Contract, name: string, ...values: unknown[]): Promise<ContractTransactionReceipt> {
   const sent = await contract.getFunction(name).send(...values);
   const receipt = await sent.wait();
-  if (receipt === null) throw new Error("There is no receipt.");
+  if (receipt === null) throw new Error("no receipt");
   return receipt;
 }

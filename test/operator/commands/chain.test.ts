@@ -62,8 +62,8 @@ describeOnBoth("commands with a chain", (startChain) => {
     it("publishes, so that verify says yes and status counts", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
-      expect(json).to.include({ users: 3, transactions: 2, kept: 0, contract: fresh.contract });
-      expect(json).to.deep.include({ shadowed: [], skipped: [] });
+      expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
+      expect(json).to.deep.include({ superseded: [], skipped: [] });
       const published = json["published"] as Record<string, unknown>[];
       expect(published).to.have.lengthOf(2);
       for (const root of published)
@@ -89,8 +89,8 @@ describeOnBoth("commands with a chain", (startChain) => {
         /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\nEach key is proven\. 1 transactions, \d+ gas, \d+ a user, \S+ ETH\.\n$/,
       );
       const { json, events } = await publish([one, two]);
-      expect(json).to.include({ users: 0, kept: 2 });
-      const kept = events.flatMap(({ event, users }) => (event === "kept" ? (users as { userID: string }[]) : []));
+      expect(json).to.include({ users: 0, alreadyPublished: 2 });
+      const kept = events.flatMap(({ event, users }) => (event === "alreadyPublished" ? (users as { userID: string }[]) : []));
       expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
     });
 
@@ -231,7 +231,7 @@ describeOnBoth("commands with a chain", (startChain) => {
       expect([files.length, await read("userCount")]).to.deep.equal([1, "0"]);
 
       const { code, json } = await publish([one, two, three], { plan });
-      expect([code, json["users"], json["kept"]]).to.deep.equal([0, 3, 0]);
+      expect([code, json["users"], json["alreadyPublished"]]).to.deep.equal([0, 3, 0]);
       expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
       expect(await verify(three.userID)).to.deep.equal([0, true]);
     });
@@ -249,8 +249,8 @@ describeOnBoth("commands with a chain", (startChain) => {
 
       const { code, json, events } = await publish([two, one, three], { plan });
       expect([code, json["users"], json["transactions"]]).to.deep.equal([0, 3, 2]);
-      const remade = events.filter(({ event }) => event === "remade");
-      expect(remade).to.deep.equal([{ event: "remade", root: name.slice(0, 64), users: 2 }]);
+      const remade = events.filter(({ event }) => event === "rebuilt");
+      expect(remade).to.deep.equal([{ event: "rebuilt", root: name.slice(0, 64), users: 2 }]);
       expect(await verify(two.userID)).to.deep.equal([0, true]);
     });
   });
@@ -263,12 +263,12 @@ describeOnBoth("commands with a chain", (startChain) => {
       const records = sampleRecords(60);
       const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
       expect(code).to.equal(0);
-      expect(json).to.include({ users: 60, transactions: 2, estimated: 2, kept: 0, accessList: true });
+      expect(json).to.include({ users: 60, transactions: 2, estimated: 2, alreadyPublished: 0, accessList: true });
       const first = json["first"] as { plain: number; withAccessList: number };
       expect(first.withAccessList).to.be.lessThan(first.plain);
       expect(json["costWei"]).to.equal(
         String(
-          BigInt(json["gas"] as number) * (BigInt(json["baseFeePerGas"] as string) + BigInt(json["tip"] as string)),
+          BigInt(json["gas"] as number) * (BigInt(json["baseFeePerGas"] as string) + BigInt(json["priorityFee"] as string)),
         ),
       );
       expect(Math.abs((json["money"] as number) - (Number(json["costWei"]) / 1e18) * 2000) < 0.006).to.be.true;
@@ -276,7 +276,7 @@ describeOnBoth("commands with a chain", (startChain) => {
       const published = (await publish(records, { "users-per-file": "50" })).json;
       // Only the first call takes the count of users from zero.
       expect(Number(json["gas"]) - Number(published["gasUsed"])).to.be.within(0, 2 * 17_200);
-      expect((await estimate(records)).json).to.include({ users: 0, kept: 60 });
+      expect((await estimate(records)).json).to.include({ users: 0, alreadyPublished: 60 });
     });
 
     it("needs no key, and shows people what it means", async () => {

@@ -32,11 +32,11 @@ describeOnBoth("publish", (startChain) => {
     });
   const publishAll = (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
     publishVia(fresh.call, records, options);
-  /** The endpoint, and what happens just before each transaction is sent. */
+  /** The endpoint, with an action before each transaction is sent. */
   const beforeSending =
-    (happen: (count: number) => Promise<void> | void, count = 0): RpcCall =>
+    (action: (count: number) => Promise<void> | void, count = 0): RpcCall =>
     async (method, params) => {
-      if (method === "eth_sendTransaction") await happen(++count);
+      if (method === "eth_sendTransaction") await action(++count);
       return fresh.call(method, params);
     };
   const verify = ({ userID, pubKey }: KeyRecord) => {
@@ -45,16 +45,16 @@ describeOnBoth("publish", (startChain) => {
   };
   const stored = () => readdir(fresh.merkleDir);
 
-  describe("as a rule", () => {
-    it("publishes every record so that it verifies", async () => {
+  describe("without faults", () => {
+    it("publishes every record, so that clients can verify it", async () => {
       const records = sampleRecords(9);
-      const { published, kept } = await publishAll(records);
-      expect(kept).to.equal(0);
+      const { published, alreadyPublished } = await publishAll(records);
+      expect(alreadyPublished).to.equal(0);
       expect(published).to.have.lengthOf(1);
       for (const record of records) expect(await verify(record)).to.deep.include({ record, root: published[0]?.root });
     });
 
-    it("tells of each root: its users, its file, its transaction", async () => {
+    it("returns each root with its users, file and transaction", async () => {
       const records = sampleRecords(3);
       const { published } = await publishAll(records);
       const [{ root, userIDs, fileBytes, addedCount, blockNumber, gasUsed, transactionHash } = never()] = published;
@@ -66,7 +66,7 @@ describeOnBoth("publish", (startChain) => {
       expect(gasUsed).to.be.greaterThan(60_000);
     });
 
-    it("publishes more users than fit one transaction as several files and roots", async () => {
+    it("publishes more users than fit into one transaction in several files and roots", async () => {
       const records = sampleRecords(1500);
       const { published } = await publishAll(records);
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([700, 700, 100]);
@@ -74,17 +74,17 @@ describeOnBoth("publish", (startChain) => {
       for (const i of [0, 749, 1499]) await verify(records[i] ?? never());
     });
 
-    it("makes the files smaller where the node refuses transactions of the size asked for", async () => {
-      const narrow: RpcCall = async (method, params) => {
+    it("makes smaller files if the node rejects transactions of the requested size", async () => {
+      const limited: RpcCall = async (method, params) => {
         const gas = await fresh.call(method, params);
         if (method === "eth_estimateGas" && Number(gas) > 1_000_000) throw new TransportError("RPC_ERROR", "too much");
         return gas;
       };
-      const { published } = await publishVia(narrow, sampleRecords(90), { usersPerFile: 80 });
+      const { published } = await publishVia(limited, sampleRecords(90), { usersPerFile: 80 });
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([39, 39, 12]);
     });
 
-    it("stores, serves and checks all files before it sends the first transaction", async () => {
+    it("stores all files and checks that they are served before it sends the first transaction", async () => {
       const checked: string[] = [];
       const whenSending: [string[], string[]][] = [];
       const via = beforeSending(async () => {
@@ -104,15 +104,16 @@ describeOnBoth("publish", (startChain) => {
         expect(files).to.have.members(roots.map((root) => `${root}.json`));
         expect(served).to.deep.equal(roots);
       }
-      // Each is fetched anew where all keys are proven.
+      // The proof fetches each file again.
       expect(checked).to.deep.equal([...roots, ...roots]);
     });
 
-    it("tells how far it is with each stage, up to the end", async () => {
-      const told: string[] = [];
-      const onProgress: PublishOptions["onProgress"] = (stage, done, users) => told.push(`${stage} ${done}/${users}`);
+    it("reports the progress of each stage, up to the end", async () => {
+      const reported: string[] = [];
+      const onProgress: PublishOptions["onProgress"] = (stage, done, users) =>
+        reported.push(`${stage} ${done}/${users}`);
       await publishAll(sampleRecords(40), { usersPerFile: 30, onProgress });
-      expect(told).to.deep.equal([
+      expect(reported).to.deep.equal([
         "reading roots 40/40",
         "making files 30/40",
         "making files 40/40",
@@ -126,46 +127,46 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("users who have a root", () => {
-    it("keeps and reports it, and publishes the others", async () => {
+  describe("for users who have a root", () => {
+    it("reports their root, and publishes the others", async () => {
       const records = sampleRecords(10);
       const first = await publishAll(records.slice(0, 4));
-      const told: unknown[] = [];
+      const reported: unknown[] = [];
       const onEvent: PublishOptions["onEvent"] = (event) => {
-        if (event.event === "kept") told.push(...event.users);
+        if (event.event === "alreadyPublished") reported.push(...event.users);
       };
-      const { published, kept } = await publishAll(records, { onEvent });
+      const { published, alreadyPublished } = await publishAll(records, { onEvent });
       const root = first.published[0]?.root;
-      expect(kept).to.equal(4);
-      expect(told).to.have.deep.members(records.slice(0, 4).map(({ userID }) => ({ userID, root })));
+      expect(alreadyPublished).to.equal(4);
+      expect(reported).to.have.deep.members(records.slice(0, 4).map(({ userID }) => ({ userID, root })));
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([6]);
       for (const record of records) await verify(record);
     });
 
-    it("leaves out a second key of theirs", async () => {
+    it("does not publish a second key", async () => {
       const [one = never(), two = never()] = sampleRecords(2);
       await publishAll([one]);
-      const { published, kept } = await publishAll([{ ...two, userID: one.userID }]);
-      expect([published.length, kept]).to.deep.equal([0, 1]);
+      const { published, alreadyPublished } = await publishAll([{ ...two, userID: one.userID }]);
+      expect([published.length, alreadyPublished]).to.deep.equal([0, 1]);
       await verify(one);
     });
 
-    it("stores and sends nothing where all have one", async () => {
+    it("stores and sends nothing if all have one", async () => {
       const records = sampleRecords(3);
       await publishAll(records);
       const files = await stored();
       const via = beforeSending(() => {
         throw new Error("nothing to send");
       });
-      expect((await publishVia(via, records)).kept).to.equal(3);
+      expect((await publishVia(via, records)).alreadyPublished).to.equal(3);
       expect(await stored()).to.deep.equal(files);
     });
   });
 
-  describe("when it is interrupted", () => {
+  describe("after it was interrupted", () => {
     const killed = new Error("killed");
 
-    it("goes on from stored files without a root", async () => {
+    it("continues from stored files whose roots were not added", async () => {
       const records = sampleRecords(5);
       const via = beforeSending(() => {
         throw killed;
@@ -175,25 +176,25 @@ describeOnBoth("publish", (startChain) => {
       expect(files).to.have.lengthOf(3);
       for (const record of records) expect(await failure(verify(record))).to.have.property("code", "NOT_PUBLISHED");
 
-      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
-      expect(kept).to.equal(0);
+      const { published, alreadyPublished } = await publishAll(records, { usersPerFile: 2 });
+      expect(alreadyPublished).to.equal(0);
       expect(published.map(({ root }) => `${root}.json`)).to.have.members(files);
       expect(await stored()).to.have.members(files);
       for (const record of records) await verify(record);
     });
 
-    it("goes on after the roots that were added", async () => {
+    it("continues after the roots that were added", async () => {
       const records = sampleRecords(6);
       const via = beforeSending((count) => {
         if (count === 2) throw killed;
       });
       expect(await failure(publishVia(via, records, { usersPerFile: 2 }))).to.equal(killed);
-      const { published, kept } = await publishAll(records, { usersPerFile: 2 });
-      expect([published.length, kept]).to.deep.equal([2, 2]);
+      const { published, alreadyPublished } = await publishAll(records, { usersPerFile: 2 });
+      expect([published.length, alreadyPublished]).to.deep.equal([2, 2]);
       for (const record of records) await verify(record);
     });
 
-    it("goes on with the transaction that was noted and not sent, and leaves no gap before the others", async () => {
+    it("sends the transaction that was recorded but not sent first, so that no gap remains before the others", async () => {
       const journal = new MemoryJournal();
       const records = sampleRecords(8);
       const via = beforeSending(() => {
@@ -203,17 +204,17 @@ describeOnBoth("publish", (startChain) => {
       expect(await failure(publishVia(via, records, options))).to.equal(killed);
       expect(journal.attempts()).to.have.lengthOf(1);
 
-      const told: string[] = [];
+      const sent: string[] = [];
       const onEvent: PublishOptions["onEvent"] = (event) => {
-        // A node that mines at once refuses what comes after a gap: then there is no hash.
-        if (event.event === "sent" || event.event === "replaced") told.push(`${event.event} ${typeof event.hash}`);
+        // A node that mines at once rejects nonces after a gap: then there is no hash.
+        if (event.event === "sent" || event.event === "replaced") sent.push(`${event.event} ${typeof event.hash}`);
       };
       await publishAll(records, { ...options, onEvent });
-      expect(told).to.deep.equal(["replaced string", "sent string", "sent string", "sent string"]);
+      expect(sent).to.deep.equal(["replaced string", "sent string", "sent string", "sent string"]);
       for (const record of records) await verify(record);
     });
 
-    it("sends no second transaction where the answer to the first was lost", async () => {
+    it("sends no second transaction if the response to the first was lost", async () => {
       const records = sampleRecords(3);
       const nonces: unknown[] = [];
       const via: RpcCall = async (method, params) => {
@@ -222,18 +223,18 @@ describeOnBoth("publish", (startChain) => {
         nonces.push((params[0] as { nonce: string }).nonce);
         throw new TransportError("TIMEOUT", "lost");
       };
-      const { published, kept } = await publishVia(via, records);
-      expect([published.length, kept]).to.deep.equal([1, 0]);
+      const { published, alreadyPublished } = await publishVia(via, records);
+      expect([published.length, alreadyPublished]).to.deep.equal([1, 0]);
       expect(nonces).to.have.lengthOf(1);
       for (const record of records) await verify(record);
     });
   });
 
-  describe("when files of the plan are lost before it is resumed", () => {
+  describe("if files of the plan were lost before it is resumed", () => {
     const records = sampleRecords(8);
     let journal: MemoryJournal;
-    /** Leaves a plan of four files unfinished: the first root is added. @returns its files, in its order */
-    const begin = async () => {
+    /** Interrupts a plan of four files after its first root. @returns its files, in its order */
+    const interrupt = async () => {
       journal = new MemoryJournal();
       const via = beforeSending((count) => {
         if (count === 2) throw new Error("killed");
@@ -244,18 +245,18 @@ describeOnBoth("publish", (startChain) => {
     };
     const lose = (name: string) => rm(join(fresh.merkleDir, name));
     const read = async (name: string) => readFile(join(fresh.merkleDir, name), "utf8");
-    const sendsNothing = beforeSending(() => {
-      throw new Error("no root may be added");
+    const failsIfSent = beforeSending(() => {
+      throw new Error("no root must be added");
     });
     const addedUsers = async () => String(await readRegistry(fresh.call, fresh.contract, "userCount"));
 
-    it("makes them anew from the records, byte for byte, tells of each, and goes on", async () => {
-      const files = await begin();
+    it("rebuilds them from the records, byte for byte, reports each, and continues", async () => {
+      const files = await interrupt();
       const before = await Promise.all(files.map(({ name }) => read(name)));
       const [first = never(), , , last = never()] = files;
       for (const { name } of [first, last]) await lose(name);
 
-      const remade: unknown[] = [];
+      const rebuilt: unknown[] = [];
       const served: string[] = [];
       const { published } = await publishAll(records.toReversed(), {
         journal,
@@ -264,11 +265,11 @@ describeOnBoth("publish", (startChain) => {
           return readFile(join(fresh.merkleDir, `${root}.json`));
         },
         onEvent: (event) => {
-          if (event.event === "remade") remade.push(event);
+          if (event.event === "rebuilt") rebuilt.push(event);
           if (event.event === "sent") expect(served).to.have.lengthOf(4);
         },
       });
-      expect(remade).to.deep.equal([first, last].map(({ root }) => ({ event: "remade", root, users: 2 })));
+      expect(rebuilt).to.deep.equal([first, last].map(({ root }) => ({ event: "rebuilt", root, users: 2 })));
       expect(published.map(({ root }) => root)).to.have.members(files.map(({ root }) => root));
       expect(await Promise.all(files.map(({ name }) => read(name)))).to.deep.equal(before);
       expect(await stored()).to.have.members(files.map(({ name }) => name));
@@ -276,26 +277,26 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("makes all of them anew, from records that have further users, who are published after them", async () => {
-      const files = await begin();
+    it("rebuilds all of them from records with more users, and publishes those users afterwards", async () => {
+      const files = await interrupt();
       for (const { name } of files) await lose(name);
       const more = sampleRecords(11);
-      const { published, kept } = await publishAll(more, { journal });
-      expect([published.length, kept]).to.deep.equal([5, 0]);
+      const { published, alreadyPublished } = await publishAll(more, { journal });
+      expect([published.length, alreadyPublished]).to.deep.equal([5, 0]);
       for (const record of more) await verify(record);
     });
 
-    it("says which root, how many users lack a record, and what to do, and sends nothing", async () => {
-      const [, lost = never()] = await begin();
+    it("reports the root, how many users have no record, and what to do, and sends nothing", async () => {
+      const [, lost = never()] = await interrupt();
       await lose(lost.name);
       const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
-      const error = (await failure(publishVia(sendsNothing, given, { journal }))) as Error;
+      const error = (await failure(publishVia(failsIfSent, given, { journal }))) as Error;
       expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
       expect(error.message)
         .to.include(lost.name)
         .and.include("1 of its 2 users have no record")
-        .and.include("Give the records that the plan was made of")
-        .and.include("from a copy")
+        .and.include("Pass the records that the plan was made from")
+        .and.include("from a backup")
         .and.include("--plan DIR");
       expect(await stored())
         .to.have.lengthOf(3)
@@ -306,21 +307,21 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("makes no file of another key: says that the records are others", async () => {
-      const [, , lost = never()] = await begin();
+    it("does not rebuild a file with another key, and reports that the records differ", async () => {
+      const [, , lost = never()] = await interrupt();
       await lose(lost.name);
       const [, stranger = never()] = sampleRecords(2, 100);
       const given = records.map((record) =>
         record.userID === lost.userIDs[0] ? { ...stranger, userID: record.userID } : record,
       );
-      const error = (await failure(publishVia(sendsNothing, given, { journal }))) as Error;
+      const error = (await failure(publishVia(failsIfSent, given, { journal }))) as Error;
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
-      expect(error.message).to.include(lost.name).and.include("they have other keys of its 2 users");
+      expect(error.message).to.include(lost.name).and.include("its 2 users have other keys");
       expect(await stored()).to.not.include(lost.name);
     });
 
-    it("never writes over other bytes under a file's name", async () => {
-      const [, damaged = never()] = await begin();
+    it("never overwrites other bytes under a file's name", async () => {
+      const [, damaged = never()] = await interrupt();
       const whole = await read(damaged.name);
       for (const [other, code] of [
         ["", "JSON_INVALID"],
@@ -329,18 +330,18 @@ describeOnBoth("publish", (startChain) => {
         [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
       ] as const) {
         await writeFile(join(fresh.merkleDir, damaged.name), other);
-        expect(await failure(publishVia(sendsNothing, records, { journal }))).to.have.property("code", code);
+        expect(await failure(publishVia(failsIfSent, records, { journal }))).to.have.property("code", code);
         expect(await read(damaged.name)).to.equal(other);
       }
     });
 
-    it("adds no root where a file made anew is not served, or the store cannot tell what it has", async () => {
-      const [, lost = never()] = await begin();
+    it("adds no root if a rebuilt file is not served, or the store cannot be read", async () => {
+      const [, lost = never()] = await interrupt();
       await lose(lost.name);
       const store = new FolderStore(fresh.merkleDir);
-      const away = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is away"));
-      const unreadable = { put: store.put.bind(store), get: away };
-      expect(await failure(publishVia(sendsNothing, records, { journal, store: unreadable }))).to.have.property(
+      const fail = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is gone"));
+      const unreadable = { put: store.put.bind(store), get: fail };
+      expect(await failure(publishVia(failsIfSent, records, { journal, store: unreadable }))).to.have.property(
         "code",
         "FILE_UNREADABLE",
       );
@@ -349,7 +350,7 @@ describeOnBoth("publish", (startChain) => {
         root === lost.root
           ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
           : readFile(join(fresh.merkleDir, `${root}.json`));
-      expect(await failure(publishVia(sendsNothing, records, { journal, fetchFile }))).to.have.property(
+      expect(await failure(publishVia(failsIfSent, records, { journal, fetchFile }))).to.have.property(
         "code",
         "FILE_NOT_FOUND",
       );
@@ -358,8 +359,8 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("when somebody else publishes at the same time", () => {
-    it("reports who got another root, and claims only its own users", async () => {
+  describe("with another publisher at the same time", () => {
+    it("reports users with another root as superseded, and the others as published", async () => {
       const records = sampleRecords(5);
       const taken = records.slice(0, 2).map(({ userID }) => userID);
       const via = beforeSending((count) =>
@@ -367,8 +368,8 @@ describeOnBoth("publish", (startChain) => {
           ? fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${OTHER}`, `0x${taken.map(userIDToHex).join("")}`)
           : undefined,
       );
-      const { published, shadowed } = await publishVia(via, records);
-      expect(shadowed).to.have.deep.members(taken.map((userID) => ({ userID, root: OTHER })));
+      const { published, superseded } = await publishVia(via, records);
+      expect(superseded).to.have.deep.members(taken.map((userID) => ({ userID, root: OTHER })));
       const [{ addedCount, userIDs } = never()] = published;
       expect(addedCount).to.equal(3);
       const own = records.slice(2);
@@ -376,7 +377,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of own) await verify(record);
     });
 
-    it("publishes each user once where the same records are published twice at once", async () => {
+    it("publishes each user once if the same records are published twice at the same time", async () => {
       const records = sampleRecords(20);
       await Promise.all([publishAll(records), publishAll(records)]);
       expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal("20");
@@ -385,12 +386,12 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("when the files are not as they must be", () => {
-    const sendsNothing = beforeSending(() => {
-      throw new Error("no root may be added");
+  describe("with wrong files", () => {
+    const failsIfSent = beforeSending(() => {
+      throw new Error("no root must be added");
     });
 
-    it("adds no root where the store keeps other bytes", async () => {
+    it("adds no root if the store has other bytes", async () => {
       const folder = new FolderStore(fresh.merkleDir);
       const others = [Buffer.from("{}"), (bytes: Uint8Array) => bytes.subarray(0, -1)] as const;
       for (const other of others) {
@@ -398,21 +399,21 @@ describeOnBoth("publish", (startChain) => {
           put: folder.put.bind(folder),
           get: async (root: string) => (typeof other === "function" ? other(await folder.get(root)) : other),
         };
-        expect(await failure(publishVia(sendsNothing, sampleRecords(3), { store }))).to.have.property("step", "file");
+        expect(await failure(publishVia(failsIfSent, sampleRecords(3), { store }))).to.have.property("step", "file");
       }
     });
 
-    it("adds no root where the last of several files is not served", async () => {
+    it("adds no root if the last of several files is not served", async () => {
       let files = 0;
       const fetchFile = async (root: string) => {
         if (++files === 3) throw new TransportError("UNREACHABLE", "");
         return readFile(join(fresh.merkleDir, `${root}.json`));
       };
-      const publishing = publishVia(sendsNothing, sampleRecords(5), { usersPerFile: 2, fetchFile });
+      const publishing = publishVia(failsIfSent, sampleRecords(5), { usersPerFile: 2, fetchFile });
       expect(await failure(publishing)).to.have.property("code", "UNREACHABLE");
     });
 
-    it("writes files that anybody can check", async () => {
+    it("writes files that any client can check", async () => {
       const { published } = await publishAll(sampleRecords(5), { usersPerFile: 3 });
       for (const { root, userIDs } of published) {
         const { records } = parseMerkleFile(await readFile(join(fresh.merkleDir, `${root}.json`)), root);
@@ -421,15 +422,59 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("refuses, before anything is stored,", () => {
+  describe("at the proof", () => {
+    /** The endpoint until the roots are added; from then on, `answer` may replace its answers. */
+    const afterSending = (answer: (method: string) => unknown): RpcCall => {
+      let sent = false;
+      return async (method, params) => {
+        const replaced = sent ? answer(method) : undefined;
+        if (replaced !== undefined) return replaced;
+        if (method === "eth_sendTransaction") sent = true;
+        return fresh.call(method, params);
+      };
+    };
+
+    it("fails if the endpoint answers for another chain by then", async () => {
+      const published: unknown[] = [];
+      const onEvent: PublishOptions["onEvent"] = ({ event }) => {
+        if (event === "published") published.push(event);
+      };
+      const via = afterSending((method) => (method === "eth_chainId" ? "0x1" : undefined));
+      const error = await failure(publishVia(via, sampleRecords(3), { onEvent }));
+      expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "CHAIN_ID_MISMATCH", step: "root" });
+      expect(published).to.be.empty;
+    });
+
+    for (const [what, code, change] of [
+      ["is missing", "FILE_NOT_FOUND", undefined],
+      ["has other records", "TREE_MISMATCH", (text: string) => text.replace('"leaves":3', '"leaves":4')],
+      ["is cut short", "JSON_INVALID", (text: string) => text.slice(0, -1)],
+    ] as const) {
+      it(`fails if the file that clients are served ${what} by then`, async () => {
+        let sent = false;
+        const fetchFile = async (root: string) => {
+          const text = await readFile(join(fresh.merkleDir, `${root}.json`), "utf8");
+          if (!sent) return Buffer.from(text);
+          if (change === undefined) throw new VerificationError("file", "FILE_NOT_FOUND", "");
+          return Buffer.from(change(text));
+        };
+        const via = beforeSending(() => {
+          sent = true;
+        });
+        expect(await failure(publishVia(via, sampleRecords(3), { fetchFile }))).to.have.property("code", code);
+      });
+    }
+  });
+
+  describe("rejects, before anything is stored,", () => {
     const [one = never(), two = never()] = sampleRecords(2);
     for (const [what, code, records, usersPerFile] of [
       ["no records", "NO_RECORDS", [], 700],
       ["a user with two records", "DUPLICATE_USER", [one, { ...two, userID: one.userID }], 700],
       ["a record with another key's id", "KEY_ID_MISMATCH", [{ ...one, keyID: two.keyID }], 700],
-      ["0 users to a file", "ARGUMENT_INVALID", [one], 0],
-      ["-1 users to a file, of more than fit one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
-      ["half a user to a file", "ARGUMENT_INVALID", [one], 0.5],
+      ["0 users per file", "ARGUMENT_INVALID", [one], 0],
+      ["-1 users per file, with more users than fit into one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
+      ["half a user per file", "ARGUMENT_INVALID", [one], 0.5],
     ] as const) {
       it(what, async () => {
         expect(await failure(publishAll(records, { usersPerFile }))).to.have.property("code", code);
@@ -440,5 +485,5 @@ describeOnBoth("publish", (startChain) => {
 });
 
 function never(): never {
-  throw new Error("there is none");
+  throw new Error("missing");
 }

@@ -3,7 +3,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { judgePublished } from "../../../scripts/killing/judgePublished.ts";
 import { killPublishers } from "../../../scripts/killPublishing.ts";
-import { ForeignPublisher } from "../../../fixtures/publisher/rivals.ts";
+import { CompetingPublisher } from "../../../fixtures/publisher/competingPublisher.ts";
 import { sharedPostgres } from "../../../fixtures/postgres/shared.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
@@ -28,10 +28,10 @@ describeOnBoth("two services that publish", (startChain) => {
   describe("are judged by what", () => {
     const fresh = freshRegistry(startChain);
     const [first = never(), second = never(), third = never(), fourth = never()] = sampleRecords(4);
-    let publisher: ForeignPublisher;
+    let publisher: CompetingPublisher;
     beforeEach(async () => {
       for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
-      publisher = new ForeignPublisher(fresh);
+      publisher = new CompetingPublisher(fresh);
       await publisher.publish([first, second]);
     });
     const findings = async (...records: (typeof first)[]) => (await judgePublished(fresh, records)).findings;

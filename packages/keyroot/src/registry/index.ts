@@ -12,3 +12,4 @@ export {
 } from "./calldata.ts";
 export { type BlockRange, type RootAddedLog, readRootsAdded } from "./events.ts";
 export { readMerkleTreeRoots } from "./readMerkleTreeRoots.ts";
+export { slotOfUser } from "../ethereum/storageProof.ts";

@@ -28,49 +28,51 @@ export default command(async (args: Args, hre) => {
   const registry = await Registry.connect(target.call, target.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
-  let kept = 0;
+  let alreadyPublished = 0;
   const plan = await makePlan(records, registry, {
     usersPerFile,
-    onKept: (users) => (kept += users.length),
+    onAlreadyPublished: (users) => (alreadyPublished += users.length),
     onProgress: (stage, done, users) => {
       progress.update(stage, done, users);
     },
   });
   if (plan.batches.length === 0) {
     return {
-      json: { users: 0, transactions: 0, kept, skipped: bad },
-      text: [`There is nothing to publish: all ${kept} users have a root.`, ...skippedLine(bad)].join("\n"),
+      json: { users: 0, transactions: 0, alreadyPublished, skipped: bad },
+      text: [`There is nothing to publish: all ${alreadyPublished} users have a root.`, ...skippedLine(bad)].join("\n"),
     };
   }
   const quoted = await quote(plan, registry);
   const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
-  const { baseFeePerGas, tip, cost, costAtMost, ...counts } = quoted;
+  const { baseFeePerGas, priorityFee, cost, costAtMost, ...counts } = quoted;
   return {
     json: {
       ...counts,
-      kept,
+      alreadyPublished,
       fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
       baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
-      tip: String(tip),
+      priorityFee: String(priorityFee),
       costWei: String(cost),
       costAtMostWei: String(costAtMost),
       money: money(cost),
       moneyAtMost: money(costAtMost),
       skipped: bad,
     },
-    text: [...describe(quoted, kept, money), ...skippedLine(bad)].join("\n"),
+    text: [...describe(quoted, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
   };
 });
 
-function describe(quoted: Quote, kept: number, money: (wei: bigint) => number | undefined): string[] {
-  const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, tip } = quoted;
+function describe(quoted: Quote, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
+  const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = quoted;
   const { baseFeePerGas, cost, costAtMost } = quoted;
   const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at the price given`);
   const how = estimated === transactions ? "each estimated by the node" : `${estimated} of them estimated by the node`;
   const price =
-    baseFeePerGas === undefined ? describeGwei(tip) : `${describeGwei(baseFeePerGas)} and ${describeGwei(tip)}`;
+    baseFeePerGas === undefined
+      ? describeGwei(priorityFee)
+      : `${describeGwei(baseFeePerGas)} and ${describeGwei(priorityFee)}`;
   return [
-    `${users} users in ${transactions} transactions, ${kept} have a root.`,
+    `${users} users in ${transactions} transactions, ${alreadyPublished} have a root.`,
     `  gas     ${gas}, ${gasPerUser} a user: ${how}`,
     `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}taken`,
     `  price   ${price} a unit at block ${block}`,

@@ -2,14 +2,14 @@ import { setFlagsFromString } from "node:v8";
 import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
 import { checkUsersPerFile } from "../publisher/plan/cutIntoFiles.ts";
-import { fromHost } from "../publisher/files/files.ts";
+import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { makePlan, planTargetOf } from "../publisher/plan/makePlan.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { countUsers, serializePlan } from "../publisher/plan/plan.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
-import { type Publication, publish, type PublishEvent, type PublishOptions } from "../publisher/publish.ts";
+import { publish, type PublishEvent, type PublishOptions, type PublishResult } from "../publisher/publish.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
 import { command, type Outcome, print } from "./command.ts";
@@ -60,7 +60,7 @@ export default command(async (args: Args, hre) => {
   });
   const { records, bad } = await loadRecords(args, progress);
   const bar = new Bar(progress);
-  const publication = await publish(records, {
+  const result = await publish(records, {
     registry,
     store,
     ...(safeOut === undefined
@@ -68,7 +68,7 @@ export default command(async (args: Args, hre) => {
       : { execute: bySafe(safeOut, registry, bar, json) }),
     journal,
     usersPerFile,
-    fetchFile: fromHost(merkleUrl),
+    fetchFile: fetchFromHost(merkleUrl),
     ...options,
     onProgress: (stage, done, users) => {
       if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
@@ -77,11 +77,11 @@ export default command(async (args: Args, hre) => {
       bar.take(event);
       if (json) print(toJson(event));
       else if (event.event === "waiting") process.stderr.write(`Waiting: ${event.reason}.\n`);
-      else if (event.event === "remade")
-        process.stderr.write(`Made anew, since the store had lost it: ${event.root}.json\n`);
+      else if (event.event === "rebuilt")
+        process.stderr.write(`Rebuilt, because the store had lost it: ${event.root}.json\n`);
     },
   });
-  return { json: { ...summaryOf(publication), contract, skipped: bad }, text: describe(publication, bad) };
+  return { json: { ...summaryOf(result), contract, skipped: bad }, text: describe(result, bad) };
 });
 
 /** `--safe-out`: the owner is a Safe, whose owners sign. */
@@ -108,10 +108,10 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
   const registry = await Registry.connect(target.call, target.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
-  let kept = 0;
+  let alreadyPublished = 0;
   const plan = await makePlan(records, registry, {
     usersPerFile: args.usersPerFile,
-    onKept: (users) => (kept += users.length),
+    onAlreadyPublished: (users) => (alreadyPublished += users.length),
     onProgress: (stage, done, users) => {
       progress.update(stage, done, users);
     },
@@ -123,13 +123,16 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
   const lines = plan.batches.map(({ root, users, fileBytes }) => {
     return `${root}  ${users} users, a file of ${fileBytes} bytes`;
   });
-  const sum = `${countUsers(plan.batches)} users to publish in ${plan.batches.length} transactions, ${kept} have a root.`;
+  const sum = `${countUsers(plan.batches)} users to publish in ${plan.batches.length} transactions, ${alreadyPublished} have a root.`;
   return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
 }
 
 function optionsOf({ inFlight, maxFee, accessList, confirmations, finalized, timeout }: Args) {
   if (finalized && confirmations !== 1) {
-    throw new ArgumentError("ARGUMENT_INVALID", "--finalized and --confirmations both name a depth: give one of them.");
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "--finalized and --confirmations exclude each other: pass only one of them.",
+    );
   }
   const lists: Record<string, boolean | undefined> = { auto: undefined, always: true, never: false };
   if (!Object.hasOwn(lists, accessList)) {
@@ -137,7 +140,7 @@ function optionsOf({ inFlight, maxFee, accessList, confirmations, finalized, tim
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   return {
-    depth: finalized ? ("finalized" as const) : { confirmations: atLeast("--confirmations", confirmations, 1) },
+    finality: finalized ? ("finalized" as const) : { confirmations: atLeast("--confirmations", confirmations, 1) },
     accessList: lists[accessList],
     sending: {
       inFlight: atLeast("--in-flight", inFlight, 1),
@@ -207,7 +210,7 @@ function quoted(word: string): string {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-function summaryOf({ published, kept, shadowed }: Publication) {
+function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {
   const users = published.reduce((sum, root) => sum + root.users, 0);
   const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
   const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice, 0n);
@@ -217,8 +220,8 @@ function summaryOf({ published, kept, shadowed }: Publication) {
     gasUsed,
     gasPerUser: users === 0 ? 0 : Math.round((gasUsed / users) * 10) / 10,
     costWei: String(cost),
-    kept,
-    shadowed,
+    alreadyPublished,
+    superseded,
     published: published.map(
       ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, addedCount }) => {
         const transaction = { transactionHash, blockNumber, gasUsed, gasPrice: String(gasPrice), addedCount };
@@ -228,14 +231,14 @@ function summaryOf({ published, kept, shadowed }: Publication) {
   };
 }
 
-function describe(publication: Publication, bad: Parameters<typeof skippedLine>[0]): string {
-  const { users, transactions, gasUsed, gasPerUser, costWei, kept, shadowed } = summaryOf(publication);
+function describe(result: PublishResult, bad: Parameters<typeof skippedLine>[0]): string {
+  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
   return [
-    ...publication.published.map(({ root, users, blockNumber, gasUsed }) => {
+    ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
       return `${root}  ${users} users in block ${blockNumber}, ${gasUsed} gas`;
     }),
-    ...shadowed.map(({ userID, root }) => `${userID}  shadowed: has the root ${root}, from another publisher`),
-    `${users} users published, ${kept} had a root before and keep it.`,
+    ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
+    `${users} users published, ${alreadyPublished} had a root before and keep it.`,
     ...(transactions === 0
       ? []
       : [

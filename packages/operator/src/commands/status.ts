@@ -1,4 +1,4 @@
-import { keccak256 } from "ethers";
+import { codeHashOf } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
 import { readRegistry } from "../publisher/chain/registryAbi.ts";
 import { decodeCode } from "keyroot/registry";
@@ -15,7 +15,7 @@ export default command(async (args: Omit<TargetArgs, "merkleUrl"> & { json: bool
     const message = `There is no contract at ${contract} on chain ${chainId}.`;
     throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
   }
-  const codeHash = keccak256(`0x${code}`);
+  const codeHash = await codeHashOf(code);
   const owner = String(await readRegistry(call, contract, "owner"));
   const userCount = Number(await readRegistry(call, contract, "userCount"));
   // The zero root's block is the deployment's.

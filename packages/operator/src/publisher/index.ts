@@ -1,10 +1,31 @@
-export { Registry } from "./chain/registry.ts";
-export { fromHost } from "./files/files.ts";
-export { FolderStore, type StoredFile } from "./files/folderStore.ts";
-export { DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-export { parsePlan } from "./plan/plan.ts";
-export { FolderJournal } from "./journal/folderJournal.ts";
-export { publish } from "./publish.ts";
-export { readRecords } from "./records/readRecords.ts";
-export { toTransaction } from "./signers/signer.ts";
-export { type SendTransaction } from "./transactions/transactions.ts";
+// In the order of the steps in publish.ts.
+export {
+  publish,
+  type PublishedRoot,
+  type PublishEvent,
+  type PublishOptions,
+  type PublishResult,
+  type PublishStage,
+} from "./publish.ts";
+export { type BadRow, readRecords, type RecordsRead } from "./records/readRecords.ts";
+export { RecordTable } from "./records/recordTable.ts";
+export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
+export { makePlan, type MakePlanOptions, planTargetOf } from "./plan/makePlan.ts";
+export { type Batch, countUsers, parsePlan, type Plan, type PlanTarget, serializePlan } from "./plan/plan.ts";
+export { quote, type Quote } from "./plan/quote.ts";
+export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
+export { FolderStore } from "./files/folderStore.ts";
+export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.ts";
+export { openStore } from "./files/openStore.ts";
+export { FolderJournal, type Journal, MemoryJournal } from "./journal/folderJournal.ts";
+export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
+export { type Execution } from "./safe/awaitExecution.ts";
+export { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "./safe/executeBySafe.ts";
+export { type Finality } from "./finality/waitForFinality.ts";
+export { type AddedRootEvent, type GasEstimate, Registry, type UserRoot } from "./chain/registry.ts";
+export { endpointSender } from "./signers/endpointSender.ts";
+export { openKeyFile, type PassphraseSource } from "./signers/keyFile.ts";
+export { openSigner } from "./signers/openSigner.ts";
+export { RemoteSigner } from "./signers/remoteSigner.ts";
+export { type SendTransaction, type Signer, signingSender, toTransaction } from "./signers/signer.ts";
+export { type RetryOptions } from "./retry.ts";

@@ -1,121 +1,161 @@
+/**
+ * The steps of publishing, and the folder of each:
+ *
+ * 1. records/       reads key records, and sorts them by user id
+ * 2. plan/          leaves out users with a root, and cuts the others into batches, one file and transaction each
+ * 3. files/         stores every file, and checks that clients are served its bytes
+ * 4. journal/       records the plan, and later each transaction before it is sent
+ * 5. transactions/  adds the roots, in the owner's transactions; or safe/, which lets a Safe's owners add them
+ * 6. finality/      waits until the roots are final
+ * 7. proof/         verifies every key as clients do
+ *
+ * Every record passes these folders once, in this order, with two exceptions. A batch whose root was lost in a
+ * reorganisation goes through steps 5 to 7 again. And plan/ hands each file to step 3 as soon as it is made (`onFile`), so
+ * that one file is in memory at a time. All steps read the chain through chain/; signers/ sign what transactions/ sends.
+ */
 import { ArgumentError, TransportError } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
-import type { UserID } from "keyroot/identity";
+import type { KeyRecord, UserID } from "keyroot/identity";
+import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
+import type { FetchFile } from "./files/fetchFile.ts";
+import type { MerkleFileStore } from "./files/merkleFileStore.ts";
+import { ensureFile, storeFile } from "./files/storeFile.ts";
+import { type Finality, waitForFinality } from "./finality/waitForFinality.ts";
+import { type Journal, MemoryJournal } from "./journal/folderJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-import { type Depth, untilDeep } from "./transactions/finality.ts";
-import { endpointSender } from "./signers/endpointSender.ts";
-import { checkFile, type FetchFile, findFile, placeFile, remakeFile } from "./files/files.ts";
-import type { MerkleFileStore } from "./files/folderStore.ts";
 import { makePlan, planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan/plan.ts";
-import { type Journal, MemoryJournal } from "./journal/folderJournal.ts";
-import { proveBatch, type Settled, settledOf } from "./prove.ts";
-import { estimateBoth } from "./plan/quote.ts";
+import { proveBatch, type ProvenBatch } from "./proof/proveBatch.ts";
 import { RecordTable } from "./records/recordTable.ts";
-import type { AddedRoot, Registry } from "./chain/registry.ts";
-import {
-  DEFAULT_SEND_OPTIONS,
-  type SendOptions,
-  type SendTransaction,
-  type TransactionEvent,
-  Transactions,
-} from "./transactions/transactions.ts";
+import type { Execution } from "./safe/awaitExecution.ts";
+import { endpointSender } from "./signers/endpointSender.ts";
+import type { SendTransaction } from "./signers/signer.ts";
+import { addRoots } from "./transactions/addRoots.ts";
+import { DEFAULT_SEND_OPTIONS, type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
 
-/** One root of a plan, the users who have it now, and the transaction that did it. */
-export interface PublishedRoot extends AddedRoot {
-  /** 64 hex digits in lower case. */
+/** A root of the plan that is on the chain, and the event that added it. */
+export interface PublishedRoot extends AddedRootEvent {
+  /** 64 lowercase hex digits. */
   root: string;
+  /** The number of users who have this root. */
   users: number;
+  /** The users who have this root, sorted. */
   readonly userIDs: readonly UserID[];
-  /** The file's size in bytes. */
+  /** The size of the root's file in bytes. */
   fileBytes: number;
 }
 
-/** What publishing came to. */
-export interface Publication {
-  /** The roots by which users are published, each of them proven. */
+/** The result of publishing. Every user of the records, and of a resumed plan, is in exactly one of the three. */
+export interface PublishResult {
+  /** The roots that this call published. Every key of their users is proven. */
   published: PublishedRoot[];
-  /** How many users of the records had a root before; it stands, whatever the records say. */
-  kept: number;
-  /** Users of the plan who got another root in the meantime, from somebody who publishes in the owner's name, too. */
-  shadowed: Settled["shadowed"];
+  /** The number of users who had a root before. The contract keeps it, whatever their record says. */
+  alreadyPublished: number;
+  /** Users who got another root after the plan was made: another publisher of the same owner was faster. */
+  superseded: UserRoot[];
 }
 
-type Stage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
+/** A stage of publishing, for progress reports. */
+export type PublishStage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
 
-/** What happens while publishing, besides what happens to transactions. */
+/** What happens while publishing. Roots are 64 lowercase hex digits. */
 export type PublishEvent =
   | TransactionEvent
-  | { event: "kept"; users: { userID: UserID; root: string }[] }
+  | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
-  /** A resumed plan's file, which the store had lost. */
-  | { event: "remade"; root: string; users: number }
+  /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
+  | { event: "rebuilt"; root: string; users: number }
+  /** `execute` is done: how many users got their batch's root, and who got another one. The chain may still change. */
+  | ({ event: "executed" } & Execution)
+  /** Roots are not on the chain any more, or not for all users. They will be added again. */
   | { event: "lost"; batches: number; users: number }
-  | ({ event: "published"; shadowed: Settled["shadowed"] } & PublishedRoot);
+  /** A root is final, and all keys of its users are proven. */
+  | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);
 
 export interface PublishOptions {
   registry: Registry;
+  /** Where Merkle-tree files are stored. */
   store: MerkleFileStore;
-  /** Signs and sends; default: the registry's endpoint, which must hold the owner's key. */
+  /** Signs and sends transactions. Default: the registry's endpoint, which must hold the owner's key. */
   send?: SendTransaction | undefined;
   /**
-   * Instead of sending: has somebody else add the roots, an owner who is a contract, and waits until every user of these
-   * batches has one.
+   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a root;
+   * see `executeBySafe`.
    */
-  execute?: ((batches: readonly Batch[], plan: Plan) => Promise<void>) | undefined;
-  /** Where an unfinished plan is kept; default: in memory, where it ends with the process. */
+  execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
+  /**
+   * Keeps the unfinished plan and the nonces of its transactions. Default: in memory, so that a new process cannot resume
+   * the plan.
+   */
   journal?: Journal | undefined;
-  /** The most users of one file and transaction; fewer where the chain holds fewer. Default 700. */
+  /** The most users of one file and transaction, 1 to 1,000,000. Fewer if the chain takes fewer. Default 700. */
   usersPerFile?: number | undefined;
-  /** Fetches files as clients do, to check them before their roots are added, and to prove all keys; default: the store. */
+  /** Fetches files as clients do, to check them before their roots are added and to prove keys. Default: from the store. */
   fetchFile?: FetchFile | undefined;
-  /** Default: one block. */
-  depth?: Depth | undefined;
-  /** Whether transactions list the slots that they touch (EIP-2930); default: where the first is cheaper that way. */
+  /** When a root counts as published. Default: one confirmation. */
+  finality?: Finality | undefined;
+  /** Whether transactions have an access list (EIP-2930). Default: if it makes the first transaction cheaper. */
   accessList?: boolean | undefined;
+  /** How transactions are sent and waited for. Defaults: see `SendOptions`. */
   sending?: Partial<SendOptions> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** Is told how many users are through with a stage. */
-  onProgress?: ((stage: Stage, done: number, users: number) => void) | undefined;
+  /** Receives how many of the plan's users (first stage: of the records) a stage has done. */
+  onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 
-/** How often roots may vanish by reorganisations before something else must be wrong. */
+/** How often roots may be lost to reorganisations before publishing gives up. */
 const MAX_ROUNDS = 20;
 
 /**
- * Publishes users' keys. First it finishes a plan that was left unfinished, under its own roots; a file of it that the
- * store has lost is made anew of these records. Then it plans for whoever has no root, stores all files and checks them,
- * keeps the plan, and only then adds the roots, until every user of the plan has one as deep in the chain as asked for.
- * Last it proves every key as clients verify it.
+ * Publishes users' keys, and returns when all of them are final and proven.
  *
- * It may end at any time, and be run again: files are whole or not there, and where things stand is read from the chain.
- * @param records one a user; a `RecordTable` is emptied once its plan is kept
- * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, and as `checkKeyRecord`;
- * VerificationError and TransportError as store, chain and verifier
+ * First finishes the plan that the journal has, if any, under its own roots; files that the store has lost are rebuilt from
+ * these records. Then publishes the records of all users without a root: plans, stores and checks every file, records the
+ * plan, adds the roots, waits for finality, and verifies every key as clients do.
+ *
+ * It may be stopped and run again at any time: files are stored atomically, and the chain shows which roots were added.
+ * @param records one per user. A `RecordTable` is emptied when its plan is recorded
+ * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT, and as
+ * `checkKeyRecord`
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and as
+ * `verifyPublicKey`
+ * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, NOT_FINAL, and as store, signer and chain
+ * @example
+ * ```ts
+ * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
+ * import { rpcCaller } from "keyroot/transport";
+ *
+ * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+ * using journal = await FolderJournal.open("plan");
+ * const { records } = await readRecords("users.jsonl");
+ * const { published } = await publish(records, {
+ *   registry: await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3"),
+ *   store: new FolderStore("/var/www/merkle"),
+ *   journal,
+ * });
+ * for (const { root, users, blockNumber } of published) console.log(root, users, blockNumber);
+ * ```
  */
-export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<Publication> {
+export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
-  const { registry, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
+  const { registry, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
-  const publisher = new Publisher(
-    options,
-    options.execute ? undefined : (options.send ?? (await endpointSender(registry))),
-  );
-  await publisher.resume(table);
+  const send = execute ? undefined : (options.send ?? (await endpointSender(registry)));
+  const publisher = new Publisher(options, send);
+  await publisher.resumePlan(table);
   await publisher.publishNew(table, usersPerFile);
-  return publisher.publication;
+  return publisher.result;
 }
 
 class Publisher {
-  readonly publication: Publication = { published: [], kept: 0, shadowed: [] };
+  readonly result: PublishResult = { published: [], alreadyPublished: 0, superseded: [] };
   readonly #options: PublishOptions;
   readonly #journal: Journal;
   readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
   readonly #fetchFile: FetchFile;
-  /** What is known of the transactions that were seen in a block. */
-  readonly #added = new Map<string, AddedRoot>();
+  /** The events of roots that were seen in a block. */
+  readonly #added = new Map<string, AddedRootEvent>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined) {
     this.#options = options;
@@ -125,136 +165,143 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
-  /** Finishes the plan that an earlier run has left. @param records for files that the store has lost since */
-  async resume(records: RecordTable): Promise<void> {
-    const { registry } = this.#options;
+  /** Finishes the plan that an earlier run recorded. @param records to rebuild files that the store has lost */
+  async resumePlan(records: RecordTable): Promise<void> {
+    const { registry, store } = this.#options;
     const plan = await this.#journal.readPlan();
     if (plan === undefined) return;
     checkTarget(plan, await planTargetOf(registry));
-    this.#tell({ event: "resumed", ...sizeOf(plan) });
+    this.#emit({ event: "resumed", ...sizeOf(plan) });
     let checked = 0;
     for (const batch of plan.batches) {
-      await this.#checkFile(batch, records);
-      this.#progress("checking files", (checked += batch.users), plan);
+      const { root, users } = batch;
+      const state = await ensureFile(batch, records, store, this.#fetchFile);
+      if (state === "rebuilt") this.#emit({ event: "rebuilt", root, users });
+      this.#progress("checking files", (checked += users), plan);
     }
-    await this.#carryOut(plan, await this.#lacking(plan.batches));
+    await this.#publishPlan(plan, await this.#findUnpublished(plan.batches));
   }
 
+  /** Plans and publishes the records of users without a root. */
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store, onProgress } = this.#options;
-    const resumed = new Set(this.publication.published.map(({ root }) => root));
+    const resumed = new Set(this.result.published.map(({ root }) => root));
     const plan = await makePlan(records, registry, {
       usersPerFile,
-      onKept: (some) => {
+      onFile: (file) => storeFile(file, store, this.#fetchFile),
+      onAlreadyPublished: (some) => {
         const users = some.filter(({ root }) => !resumed.has(root));
         if (users.length === 0) return;
-        this.publication.kept += users.length;
-        this.#tell({ event: "kept", users });
+        this.result.alreadyPublished += users.length;
+        this.#emit({ event: "alreadyPublished", users });
       },
-      onFile: (file) => placeFile(file, store, this.#fetchFile),
       ...(onProgress && { onProgress }),
     });
     if (plan.batches.length === 0) return;
     await this.#journal.writePlan(plan);
-    // From here on, the plan and its files have all that is needed.
+    // The plan and its files have all the data from here on.
     records.release();
-    this.#tell({ event: "planned", ...sizeOf(plan) });
-    await this.#carryOut(plan, plan.batches);
+    this.#emit({ event: "planned", ...sizeOf(plan) });
+    await this.#publishPlan(plan, plan.batches);
   }
 
-  /** Sees to it that a resumed batch's file is as it must be. What stands under its name is never written over. */
-  async #checkFile(batch: Batch, records: RecordTable): Promise<void> {
-    const { store } = this.#options;
-    const { root, users } = batch;
-    const stored = await findFile(root, store);
-    if (stored !== undefined) return checkFile(batch, stored, this.#fetchFile);
-    await placeFile(remakeFile(batch, records), store, this.#fetchFile);
-    this.#tell({ event: "remade", root, users });
-  }
-
-  /** Brings a plan whose files are all in place onto the chain, and proves it. @param lacking what is known to be missing */
-  async #carryOut(plan: Plan, lacking: readonly Batch[]): Promise<void> {
-    let open = plan.batches;
-    for (let round = 1; open.length > 0; round++) {
+  /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
+  async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
+    let pendingBatches = plan.batches;
+    for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
-        const message = `After ${MAX_ROUNDS} times ${open.length} roots are still not on the chain to stay: publish again.`;
-        throw new TransportError("NOT_FINAL", message, { actual: open.length });
+        const count = pendingBatches.length;
+        const message = `After ${MAX_ROUNDS} attempts, ${count} roots are still not final: publish again to continue.`;
+        throw new TransportError("NOT_FINAL", message, { actual: count });
       }
-      const missing = round === 1 ? lacking : await this.#lacking(open);
-      if (round > 1) {
-        // Another block may have them now.
-        for (const { root } of open) this.#added.delete(root);
-        this.#tell({ event: "lost", batches: missing.length, users: countUsers(missing) });
-      }
-      await this.#add(missing, plan);
-      open = await this.#settle(open, plan);
+      const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
+      if (batches.length > 0) await this.#addRoots(batches, plan);
+      pendingBatches = await this.#confirmBatches(pendingBatches, plan);
     }
     await this.#journal.finish();
   }
 
-  /** The batches of which a user has no root at the chain's newest block. */
-  async #lacking(batches: readonly Batch[]): Promise<Batch[]> {
-    const lacking: Batch[] = [];
+  /** The batches with a user without a root, at the newest block. */
+  async #findUnpublished(batches: readonly Batch[]): Promise<Batch[]> {
+    const unpublished: Batch[] = [];
     for (const batch of batches) {
       const roots = await this.#options.registry.getMerkleTreeRoots(batch.userIDs);
-      if (roots.includes(undefined)) lacking.push(batch);
+      if (roots.includes(undefined)) unpublished.push(batch);
     }
-    return lacking;
+    return unpublished;
   }
 
-  async #add(batches: readonly Batch[], plan: Plan): Promise<void> {
-    if (this.#send === undefined) return this.#options.execute?.(batches, plan);
-    const sizes = new Map(batches.map(({ root, users }) => [root, users]));
+  /** The batches to add again, after roots were missing at a final block. */
+  async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
+    const lost = await this.#findUnpublished(pendingBatches);
+    // Their roots may be in other blocks now.
+    for (const { root } of pendingBatches) this.#added.delete(root);
+    this.#emit({ event: "lost", batches: lost.length, users: countUsers(lost) });
+    return lost;
+  }
+
+  async #addRoots(batches: readonly Batch[], plan: Plan): Promise<void> {
+    const { registry, execute } = this.#options;
+    if (this.#send === undefined) {
+      const execution = await execute?.(batches, plan);
+      if (execution) this.#emit({ event: "executed", ...execution });
+      return;
+    }
+    const usersOf = new Map(batches.map(({ root, users }) => [root, users]));
     let done = countUsers(plan.batches) - countUsers(batches);
-    const { registry } = this.#options;
-    const sending = { ...this.#sending, accessList: await this.#takesAccessList(batches) };
-    const transactions = new Transactions(registry, this.#send, this.#journal, sending, (event) => {
-      if (event.event === "included") {
-        if (event.added) this.#added.set(event.root, event.added);
-        done += sizes.get(event.root) ?? 0;
-      } else if (event.event === "reorganised") {
-        done -= sizes.get(event.root) ?? 0;
-      }
-      this.#tell(event);
-      this.#progress("adding roots", done, plan);
+    await addRoots(batches, {
+      registry,
+      send: this.#send,
+      journal: this.#journal,
+      options: { ...this.#sending, accessList: await this.#useAccessList(batches) },
+      emit: (event) => {
+        if (event.event === "included") {
+          if (event.added) this.#added.set(event.root, event.added);
+          done += usersOf.get(event.root) ?? 0;
+        } else if (event.event === "reorganised") {
+          done -= usersOf.get(event.root) ?? 0;
+        }
+        this.#emit(event);
+        this.#progress("adding roots", done, plan);
+      },
     });
-    await transactions.run(batches);
   }
 
-  async #takesAccessList([first]: readonly Batch[]): Promise<boolean> {
+  async #useAccessList([first]: readonly Batch[]): Promise<boolean> {
     const { registry, accessList } = this.#options;
     if (accessList !== undefined || first === undefined) return accessList ?? false;
-    const { plain, withAccessList } = await estimateBoth(registry, first);
+    const { plain, withAccessList } = await registry.estimateAddRoot(first);
     return withAccessList < plain;
   }
 
-  /** Waits for the depth, and proves what is there then. @returns the batches of which a user still has no root */
-  async #settle(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
-    const { registry, depth = { confirmations: 1 } } = this.#options;
-    const tell = (reason: string) => {
-      this.#tell({ event: "waiting", reason });
-    };
+  /** Waits for finality, and proves the batches at the final block. @returns those with a user without a root there */
+  async #confirmBatches(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
+    const { registry, finality = { confirmations: 1 } } = this.#options;
     const newest = await this.#newestBlockOf(batches);
-    const block = await untilDeep(registry.chain, newest, depth, { ...this.#sending, tell });
-    const open: Batch[] = [];
+    const report = (reason: string) => {
+      this.#emit({ event: "waiting", reason });
+    };
+    const block = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
+    const chainId = await registry.chain.chainId();
+    const pendingBatches: Batch[] = [];
     let proven = countUsers(plan.batches) - countUsers(batches);
     for (const batch of batches) {
       const roots = await registry.getMerkleTreeRoots(batch.userIDs, block);
       if (roots.includes(undefined)) {
-        open.push(batch);
+        pendingBatches.push(batch);
         continue;
       }
-      await this.#prove(settledOf(batch, roots), plan);
+      this.#addResult(batch, await proveBatch(batch, plan, { chainId, roots }, this.#fetchFile));
       this.#progress("proving keys", (proven += batch.users), plan);
     }
-    return open;
+    return pendingBatches;
   }
 
-  /** The newest of the blocks in which these batches were added, as far as the chain tells. */
+  /** The newest block in which one of these batches was added; 0 if the chain knows none. */
   async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
     let newest = 0;
     for (const { root } of batches) {
-      const added = this.#added.get(root) ?? (await this.#options.registry.findAddition(root));
+      const added = this.#added.get(root) ?? (await this.#options.registry.findAddedRoot(root));
       if (added === undefined) continue;
       this.#added.set(root, added);
       newest = Math.max(newest, added.blockNumber);
@@ -262,33 +309,31 @@ class Publisher {
     return newest;
   }
 
-  async #prove(settled: Settled, plan: Plan): Promise<void> {
-    await proveBatch(plan, settled, this.#fetchFile);
-    const { batch, userIDs, shadowed } = settled;
-    this.publication.shadowed.push(...shadowed);
+  #addResult(batch: Batch, { userIDs, superseded }: ProvenBatch): void {
+    this.result.superseded.push(...superseded);
     const { root, fileBytes } = batch;
     const added = this.#added.get(root);
     if (added === undefined) {
       if (userIDs.length === 0) return;
-      const message = `The endpoint tells of no transaction that added the root ${root}, which users have.`;
+      const message = `The endpoint does not know the transaction that added the root ${root}, although users have this root.`;
       throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
     }
-    const own = shadowed.length === 0 ? batch : packBatch(root, fileBytes, userIDs);
+    const own = superseded.length === 0 ? batch : packBatch(root, fileBytes, userIDs);
     const published = { ...added, root, fileBytes, users: own.users };
-    this.publication.published.push({
+    this.result.published.push({
       ...published,
       get userIDs() {
         return own.userIDs;
       },
     });
-    this.#tell({ event: "published", ...published, userIDs, shadowed });
+    this.#emit({ event: "published", ...published, userIDs, superseded });
   }
 
-  #tell(event: PublishEvent): void {
+  #emit(event: PublishEvent): void {
     this.#options.onEvent?.(event);
   }
 
-  #progress(stage: Stage, done: number, { batches }: Plan): void {
+  #progress(stage: PublishStage, done: number, { batches }: Plan): void {
     this.#options.onProgress?.(stage, done, countUsers(batches));
   }
 }
@@ -297,7 +342,9 @@ class Publisher {
 function checkTarget(plan: Plan, target: PlanTarget): void {
   for (const key of ["chainId", "genesisHash", "contract"] as const) {
     if (plan[key] === target[key]) continue;
-    const message = `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}.`;
+    const message =
+      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
+      "journal, or finish that plan first.";
     throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
   }
 }

@@ -1,7 +1,7 @@
 export { buildContracts } from "./build.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
-export { stackPorts } from "./ports.ts";
+export { listen, type Listening, stackPorts } from "./ports.ts";
 export { type Stack, startStack } from "./stack.ts";
 export { type ServiceNote } from "./stackFile.ts";
 export { untilStopped } from "./untilStopped.ts";

@@ -3,17 +3,17 @@ import { TransportError } from "keyroot/errors";
 import { isObject } from "keyroot/input";
 import { decodeChainId } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import type { Market } from "../transactions/fees.ts";
-import { DEFAULT_PATIENCE, patiently } from "./retry.ts";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../retry.ts";
+import type { FeeData } from "./fees.ts";
 
-/** A block, as far as publishing looks at it. */
+/** The fields of a block that publishing needs. */
 export interface Block {
   number: number;
-  /** 0x and 64 hex digits in lower case. */
+  /** 0x and 64 lowercase hex digits. */
   hash: string;
-  /** The most gas that a block's transactions use together. */
+  /** The most gas that all transactions of a block may use. */
   gasLimit: number;
-  /** In wei a unit of gas; undefined where the chain has none. */
+  /** In wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
 }
 
@@ -24,85 +24,89 @@ export interface Log {
   data: string;
 }
 
-/** What became of a transaction that is in a block. */
+/** The result of a transaction that is in a block. */
 export interface Receipt {
   transactionHash: string;
   blockNumber: number;
   succeeded: boolean;
   gasUsed: number;
-  /** In wei a unit of gas. */
+  /** In wei per unit of gas. */
   gasPrice: bigint;
   logs: Log[];
 }
 
-/** Which block: by its number, or the newest of a kind. Not every chain knows the last two. */
+/** A block number or tag. Some chains do not support "safe" and "finalized". */
 export type BlockTag = number | "earliest" | "latest" | "safe" | "finalized";
 
-/** What goes to the block's maker where the endpoint does not say what is usual: 1 gwei. */
-const USUAL_TIP = 10n ** 9n;
+/** The priority fee if the endpoint cannot suggest one: 1 gwei, in wei. */
+const DEFAULT_PRIORITY_FEE = 10n ** 9n;
 
-/** A chain, through an endpoint of which every answer is checked, and which is asked again where it has none. */
+/** A chain behind a JSON-RPC endpoint. Every answer is checked; requests that fail for a moment are repeated. */
 export class Chain {
-  /** Sends a call once, and checks nothing. */
+  /** Sends one call. It is not repeated, and its answer is not checked. */
   readonly call: RpcCall;
-  readonly #patience;
+  readonly #retry: RetryOptions;
 
-  constructor(call: RpcCall, patience = DEFAULT_PATIENCE) {
+  constructor(call: RpcCall, retry: RetryOptions = DEFAULT_RETRY) {
     this.call = call;
-    this.#patience = patience;
+    this.#retry = retry;
   }
 
   /**
-   * Asks a question until there is an answer of the right form. `read` says what is wrong with it by any error.
-   * @throws TransportError as the call, RPC_ANSWER_INVALID
+   * Sends a call until its answer has the right form.
+   * @param parse reads the answer, and throws any error if its form is wrong
+   * @throws TransportError RPC_ANSWER_INVALID, and as the call
    */
-  ask<T>(method: string, params: readonly unknown[], read: (answer: unknown) => T): Promise<T> {
-    return this.patiently(async () => {
+  request<T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> {
+    return this.withRetry(async () => {
       const answer = await this.call(method, params);
       try {
-        return read(answer);
+        return parse(answer);
       } catch (cause) {
-        const message = `The endpoint's answer to ${method} is not of the form that was asked for: ${describeValue(answer)}.`;
-        throw new TransportError("RPC_ANSWER_INVALID", message, { actual: describeValue(answer), cause });
+        const actual = describeValue(answer);
+        const message = `The endpoint's answer to ${method} has the wrong form: ${actual}.`;
+        throw new TransportError("RPC_ANSWER_INVALID", message, { actual, cause });
       }
     });
   }
 
-  /** Asks again where the endpoint did not answer. */
-  patiently<T>(work: () => Promise<T>): Promise<T> {
-    return patiently(work, this.#patience);
+  /** Runs a read of this chain, and repeats it as this chain's retry options say. */
+  withRetry<T>(read: () => Promise<T>): Promise<T> {
+    return withRetry(read, this.#retry);
   }
 
-  /** The chain's number (EIP-155). */
+  /** The chain id (EIP-155). */
   chainId(): Promise<number> {
-    return this.ask("eth_chainId", [], decodeChainId);
+    return this.request("eth_chainId", [], decodeChainId);
   }
 
   block(tag: BlockTag): Promise<Block> {
-    return this.ask("eth_getBlockByNumber", [spell(tag), false], readBlock);
+    return this.request("eth_getBlockByNumber", [spell(tag), false], parseBlock);
   }
 
-  /** How many transactions of an account are in blocks; with "pending", also those that wait for one. */
+  /** The number of an account's transactions in blocks. With "pending", those that wait for a block count, too. */
   transactionCount(address: string, tag: "latest" | "pending"): Promise<number> {
-    return this.ask("eth_getTransactionCount", [address, tag], toNumber);
+    return this.request("eth_getTransactionCount", [address, tag], toNumber);
   }
 
-  /** What the chain asks for gas. */
-  async market({ baseFeePerGas }: Block): Promise<Market> {
-    if (baseFeePerGas === undefined) return { baseFeePerGas, tip: await this.ask("eth_gasPrice", [], toBigInt) };
+  /** What the chain charges for gas at a block. */
+  async fetchFeeData({ baseFeePerGas }: Block): Promise<FeeData> {
+    if (baseFeePerGas === undefined) {
+      return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], toBigInt) };
+    }
     try {
-      return { baseFeePerGas, tip: await this.ask("eth_maxPriorityFeePerGas", [], toBigInt) };
+      return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], toBigInt) };
     } catch (error) {
-      // Not every endpoint has this method.
+      // Some endpoints do not have this method.
       if (!(error instanceof TransportError && error.code === "RPC_ERROR")) throw error;
-      return { baseFeePerGas, tip: USUAL_TIP };
+      return { baseFeePerGas, priorityFee: DEFAULT_PRIORITY_FEE };
     }
   }
 
-  /** Undefined where the transaction is in no block. */
+  /** @returns undefined if the transaction is in no block */
   receipt(transactionHash: string): Promise<Receipt | undefined> {
-    return this.ask("eth_getTransactionReceipt", [transactionHash], (answer) =>
-      answer === null ? undefined : readReceipt(answer, transactionHash),
+    return this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
+      answer === null ? undefined : parseReceipt(answer, transactionHash),
     );
   }
 }
@@ -129,7 +133,7 @@ function toBigInt(quantity: unknown): bigint {
   throw new Error("no quantity");
 }
 
-function readBlock(answer: unknown): Block {
+function parseBlock(answer: unknown): Block {
   const { number, hash, gasLimit, baseFeePerGas } = toObject(answer);
   return {
     number: toNumber(number),
@@ -139,7 +143,7 @@ function readBlock(answer: unknown): Block {
   };
 }
 
-function readReceipt(answer: unknown, expected: string): Receipt {
+function parseReceipt(answer: unknown, expected: string): Receipt {
   const receipt = toObject(answer);
   const transactionHash = toHash(receipt["transactionHash"]);
   if (transactionHash !== expected.toLowerCase()) throw new Error("the receipt of another transaction");

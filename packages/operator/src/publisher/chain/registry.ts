@@ -1,47 +1,68 @@
 import { TransportError, VerificationError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import { encodeAddMerkleTreeRoot } from "keyroot/registry";
-import { readMerkleTreeRoots } from "keyroot/registry";
+import { encodeAddMerkleTreeRoot, readMerkleTreeRoots, slotOfUser, USERS_SLOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
+import type { RetryOptions } from "../retry.ts";
 import { type BlockTag, Chain, type Receipt, spell, toHash, toHex, toLogs, toNumber } from "./chain.ts";
-import type { Patience } from "./retry.ts";
 import { readRegistry, registryAbi } from "./registryAbi.ts";
-import { slotsOfUsers } from "../transactions/slots.ts";
 
-/** The users of one root and one transaction. */
-export interface RootWithUsers {
-  /** 64 hex digits in lower case. */
+/** A root and the users that get it in one call of `addMerkleTreeRoot`. */
+export interface RootBatch {
+  /** 64 lowercase hex digits. */
   root: string;
   userIDs: readonly UserID[];
 }
 
-/** A transaction that adds a root for users, but for its nonce and fees. */
-export interface Addition {
+/** A user with a root on the chain. */
+export interface UserRoot {
+  userID: UserID;
+  /** 64 lowercase hex digits. */
+  root: string;
+}
+
+/** A transaction that calls `addMerkleTreeRoot`, without nonce, gas limit and fees. */
+export interface AddRootCall {
   from: string;
   to: string;
   data: string;
-  /** The storage slots that it will touch (EIP-2930). */
+  /** The storage slots that the call touches (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** A root that was added, and the transaction that did it. */
-export interface AddedRoot {
-  /** 0x and 64 hex digits in lower case. */
+/** The event of a root that was added, and the transaction that emitted it. */
+export interface AddedRootEvent {
+  /** 0x and 64 lowercase hex digits. */
   transactionHash: string;
   blockNumber: number;
   gasUsed: number;
-  /** In wei a unit of gas. */
+  /** In wei per unit of gas. */
   gasPrice: bigint;
-  /** How many users got this root; fewer than were named where somebody was faster. */
+  /** The number of users who got this root. It is lower than the batch's if some already had a root. */
   addedCount: number;
 }
 
-/** The registry, as its publisher sees it: who has which root, and what it costs to add one. */
+/** The gas estimates of one call, without and with an access list (EIP-2930). */
+export interface GasEstimate {
+  plain: number;
+  withAccessList: number;
+}
+
+/**
+ * The gas that a transaction gets on top of its estimate; what it does not use is refunded. The state may change before
+ * the transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganisation can
+ * make a call the first again.
+ */
+export const GAS_MARGIN = 25_000;
+
+/**
+ * The registry contract as its publisher uses it: reads users' roots, builds and estimates the calls that add roots, and
+ * finds their events.
+ */
 export class Registry {
   readonly chain: Chain;
   /** 0x and 40 hex digits. */
   readonly contract: string;
-  /** The account that may add roots. */
+  /** The only account that may add roots. 0x and 40 hex digits, with checksum (EIP-55). */
   readonly owner: string;
 
   private constructor(chain: Chain, contract: string, owner: string) {
@@ -50,66 +71,98 @@ export class Registry {
     this.owner = owner;
   }
 
-  /** @throws VerificationError NO_CONTRACT; TransportError as the call */
-  static async connect(call: RpcCall, contract: string, patience?: Patience): Promise<Registry> {
-    const chain = new Chain(call, patience);
-    const owner = String(await chain.patiently(() => readRegistry(call, contract, "owner")));
+  /**
+   * Connects to a registry and reads its owner.
+   * @param call sends one JSON-RPC call to the chain's endpoint
+   * @param contract the registry's address: 0x and 40 hex digits
+   * @param retry how often reads are repeated. Default: 5 times, first after 500 ms
+   * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and as the call
+   * @example
+   * ```ts
+   * import { rpcCaller } from "keyroot/transport";
+   *
+   * const call = rpcCaller("https://rpc.example", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+   * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
+   * ```
+   */
+  static async connect(call: RpcCall, contract: string, retry?: RetryOptions): Promise<Registry> {
+    const chain = new Chain(call, retry);
+    const owner = String(await chain.withRetry(() => readRegistry(call, contract, "owner")));
     return new Registry(chain, contract, owner);
   }
 
-  /** The roots that users have, in their order: 64 hex digits in lower case, or undefined where there is none. */
+  /** Reads users' roots, in their order: 64 lowercase hex digits, or undefined for a user without a root. */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
-    return this.chain.patiently(() => readMerkleTreeRoots(call, this.contract, userIDs, { block: spell(tag) }));
+    return this.chain.withRetry(() => readMerkleTreeRoots(call, this.contract, userIDs, { block: spell(tag) }));
   }
 
-  /** The transaction that adds a root for its users. */
-  addition({ root, userIDs }: RootWithUsers, withAccessList: boolean): Addition {
-    const addition = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
-    if (!withAccessList) return addition;
-    return { ...addition, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
+  /** Builds the call that adds a root for its users. @throws ArgumentError USER_ID_INVALID */
+  addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
+    const call = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
+    if (!withAccessList) return call;
+    const storageKeys = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
+    return { ...call, accessList: [{ address: this.contract, storageKeys }] };
   }
 
-  /** What a transaction would use now. @throws TransportError RPC_ERROR also where the node refuses it */
-  estimateGas(addition: Addition): Promise<number> {
-    return this.chain.ask("eth_estimateGas", [addition], toNumber);
+  /** The gas that a call would use now. @throws TransportError RPC_ERROR, also if the node rejects the call */
+  estimateGas(call: AddRootCall): Promise<number> {
+    return this.chain.request("eth_estimateGas", [call], toNumber);
   }
 
-  /** How a root came to its first users; undefined where it has none, as far as the node knows. */
-  async findAddition(root: string): Promise<AddedRoot | undefined> {
-    const { chain, contract } = this;
-    const first = await chain.patiently(() => readRegistry(chain.call, contract, "getBlockNumber", `0x${root}`));
-    // For a moment, a node may know what a new block did before it knows of the block.
-    if (first === 0n || (first as bigint) > (await chain.block("latest")).number) return undefined;
-    const block = toHex(first as bigint);
-    const filter = { address: contract, topics: [ROOT_ADDED, `0x${root}`], fromBlock: block, toBlock: block };
-    const [hash] = await chain.ask("eth_getLogs", [filter], (answer) =>
-      toLogs(answer).map(({ transactionHash }) => toHash(transactionHash)),
-    );
-    const receipt = hash === undefined ? undefined : await chain.receipt(hash);
-    return receipt && this.addedBy(receipt, root);
+  /** The gas that a batch's call would use now, without and with an access list. @throws as `estimateGas` */
+  async estimateAddRoot(batch: RootBatch): Promise<GasEstimate> {
+    return {
+      plain: await this.estimateGas(this.addRootCall(batch, false)),
+      withAccessList: await this.estimateGas(this.addRootCall(batch, true)),
+    };
   }
 
   /**
-   * What a transaction did for a root.
-   * @throws VerificationError TRANSACTION_REVERTED
+   * Finds the event with which a root got its first users.
+   * @returns undefined if no user has the root, as far as the node knows
+   * @throws VerificationError TRANSACTION_REVERTED; TransportError as the call
    */
-  addedBy({ succeeded, logs, transactionHash, blockNumber, gasUsed, gasPrice }: Receipt, root: string): AddedRoot {
+  async findAddedRoot(root: string): Promise<AddedRootEvent | undefined> {
+    const { chain, contract } = this;
+    const first = (await chain.withRetry(() =>
+      readRegistry(chain.call, contract, "getBlockNumber", `0x${root}`),
+    )) as bigint;
+    // A node may know the state after a new block for a moment before it knows the block.
+    if (first === 0n || first > (await chain.block("latest")).number) return undefined;
+    const block = toHex(first);
+    const filter = { address: contract, topics: [ROOT_ADDED, `0x${root}`], fromBlock: block, toBlock: block };
+    const [hash] = await chain.request("eth_getLogs", [filter], (answer) =>
+      toLogs(answer).map(({ transactionHash }) => toHash(transactionHash)),
+    );
+    const receipt = hash === undefined ? undefined : await chain.receipt(hash);
+    return receipt && this.readAddedRoot(receipt, root);
+  }
+
+  /**
+   * Reads what a transaction did for a root from its receipt.
+   * @throws VerificationError TRANSACTION_REVERTED; TransportError RPC_ANSWER_INVALID
+   */
+  readAddedRoot(receipt: Receipt, root: string): AddedRootEvent {
+    const { succeeded, logs, transactionHash, blockNumber, gasUsed, gasPrice } = receipt;
     if (!succeeded) {
       const message = `The transaction ${transactionHash} in block ${blockNumber} was reverted.`;
       throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: transactionHash });
     }
-    const own = logs.filter(({ address, topics: [event, named] }) => {
-      return address.toLowerCase() === this.contract.toLowerCase() && event === ROOT_ADDED && named === `0x${root}`;
-    });
-    const addedCount = own.reduce((sum, log) => sum + addedCountOf(log), 0);
+    const contract = this.contract.toLowerCase();
+    const events = logs.filter(
+      ({ address, topics }) =>
+        address.toLowerCase() === contract && topics[0] === ROOT_ADDED && topics[1] === `0x${root}`,
+    );
+    const addedCount = events.reduce((sum, { data }) => sum + parseAddedCount(data), 0);
     return { transactionHash, blockNumber, gasUsed, gasPrice, addedCount };
   }
 }
 
 const ROOT_ADDED = registryAbi.getEvent("MerkleTreeRootAdded")?.topicHash ?? "";
 
-function addedCountOf({ data }: { data: string }): number {
+function parseAddedCount(data: string): number {
   if (/^0x[0-9a-f]{64}$/i.test(data)) return Number(BigInt(data));
-  throw new TransportError("RPC_ANSWER_INVALID", "The endpoint's event does not count users.", { actual: data });
+  const message = "The data of the endpoint's MerkleTreeRootAdded event is not a number of users.";
+  throw new TransportError("RPC_ANSWER_INVALID", message, { actual: data });
 }

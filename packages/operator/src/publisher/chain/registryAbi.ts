@@ -2,7 +2,7 @@ import { Interface } from "ethers";
 import { TransportError, VerificationError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
 
-/** The parts of the contract's interface that are called, read or listened to here. */
+/** The parts of the contract's interface that the operator calls or listens to. */
 export const registryAbi = new Interface([
   "function owner() view returns (address)",
   "function userCount() view returns (uint256)",
@@ -11,7 +11,7 @@ export const registryAbi = new Interface([
 ]);
 
 /**
- * Calls one of the registry's functions that return a single value.
+ * Calls one of the registry's view functions and returns its single value.
  * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and as the call
  */
 export async function readRegistry(
@@ -23,7 +23,7 @@ export async function readRegistry(
   const data = registryAbi.encodeFunctionData(name, args);
   const answer = await call("eth_call", [{ to: contract, data }, "latest"]);
   if (answer === "0x") {
-    const message = `There is no such contract at ${contract}.`;
+    const message = `There is no Keyroot registry at ${contract}: the answer is empty. Check the address and the chain.`;
     throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
   }
   return decodeAbi(answer, () => registryAbi.decodeFunctionResult(name, answer as string)[0] as unknown);
@@ -34,7 +34,7 @@ function decodeAbi<T>(answer: unknown, decode: () => T): T {
   try {
     return decode();
   } catch (cause) {
-    const message = "The endpoint's answer is not of the form that was asked for.";
+    const message = "The endpoint's answer to eth_call has the wrong form.";
     throw new TransportError("RPC_ANSWER_INVALID", message, { actual: answer, cause });
   }
 }

@@ -6,40 +6,43 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { hash } from "node:crypto";
-import { describeValue } from "keyroot/input";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
+import { describeValue } from "keyroot/input";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { withinTime } from "keyroot/transport";
-import type { MerkleFileStore, StoredFile } from "./folderStore.ts";
+import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
-/** How long a bucket may take. */
-export interface BucketTimes {
-  /** The most ms of one attempt, and of a pause within it. Default 30,000. */
+/** The time limits of requests to a bucket. */
+export interface BucketTimeouts {
+  /** The most ms for one attempt, and for a pause within it. Default 30,000. */
   attemptMs: number;
-  /** The most ms of a request with all attempts that the SDK makes. Default 120,000. */
+  /** The most ms for a request with all attempts of the SDK. Default 120,000. */
   requestMs: number;
 }
 
-const TIMES: BucketTimes = { attemptMs: 30_000, requestMs: 120_000 };
+const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000 };
 
-/** The most bytes that are read of a file: more than any verifier takes (`parseMerkleFile`). */
+/** The most bytes to read of a file: more than a verifier accepts (`parseMerkleFile`). */
 const MAX_BYTES = 2 ** 29;
 
-/** Names of buckets (Amazon S3 User Guide, "General purpose bucket naming rules"). */
+/** Bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-/** Prefixes of characters that need no escape anywhere (the same guide, "Naming Amazon S3 objects"), no part empty. */
+/** Prefixes without empty parts, of characters that need no escaping (the same guide, "Naming Amazon S3 objects"). */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 
-/** How what stands under a name compares with what should. */
-type Standing = "missing" | "same" | "other";
+/** How a stored object compares with the file to store. */
+type ObjectState = "missing" | "same" | "other";
 
 /**
- * A bucket of an S3-compatible service as a store: an object `<root>.json` for each tree, which caches may keep for ever.
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them for ever.
  *
- * Where the service is, which region, whose credentials and how many attempts: the AWS SDK finds all of it in its own
- * environment variables and files (AWS SDKs and Tools Reference Guide), and nothing of it gets into an error. The
- * credentials must allow `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`: without the last, a missing object looks
- * like a forbidden one.
+ * The AWS SDK reads endpoint, region, credentials and number of attempts from its own environment variables and files (AWS
+ * SDKs and Tools Reference Guide). No error contains them. The credentials must allow `s3:PutObject`, `s3:GetObject` and
+ * `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as forbidden.
+ * @example
+ * ```ts
+ * const store = await BucketStore.open("s3://keyroot-files/prod");
+ * ```
  */
 export class BucketStore implements MerkleFileStore {
   readonly #client: S3Client;
@@ -55,18 +58,18 @@ export class BucketStore implements MerkleFileStore {
   }
 
   /**
-   * @param address `s3://<bucket>`, `s3://<bucket>/<prefix>`
-   * @throws ArgumentError ARGUMENT_INVALID for another address, or where no region is set
+   * @param address `s3://<bucket>` or `s3://<bucket>/<prefix>`
+   * @throws ArgumentError ARGUMENT_INVALID for another address, or if no region is set
    */
-  static async open(address: string, times: Partial<BucketTimes> = {}): Promise<BucketStore> {
-    const { attemptMs, requestMs } = { ...TIMES, ...times };
+  static async open(address: string, timeouts: Partial<BucketTimeouts> = {}): Promise<BucketStore> {
+    const { attemptMs, requestMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
     const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/.exec(address) ?? [];
     if (!BUCKET.test(bucket) || (prefix !== "" && !PREFIX.test(prefix)) || /(^|\/)\.{1,2}(\/|$)/.test(prefix)) {
-      const message = `A bucket's address is s3://<bucket>/<prefix>, it is not ${describeValue(address)}.`;
+      const message = `The address of a bucket must be s3://<bucket>/<prefix>, not ${describeValue(address)}.`;
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     const client = new S3Client({
-      // Services of one's own rarely have a name for each bucket.
+      // Self-hosted services rarely have a host name per bucket.
       forcePathStyle: (process.env["AWS_ENDPOINT_URL_S3"] ?? process.env["AWS_ENDPOINT_URL"]) !== undefined,
       requestHandler: {
         connectionTimeout: attemptMs,
@@ -78,7 +81,7 @@ export class BucketStore implements MerkleFileStore {
     try {
       await client.config.region();
     } catch {
-      const message = "No region is set for the bucket: set AWS_REGION; for services that have none, to us-east-1.";
+      const message = "No region is set for the bucket. Set AWS_REGION; if the service has no regions, set it to us-east-1.";
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs);
@@ -88,48 +91,48 @@ export class BucketStore implements MerkleFileStore {
     const name = `${file.tree.root}.json`;
     const where = this.#addressOf(name);
     const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
-    let standing = await this.#compare(name, bytes);
-    const written = standing === "missing" && (await this.#write(name, bytes));
-    if (standing === "missing") standing = await this.#compare(name, bytes);
-    if (standing === "same") return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
-    if (standing === "other" && !written) {
-      const message = `${where} holds other bytes than this tree's: a file under a root's name never changes.`;
+    let state = await this.#compare(name, bytes);
+    const written = state === "missing" && (await this.#write(name, bytes));
+    if (state === "missing") state = await this.#compare(name, bytes);
+    if (state === "same") return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
+    if (state === "other" && !written) {
+      const message = `${where} has other bytes than the file to store. It was not overwritten: find out who changed it.`;
       throw new ArgumentError("FILE_CONFLICT", message);
     }
-    throw new TransportError("FILE_UNWRITABLE", `${where} does not read as it was written.`);
+    throw new TransportError("FILE_UNWRITABLE", `${where} has other bytes than were written. Check the service.`);
   }
 
   async get(root: string): Promise<Uint8Array> {
     const name = `${root}.json`;
     const bytes = await this.#read(name, MAX_BYTES);
     if (bytes === undefined) {
-      const message = `${this.#addressOf(name)} is not there.`;
+      const message = `${this.#addressOf(name)} does not exist.`;
       throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: name });
     }
     if (bytes.length <= MAX_BYTES) return bytes;
-    const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, which is no Merkle-tree file.`;
+    const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, too many for a Merkle-tree file.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: MAX_BYTES });
   }
 
-  async #compare(name: string, bytes: Buffer): Promise<Standing> {
-    const standing = await this.#read(name, bytes.length);
-    if (standing === undefined) return "missing";
-    return bytes.equals(standing) ? "same" : "other";
+  async #compare(name: string, bytes: Buffer): Promise<ObjectState> {
+    const existing = await this.#read(name, bytes.length);
+    if (existing === undefined) return "missing";
+    return bytes.equals(existing) ? "same" : "other";
   }
 
   /**
    * Reads an object.
-   * @returns its bytes; more than `most`, but not all, where it has more; undefined where there is no such object
+   * @returns its bytes; if it has more than `maxBytes`, a beginning longer than that; undefined if there is no such object
    */
-  #read(name: string, most: number): Promise<Buffer | undefined> {
+  #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
       let bytes: Buffer | undefined;
       const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
-      // Read inside of the SDK's attempts, an answer that breaks off is asked for again.
+      // The body is read within the SDK's attempts, so that it repeats a request whose answer breaks off.
       command.middlewareStack.add(
         (next) => async (args) => {
           const answer = await next(args);
-          bytes = await readBeyond(answer.output?.Body, most);
+          bytes = await readBody(answer.output?.Body, maxBytes);
           return answer;
         },
         { step: "deserialize", priority: "high" },
@@ -145,9 +148,9 @@ export class BucketStore implements MerkleFileStore {
   }
 
   /**
-   * Stores what is not there. Not every service knows a condition on writing (`If-None-Match: *`, RFC 9110, section
-   * 13.1.2): some refuse it with 501, others pass over it.
-   * @returns whether it was stored: not where somebody else was faster
+   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this condition
+   * with 501, others ignore it.
+   * @returns false if another writer was faster
    */
   async #write(name: string, bytes: Buffer): Promise<boolean> {
     const write = (abortSignal: AbortSignal, condition: { IfNoneMatch?: "*" }) => {
@@ -157,7 +160,7 @@ export class BucketStore implements MerkleFileStore {
         Body: bytes,
         ContentType: "application/json",
         CacheControl: "public, max-age=31536000, immutable",
-        // The service compares it with what has arrived.
+        // The service compares it with the bytes that it received.
         ChecksumSHA256: hash("sha256", bytes, "base64"),
         ...condition,
       });
@@ -175,7 +178,7 @@ export class BucketStore implements MerkleFileStore {
     });
   }
 
-  /** Limits a request's time, and tells its failure. */
+  /** Limits the time of a request, and describes its failure. */
   #request<T>(
     code: "FILE_UNREADABLE" | "FILE_UNWRITABLE",
     done: string,
@@ -186,7 +189,7 @@ export class BucketStore implements MerkleFileStore {
       try {
         return await work(within);
       } catch (error) {
-        // Without its cause: errors of the SDK carry requests and answers, with what they were signed by.
+        // Without its cause: errors of the SDK contain requests with their signatures.
         throw new TransportError(code, `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.`);
       }
     });
@@ -197,14 +200,14 @@ export class BucketStore implements MerkleFileStore {
   }
 }
 
-/** Reads a body to its end, or until it has more than `most` bytes. */
-async function readBeyond(body: GetObjectCommandOutput["Body"], most: number): Promise<Buffer> {
+/** Reads a body to its end, or until it has more than `maxBytes`. */
+async function readBody(body: GetObjectCommandOutput["Body"], maxBytes: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of (body?.transformToWebStream() ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > most) break;
+    if (length > maxBytes) break;
   }
   return Buffer.concat(chunks);
 }
@@ -213,9 +216,9 @@ function hasStatus(error: unknown, status: number): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;
 }
 
-/** The code that the service, Node or the SDK has for a failure; never its words, which may name more. */
+/** The error code of the service, Node or the SDK. Never the message, which may contain secrets. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "no reason";
+  if (!(error instanceof Error)) return "unknown reason";
   if (error instanceof S3ServiceException) {
     return `${describeValue(error.name)}, HTTP status ${error.$metadata.httpStatusCode ?? "unknown"}`;
   }

@@ -1,20 +1,26 @@
-import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
-import { FolderStore, type MerkleFileStore } from "./folderStore.ts";
+import { describeValue } from "keyroot/input";
+import { FolderStore } from "./folderStore.ts";
+import type { MerkleFileStore } from "./merkleFileStore.ts";
 
 /**
- * Opens the store that an operator names: `s3://<bucket>/<prefix>`, or a folder's path.
- * @throws ArgumentError ARGUMENT_INVALID
+ * Opens the store at a location.
+ * @param location a folder's path, or `s3://<bucket>/<prefix>` (needs the package `@aws-sdk/client-s3`; see `BucketStore`)
+ * @throws ArgumentError ARGUMENT_INVALID for another location, or if no region is set for a bucket
+ * @example
+ * ```ts
+ * const store = await openStore("s3://keyroot-files/prod");
+ * ```
  */
-export async function openStore(out: string): Promise<MerkleFileStore> {
-  if (out.startsWith("s3://")) {
-    // Only who uses it pays for loading the SDK.
+export async function openStore(location: string): Promise<MerkleFileStore> {
+  if (location.startsWith("s3://")) {
+    // Loads the SDK only if it is needed.
     const { BucketStore } = await import("./bucketStore.ts");
-    return BucketStore.open(out);
+    return BucketStore.open(location);
   }
-  if (out === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(out)) {
-    const message = `Files are stored in a folder or under s3://<bucket>/<prefix>, not under ${describeValue(out)}.`;
+  if (location === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
+    const message = `Files are stored in a folder or under s3://<bucket>/<prefix>, not under ${describeValue(location)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  return new FolderStore(out);
+  return new FolderStore(location);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { lockFolder } from "../../disk/lockFolder.ts";
 import { removeDrafts, syncFolder, withDraft } from "../../disk/writeWhole.ts";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
-import type { Fees } from "../transactions/fees.ts";
+import type { Fees } from "../chain/fees.ts";
 import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
 
 /** A transaction that was about to be sent: the nonce is this root's until it is used up. */

@@ -1,74 +1,83 @@
-import type { UserID } from "keyroot/identity";
 import type { MerkleFile } from "keyroot/merkle";
-import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";
-import { usersPerTransaction } from "./usersPerTransaction.ts";
-import { type Batch, packBatch, type Plan, type PlanTarget, sizeOfFile } from "./plan.ts";
+import type { Registry, UserRoot } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
-import type { Registry } from "../chain/registry.ts";
+import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";
+import { type Batch, packBatch, type Plan, type PlanTarget, sizeOfFile } from "./plan.ts";
+import { usersPerTransaction } from "./usersPerTransaction.ts";
 
-/** How many users are asked about at a time. */
-const USERS_AT_ONCE = 2_800;
+/** How many users' roots are read before progress is reported. */
+const USERS_PER_READ = 2_800;
 
 export interface MakePlanOptions {
-  /** The most users of one file and transaction; fewer where the chain holds fewer. */
+  /** The most users of one file and transaction, 1 to 1,000,000. The plan has fewer if the chain takes fewer. */
   usersPerFile: number;
-  /** Is handed each file of the plan, in their order, and tells how many bytes it has. */
+  /**
+   * Receives each file of the plan as soon as it is made, in the plan's order; the next one is made when it is done. So
+   * only one file is in memory at a time. Returns the size of the file in bytes. Default: computes the size.
+   */
   onFile?: (file: MerkleFile) => Promise<number>;
-  /** Is told of users who have a root already: it stands, whatever the records say. */
-  onKept?: (users: { userID: UserID; root: string }[]) => void;
-  /** Is told how many users are through with a stage. */
+  /** Receives users who have a root already. The contract keeps it, whatever their record says. */
+  onAlreadyPublished?: (users: UserRoot[]) => void;
+  /** Receives how many of the users a stage has done. */
   onProgress?: (stage: "reading roots" | "making files", done: number, users: number) => void;
 }
 
-/** What a plan for this registry says of it. */
+/** The part of a plan that names its chain and registry. @throws TransportError as the chain */
 export async function planTargetOf({ chain, contract, owner }: Registry): Promise<PlanTarget> {
   const [chainId, { hash: genesisHash }] = await Promise.all([chain.chainId(), chain.block("earliest")]);
   return { chainId, genesisHash, contract: contract.toLowerCase(), owner: owner.toLowerCase() };
 }
 
 /**
- * Plans what to publish: leaves out who has a root, and cuts the others into files that a transaction each can publish.
- * @param records settled
- * @throws ArgumentError ARGUMENT_INVALID; TransportError
+ * Plans a publication: leaves out users who have a root, and cuts the others into files of as many users as one transaction
+ * can publish. The same records, chain state and options make the same plan. Stores and sends nothing.
+ * @param records sorted by user id
+ * @throws ArgumentError ARGUMENT_INVALID; TransportError as the chain
+ * @example
+ * ```ts
+ * const { records } = await readRecords("users.jsonl");
+ * const plan = await makePlan(records, registry, { usersPerFile: 700 });
+ * for (const { root, users } of plan.batches) console.log(root, users);
+ * ```
  */
 export async function makePlan(records: RecordTable, registry: Registry, options: MakePlanOptions): Promise<Plan> {
   const { usersPerFile, onFile, onProgress } = options;
   checkUsersPerFile(usersPerFile);
   const target = await planTargetOf(registry);
-  const pending = await withoutRoot(records, registry, options);
-  const most = Math.min(usersPerFile, pending.length);
-  if (most === 0) return { ...target, usersPerTransaction: usersPerFile, batches: [] };
-  const fitting = await usersPerTransaction(registry, most);
+  const unpublished = await findUnpublished(records, registry, options);
+  const max = Math.min(usersPerFile, unpublished.length);
+  if (max === 0) return { ...target, usersPerTransaction: usersPerFile, batches: [] };
+  const perTransaction = await usersPerTransaction(registry, max);
   const batches: Batch[] = [];
   let done = 0;
-  for (const file of cutIntoFiles(pending, fitting)) {
+  for (const file of cutIntoFiles(unpublished, perTransaction)) {
     const fileBytes = await (onFile?.(file) ?? sizeOfFile(file));
     const start = done;
     done += file.records.length;
-    batches.push(packBatch(file.tree.root, fileBytes, pending.userIDs(start, done)));
-    onProgress?.("making files", done, pending.length);
+    batches.push(packBatch(file.tree.root, fileBytes, unpublished.userIDs(start, done)));
+    onProgress?.("making files", done, unpublished.length);
   }
-  return { ...target, usersPerTransaction: fitting, batches };
+  return { ...target, usersPerTransaction: perTransaction, batches };
 }
 
-/** The records of users who have no root. */
-async function withoutRoot(
+/** The records of users without a root. */
+async function findUnpublished(
   records: RecordTable,
   registry: Registry,
-  { onKept, onProgress }: MakePlanOptions,
+  { onAlreadyPublished, onProgress }: MakePlanOptions,
 ): Promise<RecordTable> {
   const hasRoot = new Uint8Array(records.length);
-  for (let start = 0; start < records.length; start += USERS_AT_ONCE) {
-    const userIDs = records.userIDs(start, start + USERS_AT_ONCE);
+  for (let start = 0; start < records.length; start += USERS_PER_READ) {
+    const userIDs = records.userIDs(start, start + USERS_PER_READ);
     const roots = await registry.getMerkleTreeRoots(userIDs);
-    const kept = userIDs.flatMap((userID, i) => {
+    const alreadyPublished = userIDs.flatMap((userID, i) => {
       const root = roots[i];
       if (root === undefined) return [];
       hasRoot[start + i] = 1;
       return [{ userID, root }];
     });
-    if (kept.length > 0) onKept?.(kept);
+    if (alreadyPublished.length > 0) onAlreadyPublished?.(alreadyPublished);
     onProgress?.("reading roots", start + userIDs.length, records.length);
   }
-  return records.filter((place) => hasRoot[place] === 0);
+  return records.filter((position) => hasRoot[position] === 0);
 }

@@ -1,35 +1,32 @@
 import { VerificationError, verifying } from "keyroot/errors";
 import { isUserID, type UserID } from "keyroot/identity";
-import { parseJson } from "keyroot/input";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { MAX_VALUES } from "keyroot/merkle";
-import { Shape } from "keyroot/input";
+import { parseJson, Shape } from "keyroot/input";
+import { MAX_VALUES, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import type { RootBatch } from "../chain/registry.ts";
 
-/** What a plan is for: one registry on one chain. */
+/** The registry and chain that a plan is for. */
 export interface PlanTarget {
-  /** The chain's number (EIP-155). */
+  /** The chain id (EIP-155). */
   chainId: number;
-  /** The hash of the chain's first block, 0x and 64 hex digits: throw-away chains share their number. */
+  /** The hash of the chain's first block: 0x and 64 lowercase hex digits. It tells local chains with one chain id apart. */
   genesisHash: string;
-  /** The registry's address, 0x and 40 hex digits in lower case. */
+  /** The registry's address: 0x and 40 lowercase hex digits. */
   contract: string;
-  /** The registry's owner, likewise. */
+  /** The registry's owner: 0x and 40 lowercase hex digits. */
   owner: string;
 }
 
-/** What is published at once: a root, its file, and the users of a transaction. */
-export interface Batch {
-  /** 64 hex digits in lower case. */
-  root: string;
+/** The users that one transaction publishes: their root, and the file of that root. */
+export interface Batch extends RootBatch {
   /** The file's size in bytes. */
   fileBytes: number;
-  /** How many users it has. */
+  /** The number of users. */
   users: number;
-  /** Whoever the file has a record of, in its order. Ask once for all you need: it may be made anew each time. */
+  /** The users of the file, in its order. Each access may build the list again: read it once. */
   readonly userIDs: readonly UserID[];
 }
 
-/** A batch whose users are kept as bytes: as texts, those of a million would take 60 MB more. */
+/** Makes a batch that stores its user ids as bytes. As strings, the ids of a million users would take 60 MB more. */
 export function packBatch(root: string, fileBytes: number, userIDs: readonly UserID[]): Batch {
   const users = userIDs.length;
   const packed = Buffer.from(userIDs.join(""), "latin1");
@@ -44,20 +41,20 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
   };
 }
 
-/** The characters of a user id. */
+/** In characters. */
 const USER_ID_LENGTH = 32;
 
 /**
- * What is to be published: for users without a root, in the order of their ids, as many as a transaction takes to each
- * root. The same records, chain state and limits make the same plan, byte for byte.
+ * What to publish: the batches of all users without a root, sorted by user id across all batches. The same records, chain
+ * state and limits make the same plan, byte for byte.
  */
 export interface Plan extends PlanTarget {
-  /** The most users of one root. */
+  /** The most users of one batch. */
   usersPerTransaction: number;
   batches: readonly Batch[];
 }
 
-/** The format of a plan's text: JSON Lines, the head and then a line for each batch. */
+/** The format of a serialized plan: JSON Lines, first the head, then one line per batch. */
 const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [
@@ -80,12 +77,12 @@ const shape = new Shape((...why) => new VerificationError("file", "PLAN_INVALID"
 /** The size of a file in bytes. */
 export function sizeOfFile(file: MerkleFile): number {
   let bytes = 0;
-  // All of it is ASCII.
+  // Files are ASCII: one byte per character.
   for (const piece of serializeMerkleFile(file)) bytes += piece.length;
   return bytes;
 }
 
-/** A plan's text, line by line. */
+/** Serializes a plan, line by line. `parsePlan` reads the result. */
 export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan): Generator<string> {
   const { chainId, genesisHash, contract, owner } = target;
   const users = countUsers(batches);
@@ -95,8 +92,8 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 }
 
 /**
- * Reads a plan that nobody vouches for: its form, and that it has all its batches, each user once, in their order. Whether
- * the roots are those of files that hold these users, is for who has the files.
+ * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
+ * that the roots belong to files with these users: that takes the files.
  * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
  */
 export function parsePlan(bytes: Uint8Array): Plan {
@@ -114,7 +111,7 @@ export function parsePlan(bytes: Uint8Array): Plan {
       batch.userIDs,
       Math.min(usersPerTransaction, MAX_VALUES),
       (at, id) => {
-        if (!isUserID(id) || id <= last) throw invalid(`${at} is no user id, or not in order`, id);
+        if (!isUserID(id) || id <= last) throw invalid(`${at} is not a user id, or not in order`, id);
         return (last = id);
       },
     );
@@ -124,7 +121,7 @@ export function parsePlan(bytes: Uint8Array): Plan {
   }
   const counts = { batches: batches.length, users: countUsers(batches) };
   if (head.batches !== counts.batches || head.users !== counts.users) {
-    throw invalid("The plan is not whole: its head counts other batches or users than it has", counts);
+    throw invalid("The plan is incomplete: its head has other numbers of batches or users than its lines", counts);
   }
   return {
     chainId: shape.count("chainId", head.chainId),
@@ -136,19 +133,19 @@ export function parsePlan(bytes: Uint8Array): Plan {
   };
 }
 
-/** How many users batches have together. */
+/** The number of users of all batches. */
 export function countUsers(batches: Iterable<{ users: number }>): number {
   let sum = 0;
   for (const { users } of batches) sum += users;
   return sum;
 }
 
-/** Each line's text; a plan of a million users has 35 MB, which are never one text. */
+/** Yields the lines of a plan. A plan of a million users has 35 MB, so it is never decoded as a whole. */
 function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(NEWLINE, start);
-    if (end === -1) throw invalid("The plan is not whole: its last line has no end", bytes.length);
+    if (end === -1) throw invalid("The plan is incomplete: its last line does not end in a line feed", bytes.length);
     try {
       yield decoder.decode(bytes.subarray(start, end));
     } catch (cause) {

@@ -1,53 +1,58 @@
-import { priceOf, offer, topOf } from "../transactions/fees.ts";
-import { type Batch, countUsers, type Plan } from "./plan.ts";
-import type { Registry } from "../chain/registry.ts";
+import { gasPriceOf, maxGasPriceOf, quoteFees } from "../chain/fees.ts";
+import type { GasEstimate, Registry } from "../chain/registry.ts";
+import { countUsers, type Plan } from "./plan.ts";
 
-/** What a plan would cost at one block. Gas in units, prices in wei a unit, costs in wei. */
+/** What a plan would cost at one block. Gas is in units, prices in wei per unit, costs in wei. */
 export interface Quote {
-  /** The block that it is about. */
+  /** The number of the block that the quote is for. */
   block: number;
   users: number;
   transactions: number;
-  /** The plan's first transaction, as the node estimates it. */
+  /** The node's estimates of the plan's first transaction. */
   first: GasEstimate;
-  /** How many transactions were estimated; what the others use follows from those, by their users. */
+  /** How many transactions the node estimated. The gas of the others is extrapolated from their number of users. */
   estimated: number;
-  /** Whether the transactions list the slots that they touch (EIP-2930): where the first is cheaper that way. */
+  /** Whether transactions have an access list (EIP-2930): true if the first is cheaper with one. */
   accessList: boolean;
   gas: number;
   gasPerUser: number;
+  /** Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
-  tip: bigint;
-  /** At the price of this block. */
+  priorityFee: bigint;
+  /** The cost at this block's gas price. */
   cost: bigint;
-  /** At the highest price that transactions would offer now. */
+  /** The cost at the highest gas price that transactions would offer now. */
   costAtMost: bigint;
 }
 
-/** A transaction's gas without and with a list of the slots that it touches (EIP-2930). */
-export interface GasEstimate {
-  plain: number;
-  withAccessList: number;
-}
+/** In a plan of more transactions, this many are estimated, evenly spread over the plan. */
+const MAX_ESTIMATES = 25;
 
-/** A plan of more transactions is estimated by as many, evenly spread. */
-const MOST_ESTIMATES = 25;
-
-/** @param plan with one batch at the least @throws TransportError */
+/**
+ * Estimates what a plan would cost now. Sends nothing, and needs no key.
+ * @param plan with at least one batch
+ * @throws RangeError for a plan without batches; TransportError as the chain, RPC_ERROR also if the node rejects a transaction
+ * @example
+ * ```ts
+ * const plan = await makePlan(records, registry, { usersPerFile: 700 });
+ * const { gas, cost } = await quote(plan, registry);
+ * console.log(`${gas} gas, ${cost} wei`);
+ * ```
+ */
 export async function quote({ batches }: Plan, registry: Registry): Promise<Quote> {
   const { chain } = registry;
   const [firstBatch] = batches;
-  if (firstBatch === undefined) throw new RangeError("There is nothing to quote.");
+  if (firstBatch === undefined) throw new RangeError("The plan has no batches to quote.");
   const block = await chain.block("latest");
-  const market = await chain.market(block);
-  const first = await estimateBoth(registry, firstBatch);
+  const feeData = await chain.fetchFeeData(block);
+  const first = await registry.estimateAddRoot(firstBatch);
   const accessList = first.withAccessList < first.plain;
-  const sample = evenlySpread(batches, MOST_ESTIMATES);
+  const sample = evenlySpread(batches, MAX_ESTIMATES);
   let sampledGas = 0;
-  for (const batch of sample) sampledGas += await registry.estimateGas(registry.addition(batch, accessList));
+  for (const batch of sample) sampledGas += await registry.estimateGas(registry.addRootCall(batch, accessList));
   const users = countUsers(batches);
   const gas = sample.length === batches.length ? sampledGas : Math.round((sampledGas / countUsers(sample)) * users);
-  const top = offer(market, 2n ** 256n);
+  const fees = quoteFees(feeData, 2n ** 256n);
   return {
     block: block.number,
     users,
@@ -57,21 +62,15 @@ export async function quote({ batches }: Plan, registry: Registry): Promise<Quot
     accessList,
     gas,
     gasPerUser: Math.round((gas / users) * 10) / 10,
-    ...market,
-    cost: BigInt(gas) * priceOf(market),
-    costAtMost: BigInt(gas) * (top === undefined ? 0n : topOf(top)),
+    ...feeData,
+    cost: BigInt(gas) * gasPriceOf(feeData),
+    costAtMost: BigInt(gas) * (fees === undefined ? 0n : maxGasPriceOf(fees)),
   };
 }
 
-/** What a batch's transaction uses now, both ways. */
-export async function estimateBoth(registry: Registry, batch: Batch): Promise<GasEstimate> {
-  const plain = await registry.estimateGas(registry.addition(batch, false));
-  return { plain, withAccessList: await registry.estimateGas(registry.addition(batch, true)) };
-}
-
-/** Items from the first to the last, as many as wanted. */
-function evenlySpread<T>(items: readonly T[], wanted: number): T[] {
-  if (items.length <= wanted) return [...items];
-  const step = (items.length - 1) / (wanted - 1);
-  return Array.from({ length: wanted }, (_, i) => items[Math.round(i * step)]).filter((item) => item !== undefined);
+/** Picks `count` items, evenly spread from the first to the last; all items if there are fewer. */
+function evenlySpread<T>(items: readonly T[], count: number): T[] {
+  if (items.length <= count) return [...items];
+  const step = (items.length - 1) / (count - 1);
+  return Array.from({ length: count }, (_, i) => items[Math.round(i * step)]).filter((item) => item !== undefined);
 }

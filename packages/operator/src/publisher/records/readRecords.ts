@@ -1,34 +1,40 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
-import { describeValue, printable } from "keyroot/input";
 import { ArgumentError, type ErrorCode, KeyrootError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/identity";
+import { describeValue, printable } from "keyroot/input";
 import { RecordTable } from "./recordTable.ts";
 
-/** A row that is not a record to publish. */
+/** A row that is not a valid record. */
 export interface BadRow {
-  /** The line in the file, counted from 1. */
+  /** The line in the file, from 1. */
   line: number;
   code: ErrorCode;
   message: string;
 }
 
 export interface RecordsRead {
-  /** In the order of their users. */
+  /** The valid records, sorted by user id. */
   records: RecordTable;
+  /** In the order of their lines. */
   bad: BadRow[];
 }
 
-/** A record has some 250 characters. */
+/** A record has about 250 characters. */
 const MAX_LINE_LENGTH = 4096;
-/** The columns of CSV, in any order. */
+/** The columns of a CSV file, sorted by name. A file may have them in any order. */
 const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
- * Reads users' key records from a file: CSV with a header where its name ends in `.csv`, otherwise one JSON object a
- * line. Every key is checked as a verifier checks it, and no user may come twice. Empty lines are left out.
- * @param onRead is told again and again how many bytes of the file have been read, and how many it has
+ * Reads users' key records from a file: CSV with a header if its name ends in `.csv`, otherwise one JSON object per line.
+ * Checks every key as a verifier does. A second record of a user is a bad row. Empty lines are skipped.
+ * @param onRead is called with the number of bytes read so far and the size of the file in bytes
  * @throws ArgumentError FILE_UNREADABLE
+ * @example
+ * ```ts
+ * const { records, bad } = await readRecords("users.jsonl");
+ * for (const { line, message } of bad) console.error(`line ${line}: ${message}`);
+ * ```
  */
 export async function readRecords(
   path: string,
@@ -60,29 +66,33 @@ export async function readRecords(
       } catch (error) {
         if (!(error instanceof KeyrootError)) throw error;
         bad.push({ line, code: error.code, message: error.message });
-        // Without a header no row can be read.
+        // Without a valid header, no row can be parsed.
         if (parse === undefined) return { records, bad };
       }
     }
   }
-  for (const { userID, line, firstLine } of records.settle()) {
-    bad.push({ line, code: "DUPLICATE_USER", message: `The user ${userID} stands in line ${firstLine} already.` });
+  for (const { userID, line, firstLine } of records.sortByUser()) {
+    bad.push({
+      line,
+      code: "DUPLICATE_USER",
+      message: `The user ${userID} has a record in line ${firstLine} already.`,
+    });
   }
   return { records, bad: bad.sort((a, b) => a.line - b.line) };
 }
 
-/** A parser of CSV lines (RFC 4180, one row a line) under this header. @throws ArgumentError RECORD_INVALID */
+/** Makes a parser of CSV rows (RFC 4180, one row per line) with this header. @throws ArgumentError RECORD_INVALID */
 function csvParser(header: string): (line: string) => KeyRecord {
   const fields = parseCsvLine(header);
   if (fields.toSorted().join() !== FIELDS) {
     const actual = fields.join();
-    const message = `The first line must name the fields userID, pubKey and keyID, it is ${describeValue(actual)}.`;
+    const message = `The header must name the fields userID, pubKey and keyID, but it is ${describeValue(actual)}.`;
     throw new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
   }
   return (line) => {
     const cells = parseCsvLine(line);
     if (cells.length !== fields.length) {
-      const message = `The row has ${cells.length} fields, the header names ${fields.length}.`;
+      const message = `The row has ${cells.length} fields, but the header has ${fields.length}.`;
       throw new ArgumentError("RECORD_INVALID", message, { expected: fields.length, actual: cells.length });
     }
     return toKeyRecord(Object.fromEntries(fields.map((field, i) => [field, cells[i]])));
@@ -92,8 +102,8 @@ function csvParser(header: string): (line: string) => KeyRecord {
 function parseCsvLine(line: string): string[] {
   const [cells = [], ...others] = parseCsvRows(line);
   if (others.length === 0) return cells;
-  // Of a lone carriage return, CSV makes the end of a row: none may be lost.
-  const message = `The line has ${1 + others.length} rows: rows end in a line feed, not in a carriage return alone.`;
+  // The CSV parser also ends rows at a lone carriage return. Rejecting such a line loses no row silently.
+  const message = `The line has ${1 + others.length} rows. End each row with a line feed, not with a carriage return alone.`;
   throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
 }
 
@@ -101,11 +111,13 @@ function parseCsvRows(line: string): string[][] {
   try {
     return parseCsv(line, { trim: true });
   } catch (cause) {
-    throw new ArgumentError("RECORD_INVALID", `The row is not CSV: ${printable((cause as Error).message)}.`, { cause });
+    throw new ArgumentError("RECORD_INVALID", `The row is not valid CSV: ${printable((cause as Error).message)}.`, {
+      cause,
+    });
   }
 }
 
-/** The lines of a file, many at a time: handing them out one by one would take as long as reading them. */
+/** Yields the lines of a file, many at a time: to yield them one by one would take as long as to read them. */
 async function* readLines(path: string, onRead: (bytesRead: number, bytes: number) => void): AsyncGenerator<string[]> {
   try {
     await using file = await open(path);
@@ -117,10 +129,10 @@ async function* readLines(path: string, onRead: (bytesRead: number, bytes: numbe
       const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
       first = false;
       texts[0] = rest + (texts[0] ?? "");
-      // What is too long stays too long when it is cut.
+      // A line that is too long is cut to save memory; it stays too long.
       rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
       yield texts;
-      // A pipe has no size.
+      // The size of a pipe is 0.
       onRead(stream.bytesRead, Math.max(stream.bytesRead, size));
     }
     yield [rest];

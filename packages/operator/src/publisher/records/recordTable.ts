@@ -1,31 +1,32 @@
-import { ArgumentError } from "keyroot/errors";
 import { bytesToBase64 } from "keyroot/bytes";
-import { checkKeyRecord, type KeyRecord, toKeyRecord } from "keyroot/identity";
-import { keyIDOf, PUBLIC_KEY_BYTES } from "keyroot/identity";
-import type { UserID } from "keyroot/identity";
+import { ArgumentError } from "keyroot/errors";
+import { checkKeyRecord, keyIDOf, type KeyRecord, PUBLIC_KEY_BYTES, toKeyRecord, type UserID } from "keyroot/identity";
 
-/** A record that is not the first of its user. */
+/** A further record of a user who has one. */
 export interface Duplicate {
   userID: UserID;
   line: number;
-  /** The line of the record that stays. */
+  /** The line of the user's first record, which stays in the table. */
   firstLine: number;
 }
 
-/** A row: the user id's 32 characters, the public key's bytes, and the line. The key's id follows from the key. */
+/** A row holds the user id's 32 characters, the public key's 105 bytes and the line. The key id is computed from the key. */
 const PUB_KEY = 32;
 const LINE = PUB_KEY + PUBLIC_KEY_BYTES;
 const ROW_BYTES = LINE + 4;
-/** Rows come in chunks of 2 MiB: what is there already is never copied. */
+/** Rows are stored in chunks of 2.3 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
-/** As many characters as a number holds exactly. */
+/** The number of leading characters that a number holds exactly (6 bytes, 48 bits). */
 const PREFIX_BYTES = 6;
 
-/** Many users' records in 150 bytes each, a quarter of what objects take; once settled, in the order of their users. */
+/**
+ * Many users' key records, in 150 bytes each (objects take four times as much). `sortByUser` puts them in the order of their
+ * user ids; what a table lists are its records as of the last sort.
+ */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
   #rows: number;
-  /** The rows in the order of their users. */
+  /** The rows in the order of their user ids. */
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
@@ -39,7 +40,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * A settled table of records that nobody has checked.
+   * Checks records and makes a sorted table of them.
    * @throws ArgumentError DUPLICATE_USER, and as `toKeyRecord` and `checkKeyRecord`
    */
   static of(records: Iterable<KeyRecord>): RecordTable {
@@ -48,12 +49,15 @@ export class RecordTable implements Iterable<KeyRecord> {
       checkKeyRecord(toKeyRecord(record));
       table.add(record);
     }
-    const [twice] = table.settle();
-    if (twice === undefined) return table;
-    throw new ArgumentError("DUPLICATE_USER", `The user ${twice.userID} has two records.`, { actual: twice.userID });
+    const [duplicate] = table.sortByUser();
+    if (duplicate === undefined) return table;
+    const { userID } = duplicate;
+    throw new ArgumentError("DUPLICATE_USER", `The user ${userID} has two records: keep one of them.`, {
+      actual: userID,
+    });
   }
 
-  /** Takes a record that was checked. @param line where it came from */
+  /** Adds a record that was checked before. @param line its line in the input. Default: its position, from 1 */
   add({ userID, pubKey }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
     if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.allocUnsafeSlow(ROWS_PER_CHUNK * ROW_BYTES));
@@ -64,15 +68,15 @@ export class RecordTable implements Iterable<KeyRecord> {
     chunk.writeUInt32LE(line, start + LINE);
   }
 
-  /** Puts the records in the order of their users, and takes out all but the first of each. @returns what it took out */
-  settle(): Duplicate[] {
+  /** Sorts the records by user id, and removes all but the first of each user. @returns the removed records */
+  sortByUser(): Duplicate[] {
     const prefixes = new Float64Array(this.#rows);
     const order = new Uint32Array(this.#rows);
     for (let row = 0; row < this.#rows; row++) {
       prefixes[row] = this.#chunkOf(row).readUIntBE(startOf(row), PREFIX_BYTES);
       order[row] = row;
     }
-    // Of one user's records, the earlier row comes first.
+    // A user's earlier row comes first.
     order.sort((a, b) => at(prefixes, a) - at(prefixes, b) || this.#compareUsers(a, b) || a - b);
     const duplicates: Duplicate[] = [];
     let first = NaN;
@@ -92,12 +96,12 @@ export class RecordTable implements Iterable<KeyRecord> {
     return this.#order.length;
   }
 
-  /** The users from one place in the order up to, and without, another. */
+  /** The ids of the users at positions `start` up to, not including, `end`. */
   userIDs(start: number, end: number): UserID[] {
     return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
   }
 
-  /** The records of whoever of these users has one, in the order that the users are given in. */
+  /** The records of these users, in the given order. Users without a record are left out. */
   recordsOf(userIDs: Iterable<UserID>): KeyRecord[] {
     const records: KeyRecord[] = [];
     for (const userID of userIDs) {
@@ -107,13 +111,13 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
-  /** Those records of the table whose places in the order are to be kept. */
-  filter(keep: (place: number) => boolean): RecordTable {
-    const order = this.#order.filter((_, place) => keep(place));
+  /** A table of the records at the positions that `keep` selects. It shares memory with this one. */
+  filter(keep: (position: number) => boolean): RecordTable {
+    const order = this.#order.filter((_, position) => keep(position));
     return new RecordTable(this.#chunks, this.#rows, order);
   }
 
-  /** Gives the memory of all records back, also of those tables that were filtered from this one. */
+  /** Frees the memory of all records, also of the tables that were filtered from this one. */
   release(): void {
     this.#chunks.length = 0;
     this.#rows = 0;
@@ -132,13 +136,13 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   #rowOf(userID: UserID): number | undefined {
-    const wanted = Buffer.from(userID, "latin1");
+    const target = Buffer.from(userID, "latin1");
     let [low, high] = [0, this.#order.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       const row = at(this.#order, middle);
       const start = startOf(row);
-      const side = wanted.compare(this.#chunkOf(row), start, start + PUB_KEY);
+      const side = target.compare(this.#chunkOf(row), start, start + PUB_KEY);
       if (side === 0) return row;
       if (side < 0) high = middle;
       else low = middle + 1;
@@ -164,7 +168,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 }
 
-/** Where a row stands in its chunk. */
+/** The offset of a row in its chunk. */
 function startOf(row: number): number {
   return (row % ROWS_PER_CHUNK) * ROW_BYTES;
 }

@@ -1,72 +1,72 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import type { RootBatch } from "./safeBatchFile.ts";
+import type { RootBatch, UserRoot } from "../chain/registry.ts";
 
 export interface AwaitExecutionOptions {
-  /** The roots that users have at the moment, in their order. */
+  /** Reads users' current roots, in their order; undefined for a user without a root. */
   getMerkleTreeRoots: (userIDs: readonly UserID[]) => Promise<readonly (string | undefined)[]>;
-  /** How long to wait before looking again, in ms. Default 5,000. */
+  /** How often to poll the chain, in ms. Default 5,000. */
   pollMs?: number | undefined;
-  /** Ends the wait, with ABORTED. */
+  /** Ends the wait with ABORTED. */
   signal?: AbortSignal | undefined;
-  /** Is told after each look how many users have a root. */
+  /** Receives after each poll how many of the users have a root. */
   onProgress?: ((done: number, users: number) => void) | undefined;
-  /** Is told of a look that failed; the next one follows. */
-  onProblem?: ((error: TransportError) => void) | undefined;
+  /** Receives the error of a poll that failed and will be repeated. */
+  onPollError?: ((error: TransportError) => void) | undefined;
 }
 
-/** What became of batches that somebody else had to execute. */
+/** The result of batches that another party executed. */
 export interface Execution {
-  /** How many users got the root that they were to get. */
+  /** The number of users who got their batch's root. */
   published: number;
-  /** Users who got another root: somebody else was faster, and it stands. */
-  shadowed: { userID: UserID; root: string }[];
+  /** Users who have another root: another publisher was faster, and the contract keeps the first root. */
+  superseded: UserRoot[];
 }
 
-/** After so many looks in a row that failed, the endpoint is held to be gone. */
-const MAX_PROBLEMS = 20;
+/** After this many failed polls in a row, the last error is thrown. */
+const MAX_POLL_ERRORS = 20;
 
 /**
- * Waits until somebody else has added roots: the owners of a Safe, who sign when they come to it. Where things stand is
- * read from the chain each time, one user a batch until that one has a root.
- * @throws TransportError ABORTED; and as `getMerkleTreeRoots`, where it fails twenty times in a row
+ * Waits until another party has added the roots of batches: the owners of a Safe, who may sign days later. Polls one user
+ * per batch, and reads the others once that one has a root.
+ * @throws TransportError ABORTED; and as `getMerkleTreeRoots` if 20 polls in a row fail
  */
 export async function awaitExecution(
   batches: readonly RootBatch[],
-  { getMerkleTreeRoots, pollMs = 5_000, signal, onProgress, onProblem }: AwaitExecutionOptions,
+  { getMerkleTreeRoots, pollMs = 5_000, signal, onProgress, onPollError }: AwaitExecutionOptions,
 ): Promise<Execution> {
   const users = batches.reduce((sum, { userIDs }) => sum + userIDs.length, 0);
-  const execution: Execution = { published: 0, shadowed: [] };
-  let waiting = batches.map(({ root, userIDs }) => ({ root, userIDs: [...userIDs] })).filter(hasUsers);
-  let problems = 0;
+  const execution: Execution = { published: 0, superseded: [] };
+  let pending = batches.map(({ root, userIDs }) => ({ root, userIDs: [...userIDs] })).filter(hasUsers);
+  let errors = 0;
 
-  const look = async () => {
-    const firsts = await getMerkleTreeRoots(waiting.flatMap(({ userIDs }) => userIDs.slice(0, 1)));
-    for (const [i, batch] of waiting.entries()) {
-      if (firsts[i] === undefined) continue;
+  const poll = async () => {
+    const firstRoots = await getMerkleTreeRoots(pending.flatMap(({ userIDs }) => userIDs.slice(0, 1)));
+    for (const [i, batch] of pending.entries()) {
+      if (firstRoots[i] === undefined) continue;
       const roots = await getMerkleTreeRoots(batch.userIDs);
       for (const [j, userID] of batch.userIDs.entries()) {
         const root = roots[j];
         if (root === batch.root) execution.published++;
-        else if (root !== undefined) execution.shadowed.push({ userID, root });
+        else if (root !== undefined) execution.superseded.push({ userID, root });
       }
       batch.userIDs = batch.userIDs.filter((_, j) => roots[j] === undefined);
     }
-    waiting = waiting.filter(hasUsers);
+    pending = pending.filter(hasUsers);
   };
 
-  while (waiting.length > 0) {
+  while (pending.length > 0) {
     if (signal?.aborted) throw aborted(signal);
     try {
-      await look();
-      problems = 0;
-      onProgress?.(execution.published + execution.shadowed.length, users);
+      await poll();
+      errors = 0;
+      onProgress?.(execution.published + execution.superseded.length, users);
     } catch (error) {
-      if (!(error instanceof TransportError) || ++problems >= MAX_PROBLEMS) throw error;
-      onProblem?.(error);
+      if (!(error instanceof TransportError) || ++errors >= MAX_POLL_ERRORS) throw error;
+      onPollError?.(error);
     }
-    if (waiting.length > 0) await pause(pollMs, signal);
+    if (pending.length > 0) await pause(pollMs, signal);
   }
   return execution;
 }

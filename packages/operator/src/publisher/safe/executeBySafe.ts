@@ -1,40 +1,58 @@
 import { join } from "node:path";
-import { awaitExecution, type AwaitExecutionOptions } from "./awaitExecution.ts";
-import type { Batch, Plan } from "../plan/plan.ts";
-import { toSafeBatchFiles } from "./safeBatchFile.ts";
+import type { RootBatch } from "../chain/registry.ts";
 import { writeWhole } from "../../disk/writeWhole.ts";
+import type { PlanTarget } from "../plan/plan.ts";
+import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
+import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
-/** The most users of a transaction of a Safe under the 2^24 gas of a transaction (EIP-7825): 715 fit, measured. */
+/** The most users of one transaction of a Safe within the 2^24 gas of a transaction (EIP-7825). Measured: 715 fit. */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
-  /** The folder for the files, which is made when it is missing. */
+  /** The folder for the Transaction Builder files. It is created if it is missing. */
   dir: string;
-  /** Milliseconds since 1970. */
+  /** The current time in ms since 1970. */
   now: () => number;
-  /** Is told of the files, which the Safe's owners drop into the Transaction Builder. */
+  /** Receives the paths of the files, for the Safe's owners to upload. */
   onFiles: (paths: string[]) => void;
 }
 
 /**
- * Has the Safe that owns the registry add roots: writes its files, and waits until its owners have executed them. It may
- * end at any time, and be run again: the files are then of the batches that are still missing.
+ * Lets the Safe that owns the registry add roots: writes files for its Transaction Builder, and waits until its owners have
+ * executed them. It may be stopped and run again at any time: the files then contain the batches that are still missing.
+ * @returns how many users got their batch's root, and who got another one
  * @throws ArgumentError ARGUMENT_INVALID; TransportError FILE_UNWRITABLE, and as `awaitExecution`
+ * @example
+ * ```ts
+ * await publish(records, {
+ *   registry,
+ *   store,
+ *   usersPerFile: USERS_PER_SAFE_TRANSACTION,
+ *   execute: (batches, plan) =>
+ *     executeBySafe(batches, plan, {
+ *       dir: "safe",
+ *       now: Date.now,
+ *       getMerkleTreeRoots: (userIDs) => registry.getMerkleTreeRoots(userIDs),
+ *       onFiles: (paths) => console.log(paths),
+ *     }),
+ * });
+ * ```
  */
 export async function executeBySafe(
-  batches: readonly Batch[],
-  { chainId, contract, owner }: Plan,
+  batches: readonly RootBatch[],
+  { chainId, contract, owner }: PlanTarget,
   { dir, now, onFiles, ...waiting }: SafeExecutionOptions,
-): Promise<void> {
-  if (batches.length === 0) return;
-  const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
-  const files = toSafeBatchFiles({ chainId, contract, batches }, options);
-  const paths: string[] = [];
-  for (const [i, file] of files.entries()) {
-    const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);
-    await writeWhole(path, `${JSON.stringify(file, null, 2)}\n`);
-    paths.push(path);
+): Promise<Execution> {
+  if (batches.length > 0) {
+    const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
+    const files = toSafeBatchFiles({ chainId, contract, batches }, options);
+    const paths: string[] = [];
+    for (const [i, file] of files.entries()) {
+      const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);
+      await writeWhole(path, `${JSON.stringify(file, null, 2)}\n`);
+      paths.push(path);
+    }
+    onFiles(paths);
   }
-  onFiles(paths);
-  await awaitExecution(batches, waiting);
+  return awaitExecution(batches, waiting);
 }

@@ -1,37 +1,32 @@
 import { getAddress, id } from "ethers";
-import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
-import { type UserID, userIDToHex } from "keyroot/identity";
-import { isObject } from "keyroot/input";
+import { userIDToHex } from "keyroot/identity";
+import { describeValue, isObject } from "keyroot/input";
+import type { RootBatch } from "../chain/registry.ts";
 
-/** One root to add, and its users: one call of the contract. */
-export interface RootBatch {
-  /** 64 hex digits in lower case. */
-  root: string;
-  userIDs: readonly UserID[];
-}
-
-/** The part of a plan that an owner who is a contract has to execute. */
-export interface OwnersCalls {
+/** The calls that a Safe, as the registry's owner, has to make. */
+export interface SafeCalls {
   chainId: number;
-  /** The registry's address. */
+  /** The registry's address: 0x and 40 hex digits. */
   contract: string;
+  /** One call each. */
   batches: readonly RootBatch[];
 }
 
 export interface SafeExportOptions {
-  /** The address of the Safe that owns the registry. */
+  /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
   safe: string;
   /**
-   * The most users of one transaction of the Safe. It needs some 60,000 gas more than a plain account's, and a limit 1/63
-   * higher (EIP-150): of the 2^24 gas of a transaction (EIP-7825), 715 users were seen to leave enough, 720 not.
+   * The most users of one transaction of the Safe. It needs about 60,000 gas more than an ordinary account's transaction,
+   * and a gas limit 1/63 higher (EIP-150). Measured within the 2^24 gas of a transaction (EIP-7825): 715 users fit, 720 do
+   * not.
    */
   usersPerTransaction: number;
-  /** When the files were made, in ms since 1970. */
+  /** The creation time of the files, in ms since 1970. */
   createdAt: number;
 }
 
-/** A file of the Safe's Transaction Builder, version 1.0 (`BatchFile` in its `typings/models.ts`). */
+/** A file of the Safe's Transaction Builder, format 1.0 (`BatchFile` in its `typings/models.ts`). */
 export interface SafeBatchFile {
   version: "1.0";
   chainId: string;
@@ -47,7 +42,7 @@ export interface SafeBatchFile {
   transactions: SafeCall[];
 }
 
-/** A call as its signers read it; the app encodes it itself. */
+/** A call in readable form. The app encodes it. */
 interface SafeCall {
   to: string;
   value: "0";
@@ -56,7 +51,7 @@ interface SafeCall {
   contractInputsValues: { merkleTreeRoot: string; userIDsPacked: string };
 }
 
-/** The contract's function, described as the Transaction Builder does. */
+/** The contract's function, as the Transaction Builder describes it. */
 const ADD_MERKLE_TREE_ROOT = {
   inputs: [
     { internalType: "bytes32", name: "merkleTreeRoot", type: "bytes32" },
@@ -66,22 +61,22 @@ const ADD_MERKLE_TREE_ROOT = {
   payable: false,
 } as const;
 
-/** The version of the Transaction Builder whose files were the model. */
+/** The version of the Transaction Builder whose format this is. */
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * The most calls of one file. All of them become one transaction (MultiSend): a hundred were seen to pass through the
- * Safe's own service, two hundred not (github.com/safe-global/safe-react-apps, issue 749).
+ * The most calls of one file. They become one transaction (MultiSend). The Safe's transaction service accepts a hundred,
+ * but not two hundred (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;
 
 /**
- * Writes the calls that add a plan's roots as files for the Safe's Transaction Builder, in the plan's order: each is one
- * transaction that the Safe's owners sign, with as many roots as the limits allow.
- * @throws ArgumentError ARGUMENT_INVALID for an address that is none, or a root with more users than a transaction takes
+ * Makes Transaction Builder files from calls, in their order. Each file is one transaction for the Safe's owners to sign,
+ * with as many roots as the limits allow.
+ * @throws ArgumentError ARGUMENT_INVALID for an invalid address, or a batch with more users than `usersPerTransaction`
  */
 export function toSafeBatchFiles(
-  { chainId, contract, batches }: OwnersCalls,
+  { chainId, contract, batches }: SafeCalls,
   options: SafeExportOptions,
 ): SafeBatchFile[] {
   const { createdAt, usersPerTransaction } = options;
@@ -109,9 +104,9 @@ export function toSafeBatchFiles(
 }
 
 /**
- * The checksum of a Transaction Builder's file, as the app computes it (`lib/checksum.ts`): Keccak-256 of all but the
- * checksum, with the name left open, every object written as its sorted keys followed by their values.
- * @returns 0x and 64 hex digits
+ * The checksum of a Transaction Builder file, as the app computes it (`lib/checksum.ts`): Keccak-256 of the file without its
+ * checksum and with `name: null`, where each object is serialized as its sorted keys followed by their values.
+ * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {
   const meta = Object.fromEntries(Object.entries(file.meta).filter(([key]) => key !== "checksum"));
@@ -131,7 +126,9 @@ function groupCalls(batches: readonly RootBatch[], usersPerTransaction: number):
   for (const batch of batches) {
     const { length } = batch.userIDs;
     if (length > usersPerTransaction) {
-      const message = `A transaction of the Safe takes ${usersPerTransaction} users, the root ${batch.root} has ${length}: plan with fewer users a file.`;
+      const message =
+        `The root ${batch.root} has ${length} users, but a transaction of the Safe takes at most ${usersPerTransaction}: ` +
+        "plan with fewer users per file.";
       throw new ArgumentError("ARGUMENT_INVALID", message, { expected: usersPerTransaction, actual: length });
     }
     const last = groups.at(-1);
@@ -160,7 +157,7 @@ function checksummed(address: string): string {
   try {
     return getAddress(address);
   } catch {
-    const message = `This is no address, or its checksum is wrong: ${describeValue(address)}.`;
+    const message = `Not an address, or its checksum (EIP-55) is wrong: ${describeValue(address)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
 }

@@ -1,16 +1,18 @@
 import { ArgumentError } from "keyroot/errors";
 import type { Registry } from "../chain/registry.ts";
-import type { SendTransaction } from "../transactions/transactions.ts";
+import type { SendTransaction } from "./signer.ts";
 
 /**
- * Sends in the owner's name through the registry's own endpoint, which holds the owner's key: a local node, or Hardhat with
- * its keystore.
- * @throws ArgumentError NOT_OWNER
+ * Makes a function that sends transactions as the owner through the registry's own endpoint. The endpoint must hold the
+ * owner's key: a local node, or Hardhat with its keystore.
+ * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError as the chain
  */
 export async function endpointSender({ chain, owner, contract }: Registry): Promise<SendTransaction> {
-  const accounts = await chain.patiently(() => chain.call("eth_accounts", []));
+  const accounts = await chain.withRetry(() => chain.call("eth_accounts", []));
   if (!Array.isArray(accounts) || !accounts.some((account) => String(account).toLowerCase() === owner.toLowerCase())) {
-    const message = `Only the owner ${owner} can add roots to ${contract}, and the endpoint does not sign for it.`;
+    const message =
+      `Only the owner ${owner} can add roots to ${contract}, and the endpoint does not sign for it. Use an endpoint with ` +
+      "the owner's key, or set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL.";
     throw new ArgumentError("NOT_OWNER", message, { expected: owner, actual: accounts });
   }
   return async (transaction) => (await chain.call("eth_sendTransaction", [transaction])) as string;

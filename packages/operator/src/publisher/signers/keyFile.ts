@@ -3,31 +3,35 @@ import { open } from "node:fs/promises";
 import { ArgumentError } from "keyroot/errors";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
-/** A passphrase, or a file that holds it and that only its user may read; never an argument of a command. */
+/** A passphrase, or the path of a file with it. Never pass a passphrase as a command-line argument: others can read it. */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
-/** The most bytes of a key file, or of a passphrase's: such files have some 500. */
+/** The most bytes of a key file or passphrase file. A key file has about 500. */
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 secret storage, version 3) as Geth, Clef, ethers and many wallets write it. By its
- * writer's will that takes up to some seconds.
- * @throws ArgumentError FILE_UNREADABLE, PASSPHRASE_MISSING, KEY_FILE_INVALID; none shows what the files hold
+ * Opens an encrypted key file (Web3 secret storage, version 3), as Geth, Clef, ethers and many wallets write it. Decryption
+ * takes up to some seconds, depending on the parameters in the file.
+ * @throws ArgumentError FILE_UNREADABLE, PASSPHRASE_MISSING, KEY_FILE_INVALID. No error contains a key or passphrase
+ * @example
+ * ```ts
+ * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
+ * ```
  */
 export async function openKeyFile(path: string, source: PassphraseSource): Promise<Signer> {
   const json = await readSmall(path);
-  const passphrase = await readPassphrase(source);
+  const passphrase = await readPassphrase(path, source);
   try {
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
     return new KeySigner(address, signingKey);
   } catch {
-    // Without its cause, which was close to the key.
-    const message = `${path} is no encrypted key file (Web3 secret storage), or the passphrase is another.`;
+    // Without its cause, which may contain parts of the key.
+    const message = `${path} is not an encrypted key file (Web3 secret storage), or the passphrase is wrong.`;
     throw new ArgumentError("KEY_FILE_INVALID", message);
   }
 }
 
-/** Keeps the key in memory, where nothing prints it. */
+/** Holds the key in a private field, so that printing the signer does not show it. */
 class KeySigner implements Signer {
   readonly address: string;
   readonly #key: SigningKey;
@@ -39,18 +43,26 @@ class KeySigner implements Signer {
 
   sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
     const transaction = toTransaction(request, chainId);
-    // The same transaction has the same signature each time (RFC 6979).
+    // Deterministic (RFC 6979): the same transaction always has the same signature.
     transaction.signature = this.#key.sign(transaction.unsignedHash);
     const { serialized: raw, hash } = transaction;
     return Promise.resolve({ raw, hash: hash ?? "" });
   }
 }
 
-/** A passphrase without the line's end that editors put after it. */
-async function readPassphrase(source: PassphraseSource): Promise<string> {
-  const passphrase = "file" in source ? (await readSmall(source.file)).replace(/\r?\n$/, "") : source.passphrase;
+/** Reads a passphrase, without the line end that editors append. */
+async function readPassphrase(keyFile: string, source: PassphraseSource): Promise<string> {
+  if ("passphrase" in source) {
+    if (source.passphrase !== "") return source.passphrase;
+    const message =
+      `The passphrase of the key file ${keyFile} is empty or not set. Set KEYROOT_PASSPHRASE_FILE to the path of a file with ` +
+      "it, or set KEYROOT_PASSPHRASE.";
+    throw new ArgumentError("PASSPHRASE_MISSING", message);
+  }
+  const passphrase = (await readSmall(source.file)).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
-  throw new ArgumentError("PASSPHRASE_MISSING", "The key file's passphrase is empty, or was not set.");
+  const message = `The passphrase file ${source.file} is empty: write the passphrase of the key file ${keyFile} into it.`;
+  throw new ArgumentError("PASSPHRASE_MISSING", message);
 }
 
 async function readSmall(path: string): Promise<string> {

@@ -1,37 +1,48 @@
 import { isAddress } from "ethers";
 import { ArgumentError } from "keyroot/errors";
-import { DEFAULT_LIMITS } from "keyroot/transport";
-import { checkUrl, rpcCaller } from "keyroot/transport";
+import { checkUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { openKeyFile } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";
 
 /**
- * Opens the signer that the environment names:
+ * Opens the signer that environment variables name:
  *
- * - `KEYROOT_KEY_FILE`, an encrypted key file, and its passphrase in the file `KEYROOT_PASSPHRASE_FILE` or in the variable
- *   `KEYROOT_PASSPHRASE`; or
- * - `KEYROOT_SIGNER_URL`, a remote signer, and `KEYROOT_SIGNER_ADDRESS`, the account that it signs for.
- * @returns undefined where it names none
- * @throws ArgumentError ARGUMENT_INVALID where it names both, or one by halves; and as `openKeyFile`
+ * - a key file: `KEYROOT_KEY_FILE`, an encrypted key file, and its passphrase in the file `KEYROOT_PASSPHRASE_FILE` or in the
+ *   variable `KEYROOT_PASSPHRASE`; or
+ * - a remote signer: `KEYROOT_SIGNER_URL`, and `KEYROOT_SIGNER_ADDRESS`, the account that it signs for.
+ * @returns undefined if no signer is named
+ * @throws ArgumentError ARGUMENT_INVALID if both are named, or one incompletely; and as `openKeyFile`
+ * @example
+ * ```ts
+ * const signer = await openSigner(process.env);
+ * ```
  */
 export async function openSigner(environment: NodeJS.ProcessEnv): Promise<Signer | undefined> {
   const { KEYROOT_KEY_FILE: keyFile, KEYROOT_PASSPHRASE_FILE: passphraseFile } = environment;
   const { KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: address } = environment;
   if (keyFile !== undefined && url !== undefined) {
-    const message = "KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both name a signer: set one of them.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw invalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both name a signer: set only one of them.");
   }
   if (keyFile !== undefined) {
-    const source =
-      passphraseFile === undefined ? { passphrase: environment["KEYROOT_PASSPHRASE"] ?? "" } : { file: passphraseFile };
-    return openKeyFile(keyFile, source);
+    if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty: set it to the path of a key file, or unset it.");
+    if (passphraseFile === undefined) {
+      return openKeyFile(keyFile, { passphrase: environment["KEYROOT_PASSPHRASE"] ?? "" });
+    }
+    if (passphraseFile !== "") return openKeyFile(keyFile, { file: passphraseFile });
+    const message =
+      `KEYROOT_PASSPHRASE_FILE is empty: set it to the path of the file with the passphrase of ${keyFile}, or unset it and ` +
+      "set KEYROOT_PASSPHRASE.";
+    throw new ArgumentError("PASSPHRASE_MISSING", message);
   }
   if (url === undefined) return undefined;
   if (address === undefined || !isAddress(address)) {
-    const message = "KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+    throw invalid("KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.");
   }
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   return new RemoteSigner(rpcCaller(checkUrl("KEYROOT_SIGNER_URL", url), { maxBytes, timeoutMs }), address);
+}
+
+function invalid(message: string): ArgumentError {
+  return new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -5,40 +5,48 @@ import type { RpcCall } from "keyroot/transport";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A signer of its own that keeps the key and signs by `eth_signTransaction`: Web3Signer, Clef, a node. What comes back is
- * broadcast only if it is the very transaction that was asked for, signed by the very account.
+ * A separate process that keeps the key and signs by `eth_signTransaction`: Web3Signer, Clef, or a node. Its answer is used
+ * only if it is exactly the requested transaction, signed by the expected account.
+ * @example
+ * ```ts
+ * const call = rpcCaller("http://127.0.0.1:9000", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+ * const signer = new RemoteSigner(call, "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
+ * ```
  */
 export class RemoteSigner implements Signer {
   readonly address: string;
   readonly #call: RpcCall;
 
-  /** @param call asks the signer, within limits of time and size @param address of the account that it signs for */
+  /**
+   * @param call sends a JSON-RPC call to the signer, with limits of time and size
+   * @param address the account that it signs for: 0x and 40 hex digits
+   */
   constructor(call: RpcCall, address: string) {
     this.#call = call;
     this.address = getAddress(address);
   }
 
-  /** @throws TransportError as the call, RPC_ANSWER_INVALID, SIGNER_MISMATCH */
+  /** @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and as the call */
   async sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
-    const asked = { ...request, from: this.address, value: "0x0", chainId: `0x${chainId.toString(16)}` };
-    const signed = parseSigned(await this.#call("eth_signTransaction", [asked]));
+    const params = { ...request, from: this.address, value: "0x0", chainId: `0x${chainId.toString(16)}` };
+    const signed = parseSigned(await this.#call("eth_signTransaction", [params]));
     const expected = toTransaction(request, chainId);
     if (signed.unsignedHash !== expected.unsignedHash) {
       const differing = FIELDS.filter(
         (field) => JSON.stringify(toText(signed[field])) !== JSON.stringify(toText(expected[field])),
       );
-      const message = `The signer signed another transaction than it was asked to: it differs in ${differing.join(", ")}. Nothing was sent.`;
+      const message = `The signer signed another transaction than requested: it differs in ${differing.join(", ")}. Nothing was sent.`;
       throw new TransportError("SIGNER_MISMATCH", message);
     }
     if (signed.from !== this.address) {
-      const message = `The signer signed with the key of ${signed.from ?? "nobody"}, not of ${this.address}. Nothing was sent.`;
+      const message = `The signer signed with the key of ${signed.from ?? "no account"}, not of ${this.address}. Nothing was sent.`;
       throw new TransportError("SIGNER_MISMATCH", message, { expected: this.address, actual: signed.from });
     }
     return { raw: signed.serialized, hash: signed.hash ?? "" };
   }
 }
 
-/** What a signature is about, by ethers' names. */
+/** The signed fields, by ethers' names. */
 const FIELDS = [
   "type",
   "chainId",
@@ -53,16 +61,16 @@ const FIELDS = [
   "accessList",
 ] as const;
 
-/** Web3Signer and nodes answer a signed transaction, Clef and Geth an object with it. */
+/** Reads an answer: Web3Signer and nodes return the raw transaction, Clef and Geth an object with it. */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;
   if (typeof raw === "string" && /^0x(?:[0-9a-f]{2})+$/i.test(raw)) {
     try {
       const transaction = Transaction.from(raw);
-      // One transaction has one spelling, and so one hash.
+      // Only the canonical encoding, so that the hash is the one that the chain will have.
       if (transaction.isSigned() && transaction.serialized === raw.toLowerCase()) return transaction;
     } catch {
-      // told below
+      // thrown below
     }
   }
   throw new TransportError("RPC_ANSWER_INVALID", "The signer's answer is not a signed transaction.");

@@ -2,59 +2,76 @@ import { getAddress, Transaction } from "ethers";
 import { ArgumentError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
 
-/** A transaction to sign, as JSON-RPC writes it: quantities in hex, addresses with 0x. */
+/** A transaction to sign, in the form of JSON-RPC: quantities as 0x and hex digits, addresses as 0x and 40 hex digits. */
 export interface TransactionRequest {
   from: string;
   to: string;
   data: string;
   nonce: string;
-  /** The most gas that it may use. */
+  /** The gas limit. */
   gas: string;
-  /** In wei a unit of gas (EIP-1559), both or neither. */
+  /** In wei per unit of gas (EIP-1559). Set both or neither of these two. */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
-  /** In wei a unit of gas, on chains without a base fee. */
+  /** In wei per unit of gas, on chains without a base fee. */
   gasPrice?: string | undefined;
   /** The storage slots that it touches (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[] | undefined;
 }
 
-/** A transaction that any endpoint may broadcast, as often as it likes: it can be in a block once. */
+/** A signed transaction. It may be broadcast any number of times: the chain includes it at most once. */
 export interface SignedTransaction {
-  /** 0x and hex digits in lower case. */
+  /** 0x and lowercase hex digits. */
   raw: string;
-  /** Keccak-256 of `raw`, by which the chain knows it: 0x and 64 hex digits in lower case. */
+  /** Keccak-256 of `raw`: 0x and 64 lowercase hex digits. */
   hash: string;
 }
 
-/** Signs transactions with one key. Nobody else sees them before they are broadcast. */
+/** Signs transactions with one key. Implementations MUST NOT broadcast what they sign. */
 export interface Signer {
-  /** With its checksum (EIP-55). */
+  /** The account of the key: 0x and 40 hex digits, with checksum (EIP-55). */
   readonly address: string;
-  /** @param request from this address @throws as each signer says */
+  /**
+   * @param request a transaction from this address
+   * @param chainId the chain id (EIP-155)
+   */
   sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction>;
 }
 
+/**
+ * Signs a transaction as the registry's owner and sends it. The publisher may call it again with the same nonce.
+ * @returns the transaction's hash: 0x and 64 hex digits
+ * @throws TransportError RPC_ERROR with the node's message if the node rejects the transaction
+ */
+export type SendTransaction = (transaction: TransactionRequest) => Promise<string>;
+
 /** The registry that a signer writes to. */
-interface Owned {
+interface OwnedRegistry {
   chainId: number;
   contract: string;
   owner: string;
 }
 
 /**
- * A function that signs a transaction in the owner's name and broadcasts it. With the same request it may be called again:
- * it is the same transaction. Where the endpoint takes it, it answers the hash that was known before: an endpoint that
- * tells another one has no say in it.
- * @throws ArgumentError NOT_OWNER where the signer signs for another account; later as the signer and the call
+ * Makes a function that signs transactions as the owner and broadcasts them through the chain's endpoint. It returns the
+ * hash computed from the signed bytes, not the endpoint's answer. The same request results in the same transaction.
+ * @param call sends a JSON-RPC call to the chain's endpoint
+ * @throws ArgumentError NOT_OWNER if the signer's account is not the owner. The function throws as signer and call
+ * @example
+ * ```ts
+ * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
+ * const { contract, owner, chain } = registry;
+ * const send = signingSender(signer, { chainId: await chain.chainId(), contract, owner }, call);
+ * await publish(records, { registry, store, send });
+ * ```
  */
 export function signingSender(
   signer: Signer,
-  { chainId, contract, owner }: Owned,
+  { chainId, contract, owner }: OwnedRegistry,
   call: RpcCall,
-): (request: TransactionRequest) => Promise<string> {
+): SendTransaction {
   if (signer.address !== getAddress(owner)) {
-    const message = `Only the owner ${owner} can add roots to ${contract}, and the signer's account is ${signer.address}.`;
+    const message = `Only the owner ${owner} can add roots to ${contract}, but the signer's account is ${signer.address}.`;
     throw new ArgumentError("NOT_OWNER", message, { expected: owner, actual: signer.address });
   }
   return async (request) => {
@@ -64,7 +81,7 @@ export function signingSender(
   };
 }
 
-/** The transaction that a request asks for, without its signature: no ether goes with it. */
+/** The unsigned transaction of a request. It transfers no ether. */
 export function toTransaction(request: TransactionRequest, chainId: number): Transaction {
   const { to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, gasPrice, accessList } = request;
   const body = { to, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };

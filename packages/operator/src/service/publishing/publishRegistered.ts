@@ -3,8 +3,7 @@ import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { openStore } from "../../publisher/files/openStore.ts";
 import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { Registry } from "../../publisher/chain/registry.ts";
-import { type Signer, signingSender } from "../../publisher/signers/signer.ts";
-import type { SendTransaction } from "../../publisher/transactions/transactions.ts";
+import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
 import { REGIONS } from "keyroot/identity";
 import { decodeChainId } from "keyroot/registry";
 import { DEFAULT_LIMITS } from "keyroot/transport";
@@ -76,7 +75,7 @@ export class KeyPublisher {
           store,
           send,
           journal,
-          depth: { confirmations: this.#chain.confirmations },
+          finality: { confirmations: this.#chain.confirmations },
           onEvent: (event) => events.push(event),
         });
         for (const { root, userIDs, transactionHash, blockNumber } of published) {
@@ -99,11 +98,11 @@ export class KeyPublisher {
   /** Users who got a root elsewhere, before or meanwhile: it stands. */
   async #noteFound(region: Region, registry: Registry, events: readonly PublishEvent[]): Promise<void> {
     const found = events.flatMap((event) => {
-      if (event.event === "kept") return event.users;
-      return event.event === "published" ? event.shadowed : [];
+      if (event.event === "alreadyPublished") return event.users;
+      return event.event === "published" ? event.superseded : [];
     });
     for (const [root, users] of Map.groupBy(found, (user) => user.root)) {
-      const added = await registry.findAddition(root);
+      const added = await registry.findAddedRoot(root);
       if (added === undefined) continue;
       const userIDs = users.map(({ userID }) => userID);
       await this.#keys.published(region, { root, userIDs, ...added }, this.#now());

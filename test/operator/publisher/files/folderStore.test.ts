@@ -5,16 +5,16 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { sampleRecords, storedAs, textOf } from "../../../fixtures/samples.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { ArgumentError, TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { makeMerkleFile, type MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { sampleRecords, storedAs, textOf } from "../../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../../support/support.ts";
 
 const run = promisify(execFile);
 
 const small = makeMerkleFile(sampleRecords(5));
-/** Some 8 MB: long to write. */
+/** About 8 MB, so that writing takes a while. */
 const large = makeMerkleFile(sampleRecords(10_000));
 const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
 
@@ -26,7 +26,7 @@ describe("FolderStore", () => {
   });
 
   describe("put", () => {
-    it("writes the file under its root's name, byte for byte, and nothing beside it", async () => {
+    it("writes the file under its root's name, byte for byte, and no other file", async () => {
       for (const file of [small, large]) {
         expect(await store.put(file)).to.deep.equal(storedAs(join(folder.path, nameOf(file)), file));
         expect((await readFile(join(folder.path, nameOf(file)), "utf8")) === textOf(file)).to.be.true;
@@ -34,13 +34,13 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members([nameOf(small), nameOf(large)]);
     });
 
-    it("makes the folder, and those above it, when they are missing", async () => {
+    it("creates the folder and its parents if they are missing", async () => {
       const { where: path } = await new FolderStore(join(folder.path, "a", "b")).put(small);
       expect(path).to.equal(join(folder.path, "a", "b", nameOf(small)));
       expect(await readFile(path, "utf8")).to.equal(textOf(small));
     });
 
-    it("leaves a file alone that holds the same bytes already", async () => {
+    it("does not rewrite a file that has the same bytes", async () => {
       const { where: path } = await store.put(small);
       const before = await stat(path, { bigint: true });
       expect(await store.put(small)).to.deep.equal(storedAs(path, small));
@@ -49,7 +49,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("refuses where other bytes stand under the name, and leaves them as they are", async () => {
+    it("rejects a file if other bytes have its name, and does not change them", async () => {
       for (const other of ["", "{}", `${textOf(small)}\n`, textOf(small).slice(1)]) {
         await writeFile(join(folder.path, nameOf(small)), other);
         const error = await failure(store.put(small));
@@ -59,14 +59,14 @@ describe("FolderStore", () => {
       }
     });
 
-    it("never shows a reader half a file", async () => {
+    it("never shows a reader a partial file", async () => {
       const path = join(folder.path, nameOf(large));
       const whole = textOf(large).length;
       const seen = new Set<number>();
-      let looks = 0;
+      let polls = 0;
       let done = false;
       const watch = async () => {
-        for (; !done; looks++)
+        for (; !done; polls++)
           seen.add(
             await stat(path).then(
               ({ size }) => size,
@@ -78,17 +78,17 @@ describe("FolderStore", () => {
       await store.put(large);
       done = true;
       await watching;
-      expect(looks).to.be.greaterThan(10);
+      expect(polls).to.be.greaterThan(10);
       for (const size of seen) expect(size).to.be.oneOf([0, whole]);
     });
 
-    it("lets several writers store the same file at once", async () => {
+    it("lets several writers store the same file at the same time", async () => {
       const stored = await Promise.all(Array.from({ length: 8 }, () => new FolderStore(folder.path).put(large)));
       for (const one of stored) expect(one).to.deep.equal(storedAs(join(folder.path, nameOf(large)), large));
       expect(await readdir(folder.path)).to.deep.equal([nameOf(large)]);
     });
 
-    it("says when it cannot write: the folder is a file, or the name is a folder's", async () => {
+    it("reports that it cannot write: the folder is a file, or a folder has the file's name", async () => {
       const file = join(folder.path, "file");
       await writeFile(file, "");
       await mkdir(join(folder.path, nameOf(small)));
@@ -99,13 +99,13 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members(["file", nameOf(small)]);
     });
 
-    it("says when the disk is full, leaves nothing half-written, and goes on when there is room", async function () {
+    it("reports a full disk, leaves no partial file, and continues when there is space", async function () {
       const fitting = makeMerkleFile(sampleRecords(20));
       const size = ["-o", `size=${textOf(fitting).length * 2}`];
       try {
         await run("mount", ["-t", "tmpfs", ...size, "keyroot-test", folder.path]);
       } catch {
-        // A small disk of its own takes the right to mount one, which only root has, and not in every container.
+        // Skipped: mounting a small disk needs root, and is forbidden in some containers.
         this.skip();
       }
       try {
@@ -119,26 +119,26 @@ describe("FolderStore", () => {
       }
     });
 
-    it("leaves nothing half-written when the process exits in the middle", async () => {
+    it("leaves no partial file when the process exits while writing", async () => {
       expect(await putUntil(folder.path, "process.exit(7)")).to.deep.equal([7, null]);
       expect(await readdir(folder.path)).to.be.empty;
     });
   });
 
-  describe("drafts that were left behind", () => {
+  describe("drafts of processes that were killed", () => {
     const age = async (name: string, minutes: number) => {
       const then = Date.now() / 1000 - minutes * 60;
       await utimes(join(folder.path, name), then, then);
     };
     const draftOf = (file: MerkleFile) => `.${nameOf(file)}.${randomUUID()}`;
 
-    it("are removed by the first put after an hour, where kill -9 ended the process in the middle", async () => {
+    it("are removed by the first put after an hour", async () => {
       expect(await putUntil(folder.path, 'process.kill(process.pid, "SIGKILL")')).to.deep.equal([null, "SIGKILL"]);
       const [left = "", ...others] = await readdir(folder.path);
       expect(left).to.match(/^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}$/);
       expect(others).to.be.empty;
 
-      // As long as it is young, it might be somebody's.
+      // A recent draft may belong to a running process.
       await new FolderStore(folder.path).put(small);
       expect(await readdir(folder.path)).to.have.members([left, nameOf(small)]);
       await age(left, 61);
@@ -146,7 +146,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("are told by the last write from those that somebody is writing", async () => {
+    it("are distinguished by their last write from drafts of running processes", async () => {
       const [young, old] = [draftOf(large), draftOf(large)];
       for (const name of [young, old]) await writeFile(join(folder.path, name), "{");
       await age(young, 59);
@@ -155,7 +155,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members([young, nameOf(small)]);
     });
 
-    it("are drafts of Merkle-tree files: nothing else is touched, however old", async () => {
+    it("are drafts of Merkle-tree files: other files are not removed, however old", async () => {
       const names = [
         nameOf(large),
         `.${nameOf(large)}`,
@@ -177,20 +177,20 @@ describe("FolderStore", () => {
   });
 
   describe("get", () => {
-    it("returns the bytes that are there", async () => {
+    it("returns the stored bytes", async () => {
       await store.put(small);
       expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
     });
 
-    it("says when there are none: in the folder, or since there is no folder", async () => {
+    it("reports that a file does not exist, or its folder", async () => {
       for (const dir of [folder.path, join(folder.path, "none")]) {
         const error = await failure(new FolderStore(dir).get(small.tree.root));
         expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
-        expect(error).to.have.property("message", `${join(dir, nameOf(small))} is not there.`);
+        expect(error).to.have.property("message", `${join(dir, nameOf(small))} does not exist.`);
       }
     });
 
-    it("tells a file that is not there from one that cannot be read", async () => {
+    it("distinguishes a missing file from one that cannot be read", async () => {
       await mkdir(join(folder.path, nameOf(small)));
       await writeFile(join(folder.path, "file"), "");
       for (const dir of [folder.path, join(folder.path, "file")]) {
@@ -201,17 +201,17 @@ describe("FolderStore", () => {
   });
 });
 
-/** Stores a file in a process of its own, which ends as it is told once there is a draft. @returns how it ended */
+/** Stores a file in a process of its own, which runs `end` once there is a draft. @returns its exit code and signal */
 async function putUntil(dir: string, end: string): Promise<unknown[]> {
-  const module = (name: string) => JSON.stringify(new URL(`../../../packages/${name}`, import.meta.url).href);
+  const module = (name: string) => JSON.stringify(new URL(`../../../../packages/${name}`, import.meta.url).href);
   const program = `
     import { readdirSync } from "node:fs";
     import { makeMerkleFile } from ${module("keyroot/src/merkle/file.ts")};
     import { FolderStore } from ${module("operator/src/publisher/files/folderStore.ts")};
     const [dir, records] = [process.argv[1], JSON.parse(process.argv[2])];
     new FolderStore(dir).put(makeMerkleFile(records));
-    const look = () => (readdirSync(dir).length > 0 ? ${end} : setImmediate(look));
-    look();
+    const poll = () => (readdirSync(dir).length > 0 ? ${end} : setImmediate(poll));
+    poll();
   `;
   const args = ["--input-type=module", "--eval", program, dir, JSON.stringify(sampleRecords(400))];
   return once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { parsePlan, type Plan, serializePlan } from "../../../packages/operator/src/publisher/plan/plan.ts";
-import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { parsePlan, type Plan, serializePlan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
+import { sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
 
 const target = {
   chainId: 31337,
@@ -11,7 +11,7 @@ const target = {
   owner: `0x${"3".repeat(40)}`,
 };
 
-/** A plan of as many users to each batch. */
+/** A plan of batches with these numbers of users. */
 function planOf(sizes: readonly number[]): Plan {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const userIDs = Array.from({ length: total }, (_, i) => sampleUserID(i)).toSorted();
@@ -27,11 +27,11 @@ function planOf(sizes: readonly number[]): Plan {
 const textOf = (plan: Plan) => [...serializePlan(plan)].join("");
 const parse = (text: string | Uint8Array) => parsePlan(Buffer.from(text));
 
-describe("plan", () => {
+describe("a serialized plan", () => {
   const plan = planOf([3, 3, 2]);
   const text = textOf(plan);
 
-  it("reads as it was written, and is written again byte for byte", () => {
+  it("parses to the same plan, and serializes again to the same bytes", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 }), (sizes) => {
         const plan = planOf(sizes);
@@ -42,7 +42,7 @@ describe("plan", () => {
     );
   });
 
-  it("has a head that names format, chain, registry and counts, and then a line for each root", () => {
+  it("has a head with format, chain, registry and counts, and then one line per batch", () => {
     const [head = "", ...lines] = text.trimEnd().split("\n");
     expect(JSON.parse(head)).to.deep.equal({
       format: "keyroot-plan/1",
@@ -56,29 +56,32 @@ describe("plan", () => {
     );
   });
 
-  describe("refuses", () => {
+  describe("is rejected", () => {
     const [first = never(), second = never(), third = never()] = plan.batches;
     const withBatches = (...batches: Plan["batches"]) => textOf({ ...plan, batches });
     const cases: [string, string | Uint8Array][] = [
-      ["another format", text.replace("keyroot-plan/1", "keyroot-plan/2")],
-      ["a plan whose end is missing", text.slice(0, -1)],
-      ["a plan whose last line is missing", text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1)],
-      ["a line too many", `${text}{}\n`],
+      ["with another format", text.replace("keyroot-plan/1", "keyroot-plan/2")],
+      ["without the end of its last line", text.slice(0, -1)],
+      ["without its last line", text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1)],
+      ["with an extra line", `${text}{}\n`],
       [
-        "a user twice",
+        "with a user twice in one batch",
         withBatches(first, { ...second, userIDs: [...second.userIDs.slice(0, 2), second.userIDs[1] ?? ""] }),
       ],
-      ["a user in two roots", withBatches(first, { ...second, userIDs: [...first.userIDs] })],
-      ["users in another order", withBatches(second, first, third)],
-      ["a user that is none", text.replace(third.userIDs[1] ?? "", "l".repeat(32))],
-      ["a root without users", withBatches(first, { ...second, userIDs: [] })],
-      ["a root that is none", text.replace(first.root, first.root.toUpperCase())],
-      ["more users than a transaction takes", text.replace('"usersPerTransaction":3', '"usersPerTransaction":2')],
-      ["other counts than it has", text.replace('"users":8', '"users":9')],
-      ["a chain that is none", text.replace("31337", '"31337"')],
-      ["a contract that is none", text.replace(target.contract, "0x")],
-      ["a further key", text.replace('{"root"', '{"more":1,"root"')],
-      ["bytes that are no text", Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0x0a])])],
+      ["with a user in two batches", withBatches(first, { ...second, userIDs: [...first.userIDs] })],
+      ["with users in another order", withBatches(second, first, third)],
+      ["with an invalid user id", text.replace(third.userIDs[1] ?? "", "l".repeat(32))],
+      ["with a batch without users", withBatches(first, { ...second, userIDs: [] })],
+      ["with an invalid root", text.replace(first.root, first.root.toUpperCase())],
+      [
+        "with more users in a batch than usersPerTransaction",
+        text.replace('"usersPerTransaction":3', '"usersPerTransaction":2'),
+      ],
+      ["with wrong counts in its head", text.replace('"users":8', '"users":9')],
+      ["with an invalid chain id", text.replace("31337", '"31337"')],
+      ["with an invalid contract address", text.replace(target.contract, "0x")],
+      ["with an unknown key", text.replace('{"root"', '{"more":1,"root"')],
+      ["with bytes that are not UTF-8", Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0x0a])])],
     ];
     for (const [what, bad] of cases) {
       it(what, () => {
@@ -88,7 +91,7 @@ describe("plan", () => {
       });
     }
 
-    it("nothing, a key twice, and what is no JSON", () => {
+    it("when it is empty, has a duplicate key, or is not JSON", () => {
       expect(() => parse("")).to.throw(VerificationError);
       const twice = text.replace('{"root"', `{"fileBytes":1,"root"`);
       expect(() => parse(twice))

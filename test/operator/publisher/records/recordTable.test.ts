@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
-import { refusalOf } from "../../support/refusalOf.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { refusalOf } from "../../../support/refusalOf.ts";
+import { sampleRecords } from "../../../../fixtures/samples.ts";
 
 const byUser = (records: ReturnType<typeof sampleRecords>) =>
   records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
 
 describe("RecordTable", () => {
   describe("of", () => {
-    it("has every record, in the order of their users, whatever order they came in", () => {
+    it("contains every record, sorted by user id, for any input order", () => {
       const anyOrder = fc.integer({ min: 0, max: 300 }).chain((count) => {
         const records = sampleRecords(count);
         return fc.shuffledSubarray(records, { minLength: count });
@@ -24,7 +24,7 @@ describe("RecordTable", () => {
       );
     });
 
-    it("orders users who differ in their last character only", () => {
+    it("sorts users whose ids differ only in the last character", () => {
       const [one = never()] = sampleRecords(1);
       const records = Array.from("9y1bh", (digit) => ({ ...one, userID: one.userID.slice(0, -1) + digit }));
       expect(
@@ -35,7 +35,7 @@ describe("RecordTable", () => {
       ).to.equal("19bhy");
     });
 
-    it("refuses a user with two records, and a record that is none", () => {
+    it("rejects a user with two records, and an invalid record", () => {
       const [one = never(), two = never()] = sampleRecords(2);
       expect(refusalOf(() => RecordTable.of([one, two, { ...two, userID: one.userID }]))).to.equal("DUPLICATE_USER");
       expect(refusalOf(() => RecordTable.of([{ ...one, keyID: two.keyID }]))).to.equal("KEY_ID_MISMATCH");
@@ -43,46 +43,46 @@ describe("RecordTable", () => {
     });
   });
 
-  describe("settle", () => {
-    it("keeps the first record of each user, and names the lines of the others", () => {
+  describe("sortByUser", () => {
+    it("keeps the first record of each user, and returns the lines of the others", () => {
       const records = sampleRecords(5);
       const table = RecordTable.empty();
       for (const [i, record] of [...records, ...records.slice(1, 3)].entries()) table.add(record, 10 * i);
       const expected = [1, 2].map((i) => ({ userID: records[i]?.userID, firstLine: 10 * i, line: 10 * (4 + i) }));
-      expect(table.settle()).to.have.deep.members(expected);
+      expect(table.sortByUser()).to.have.deep.members(expected);
       expect([...table]).to.deep.equal(byUser(records));
     });
 
-    it("orders 40,000 records, which fill several chunks", () => {
+    it("sorts 40,000 records, which fill several chunks", () => {
       const samples = sampleRecords(4);
       const table = RecordTable.empty();
       const userIDs = sampleIDs(40_000);
       for (const [i, userID] of userIDs.entries()) table.add({ ...(samples[i % 4] ?? never()), userID });
-      expect(table.settle()).to.be.empty;
+      expect(table.sortByUser()).to.be.empty;
       expect(table.userIDs(0, 40_000)).to.deep.equal(userIDs.toSorted());
     });
   });
 
   describe("recordsOf", () => {
-    it("finds the records of any users, in the order that they are given in, and leaves out who has none", () => {
+    it("finds the records of any users, in the given order, and leaves out users without a record", () => {
       const records = sampleRecords(40);
       const tables = fc.subarray(records.slice(0, 30));
       const users = fc.shuffledSubarray(records);
       fc.assert(
-        fc.property(tables, users, (some, asked) => {
-          const found = RecordTable.of(some).recordsOf(asked.map(({ userID }) => userID));
-          expect(found).to.deep.equal(asked.filter((record) => some.includes(record)));
+        fc.property(tables, users, (some, requested) => {
+          const found = RecordTable.of(some).recordsOf(requested.map(({ userID }) => userID));
+          expect(found).to.deep.equal(requested.filter((record) => some.includes(record)));
         }),
       );
     });
 
-    it("finds each of 40,000 users, of whom many begin alike, and nobody who was filtered out or is a duplicate", () => {
+    it("finds each of 40,000 users with common prefixes, and no filtered or duplicate records", () => {
       const samples = sampleRecords(2);
       const table = RecordTable.empty();
       const userIDs = sampleIDs(40_000);
       for (const sample of samples) for (const userID of userIDs) table.add({ ...sample, userID });
-      table.settle();
-      const even = table.filter((place) => place % 2 === 0);
+      table.sortByUser();
+      const even = table.filter((position) => position % 2 === 0);
       const found = even.recordsOf(userIDs);
       expect(found.map(({ userID }) => userID).toSorted()).to.deep.equal(even.userIDs(0, 40_000));
       expect(new Set(found.map(({ pubKey }) => pubKey))).to.deep.equal(new Set([samples[0]?.pubKey]));
@@ -90,22 +90,22 @@ describe("RecordTable", () => {
   });
 
   describe("filter", () => {
-    it("keeps the places asked for, and leaves the table as it is", () => {
+    it("keeps the selected positions, and does not change the table", () => {
       const table = RecordTable.of(sampleRecords(10));
-      const even = table.filter((place) => place % 2 === 0);
+      const even = table.filter((position) => position % 2 === 0);
       expect(even.userIDs(0, 10)).to.deep.equal(table.userIDs(0, 10).filter((_, i) => i % 2 === 0));
       expect([even.length, table.length]).to.deep.equal([5, 10]);
     });
   });
 });
 
-/** Ids of which many begin alike. */
+/** Ids with common prefixes. */
 function sampleIDs(count: number): string[] {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
-  const spell = (number: number) => Array.from({ length: 4 }, (_, i) => digits[(number >> (5 * i)) % 32]).join("");
-  return Array.from({ length: count }, (_, i) => `yyyyyyyy${spell((i * 7919) % 2 ** 20).padEnd(24, "y")}`);
+  const encode = (number: number) => Array.from({ length: 4 }, (_, i) => digits[(number >> (5 * i)) % 32]).join("");
+  return Array.from({ length: count }, (_, i) => `yyyyyyyy${encode((i * 7919) % 2 ** 20).padEnd(24, "y")}`);
 }
 
 function never(): never {
-  throw new Error("there is none");
+  throw new Error("missing");
 }

@@ -1,29 +1,29 @@
-import type { MerkleFileStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import type { Journal } from "../../packages/operator/src/publisher/journal/folderJournal.ts";
+import type { MerkleFileStore } from "../../packages/operator/src/publisher/files/merkleFileStore.ts";
 import type { RpcCall } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 
 /**
- * A publisher's world that ends at one of its steps, as if the process had been killed there: from then on nothing that it
- * waits for ever comes. A step is a call of the chain, the store or the plan's folder, just before it and just after it.
+ * Simulates a publisher that is killed at one of its steps: from then on, none of its calls returns. A step is the moment
+ * just before or just after a call of the chain, the store or the journal.
  */
-export class DyingWorld {
-  readonly #diesAt: number;
-  readonly #ended = Promise.withResolvers<"dead">();
+export class SimulatedCrash {
+  readonly #atStep: number;
+  readonly #crashed = Promise.withResolvers<"crashed">();
   #steps = 0;
 
-  /** @param diesAt the step that is the last, counted from 1; Infinity for one that does not die */
-  constructor(diesAt = Infinity) {
-    this.#diesAt = diesAt;
+  /** @param atStep the number of the last step, from 1. Infinity: no crash */
+  constructor(atStep = Infinity) {
+    this.#atStep = atStep;
   }
 
-  /** How many steps there were. */
+  /** The number of steps so far. */
   get steps(): number {
     return this.#steps;
   }
 
-  /** Runs a publisher to its end, or its death. */
-  async run<T>(work: Promise<T>): Promise<T | "dead"> {
-    return Promise.race([work, this.#ended.promise]);
+  /** Runs a publisher until it ends or crashes. */
+  async run<T>(work: Promise<T>): Promise<T | "crashed"> {
+    return Promise.race([work, this.#crashed.promise]);
   }
 
   call(call: RpcCall): RpcCall {
@@ -48,15 +48,15 @@ export class DyingWorld {
   }
 
   async #step<T>(work: () => Promise<T>): Promise<T> {
-    await this.#live();
-    const done = await work();
-    await this.#live();
-    return done;
+    await this.#countStep();
+    const result = await work();
+    await this.#countStep();
+    return result;
   }
 
-  async #live(): Promise<void> {
-    if (++this.#steps < this.#diesAt) return;
-    this.#ended.resolve("dead");
+  async #countStep(): Promise<void> {
+    if (++this.#steps < this.#atStep) return;
+    this.#crashed.resolve("crashed");
     await new Promise<never>(() => undefined);
   }
 }

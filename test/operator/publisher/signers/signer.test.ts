@@ -3,35 +3,35 @@ import { encryptKeystoreJsonSync, keccak256, Transaction, type TransactionLike, 
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { ArgumentError, type KeyrootError, TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { openKeyFile } from "../../../packages/operator/src/publisher/signers/keyFile.ts";
-import { openSigner } from "../../../packages/operator/src/publisher/signers/openSigner.ts";
-import { RemoteSigner } from "../../../packages/operator/src/publisher/signers/remoteSigner.ts";
+import { ArgumentError, type KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
+import { openKeyFile } from "../../../../packages/operator/src/publisher/signers/keyFile.ts";
+import { openSigner } from "../../../../packages/operator/src/publisher/signers/openSigner.ts";
+import { RemoteSigner } from "../../../../packages/operator/src/publisher/signers/remoteSigner.ts";
 import {
   type Signer,
   signingSender,
   type TransactionRequest,
-} from "../../../packages/operator/src/publisher/signers/signer.ts";
+} from "../../../../packages/operator/src/publisher/signers/signer.ts";
 import {
   decodeMerkleTreeRoot,
   encodeAddMerkleTreeRoot,
   encodeGetMerkleTreeRoot,
   USERS_SLOT,
-} from "../../../packages/keyroot/src/registry/calldata.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
-import { receiptOf } from "../../../fixtures/receiptOf.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+} from "../../../../packages/keyroot/src/registry/calldata.ts";
+import { slotOfUser } from "../../../../packages/keyroot/src/ethereum/storageProof.ts";
+import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
+import { receiptOf } from "../../../../fixtures/receiptOf.ts";
+import { sampleUserID } from "../../../../fixtures/samples.ts";
+import { serve } from "../../../support/servers.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
+import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
 
 /** The key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const wallet = new Wallet(KEY);
 const PASSPHRASE = "correct horse battery staple";
-/** An easy one: it takes no second to open. */
+/** With weak parameters, so that it opens fast. */
 const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 1024 } });
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const CHAIN_ID = 31337;
@@ -49,8 +49,8 @@ const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionReques
   ...changes,
 });
 
-/** Every shape of fees and lists that a chain may ask for. */
-const SHAPES: [string, TransactionRequest][] = [
+/** Every type of transaction. */
+const TYPES: [string, TransactionRequest][] = [
   ["EIP-1559", requestOf()],
   ["EIP-1559 with an access list", requestOf({ accessList: listOf(1) })],
   ["a gas price", legacy()],
@@ -65,8 +65,8 @@ function legacy(changes: Partial<TransactionRequest> = {}): TransactionRequest {
   return { ...requestOf(changes), maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: "0x2540be400" };
 }
 
-/** How something fails; no error may show a key or a passphrase. */
-async function refusal(work: Promise<unknown>): Promise<KeyrootError> {
+/** The error of an operation. No error may contain a key, passphrase or URL. */
+async function errorOf(work: Promise<unknown>): Promise<KeyrootError> {
   const error = (await failure(work)) as KeyrootError;
   expect(inspect(error, { depth: 10, showHidden: true })).not.to.match(/horse battery|ac0974be|secret-path/);
   return error;
@@ -80,7 +80,7 @@ describe("openKeyFile", () => {
     return path;
   };
 
-  it("opens the specification's own sample (Web3 secret storage, PBKDF2)", async () => {
+  it("opens the sample of the specification (Web3 secret storage, PBKDF2)", async () => {
     const sample = {
       crypto: {
         cipher: "aes-128-ctr",
@@ -102,7 +102,7 @@ describe("openKeyFile", () => {
     expect(signer.address).to.equal("0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b");
   });
 
-  it("takes the passphrase from a file, with or without the end of its line", async () => {
+  it("reads the passphrase from a file, with or without a line end", async () => {
     const path = await write("key.json", KEY_FILE);
     for (const end of ["", "\n", "\r\n"]) {
       const signer = await openKeyFile(path, { file: await write("passphrase", PASSPHRASE + end) });
@@ -110,7 +110,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("refuses a wrong passphrase, a damaged file, and none", async () => {
+  it("rejects a wrong passphrase, a damaged or missing file, and an empty passphrase", async () => {
     const good = await write("key.json", KEY_FILE);
     const key = JSON.parse(KEY_FILE) as { Crypto: { mac: string } };
     const damaged = JSON.stringify({ ...key, Crypto: { ...key.Crypto, mac: "00".repeat(32) } });
@@ -125,20 +125,30 @@ describe("openKeyFile", () => {
       [good, "", "PASSPHRASE_MISSING"],
     ];
     for (const [path, passphrase, code] of cases) {
-      const error = await refusal(openKeyFile(path, { passphrase }));
+      const error = await errorOf(openKeyFile(path, { passphrase }));
       expect(error).to.be.an.instanceof(ArgumentError).with.property("code", code);
     }
     const empty = openKeyFile(good, { file: await write("nothing", "\n") });
-    expect(await refusal(empty)).to.have.property("code", "PASSPHRASE_MISSING");
+    expect(await errorOf(empty)).to.have.property("code", "PASSPHRASE_MISSING");
   });
 
-  it("shows no key to whoever prints the signer", async () => {
+  it("names the passphrase file that is empty, and the key file", async () => {
+    const key = await write("key.json", KEY_FILE);
+    for (const text of ["", "\n", "\r\n"]) {
+      const file = await write("passphrase", text);
+      const error = await errorOf(openKeyFile(key, { file }));
+      expect(error).to.have.property("code", "PASSPHRASE_MISSING");
+      expect(error.message).to.include(file).and.include(key);
+    }
+  });
+
+  it("does not show the key when the signer is printed", async () => {
     const signer = await openKeyFile(await write("key.json", KEY_FILE), { passphrase: PASSPHRASE });
     expect(inspect(signer, { depth: 10, showHidden: true }) + JSON.stringify(signer)).not.to.include("ac0974be");
   });
 
-  for (const [shape, request] of SHAPES) {
-    it(`signs ${shape}: the same bytes each time, which ethers reads as asked for`, async () => {
+  for (const [type, request] of TYPES) {
+    it(`signs ${type}: always the same bytes, which ethers decodes to the request`, async () => {
       const signer = await openKeyFile(await write("key.json", KEY_FILE), { passphrase: PASSPHRASE });
       const { raw, hash } = await signer.sign(request, CHAIN_ID);
       expect(await signer.sign(request, CHAIN_ID)).to.deep.equal({ raw, hash });
@@ -154,7 +164,7 @@ describe("openKeyFile", () => {
 describe("openSigner", () => {
   const folder = temporaryFolder();
 
-  it("opens what the environment names, or nothing", async () => {
+  it("opens the signer that the environment names, and rejects incomplete names", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE);
     await writeFile(`${path}.pass`, PASSPHRASE);
@@ -175,31 +185,45 @@ describe("openSigner", () => {
       [{ KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: "0x12" }, "ARGUMENT_INVALID"],
       [{ KEYROOT_SIGNER_URL: "secret-path", KEYROOT_SIGNER_ADDRESS: wallet.address }, "ARGUMENT_INVALID"],
     ] as const) {
-      expect(await refusal(openSigner(environment))).to.have.property("code", code);
+      expect(await errorOf(openSigner(environment))).to.have.property("code", code);
+    }
+  });
+
+  it("names the variable that is empty: a key file, or a passphrase file and its key file", async () => {
+    const path = join(folder.path, "key.json");
+    await writeFile(path, KEY_FILE);
+    for (const [environment, code, ...names] of [
+      [{ KEYROOT_KEY_FILE: "" }, "ARGUMENT_INVALID", "KEYROOT_KEY_FILE"],
+      [{ KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE_FILE: "" }, "PASSPHRASE_MISSING", "KEYROOT_PASSPHRASE_FILE", path],
+      [{ KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE: "" }, "PASSPHRASE_MISSING", "KEYROOT_PASSPHRASE", path],
+    ] as const) {
+      const error = await errorOf(openSigner(environment));
+      expect(error).to.have.property("code", code);
+      for (const name of names) expect(error.message).to.include(name);
     }
   });
 });
 
 describe("RemoteSigner", () => {
-  /** A signer that signs what `change` makes of the request. */
+  /** A remote signer that changes requests before it signs them. */
   const signing =
     (
       change: (request: TransactionRequest) => Partial<TransactionRequest> = () => ({}),
-      { key = KEY, chainId = CHAIN_ID, spell = (raw: string): unknown => raw } = {},
+      { key = KEY, chainId = CHAIN_ID, encode = (raw: string): unknown => raw } = {},
     ): RpcCall =>
-    async (method, [asked]) => {
+    async (method, [params]) => {
       expect(method).to.equal("eth_signTransaction");
-      const { gas, nonce, ...rest } = { ...(asked as TransactionRequest), ...change(asked as TransactionRequest) };
+      const { gas, nonce, ...rest } = { ...(params as TransactionRequest), ...change(params as TransactionRequest) };
       const transaction = { ...rest, gasLimit: gas, nonce: Number(nonce), chainId } as TransactionLike;
-      // Another key's account is another sender.
+      // The sender follows from the key.
       delete transaction.from;
-      return spell(await new Wallet(key).signTransaction(transaction));
+      return encode(await new Wallet(key).signTransaction(transaction));
     };
   const sign = (call: RpcCall, request = requestOf()) => new RemoteSigner(call, wallet.address).sign(request, CHAIN_ID);
 
-  it("takes what Web3Signer and what Clef answer", async () => {
+  it("accepts the answers of Web3Signer and of Clef", async () => {
     const raw = await sign(signing());
-    expect(raw).to.deep.equal(await sign(signing(undefined, { spell: (raw) => ({ raw, tx: {} }) })));
+    expect(raw).to.deep.equal(await sign(signing(undefined, { encode: (raw) => ({ raw, tx: {} }) })));
     expect(raw.hash).to.equal(keccak256(raw.raw));
   });
 
@@ -215,14 +239,14 @@ describe("RemoteSigner", () => {
     ["accessList", () => ({ accessList: listOf(2) })],
   ];
   for (const [field, change] of others) {
-    it(`refuses a transaction that differs in its ${field}`, async () => {
-      const error = await refusal(sign(signing(change), requestOf({ accessList: listOf(1) })));
+    it(`rejects a transaction with another ${field}`, async () => {
+      const error = await errorOf(sign(signing(change), requestOf({ accessList: listOf(1) })));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "SIGNER_MISMATCH");
       expect(error.message).to.include(`differs in ${field}.`);
     });
   }
 
-  it("refuses another chain, another type, another key", async () => {
+  it("rejects another chain, another type, another key", async () => {
     const cases = [
       [signing(undefined, { chainId: 1 }), "differs in chainId"],
       [
@@ -232,33 +256,33 @@ describe("RemoteSigner", () => {
       [signing(undefined, { key: `0x${"17".repeat(32)}` }), "signed with the key of"],
     ] as const;
     for (const [call, words] of cases) {
-      const error = await refusal(sign(call));
+      const error = await errorOf(sign(call));
       expect([error.code, error.message.includes(words)], error.message).to.deep.equal(["SIGNER_MISMATCH", true]);
     }
   });
 
-  it("refuses what is no signed transaction", async () => {
+  it("rejects an answer that is not a signed transaction", async () => {
     const unsigned = Transaction.from({ type: 2, chainId: CHAIN_ID, to: CONTRACT }).unsignedSerialized;
     for (const answer of [null, 7, "", "0x", "0x0", "0x12", {}, { raw: 7 }, [], unsigned]) {
-      expect(await refusal(sign(() => Promise.resolve(answer)))).to.have.property("code", "RPC_ANSWER_INVALID");
+      expect(await errorOf(sign(() => Promise.resolve(answer)))).to.have.property("code", "RPC_ANSWER_INVALID");
     }
-    for (const spell of [
+    for (const encode of [
       (raw: string) => `${raw}00`,
       (raw: string) => raw.slice(0, -2),
       (raw: string) => raw.slice(2),
     ]) {
-      expect(await refusal(sign(signing(undefined, { spell })))).to.have.property("code", "RPC_ANSWER_INVALID");
+      expect(await errorOf(sign(signing(undefined, { encode })))).to.have.property("code", "RPC_ANSWER_INVALID");
     }
   });
 
-  it("gives up on a signer that does not answer, and passes its refusal on", async () => {
+  it("times out if the signer does not answer, and throws its error if it refuses", async () => {
     const silent = await serve(() => undefined);
     const refusing = await serve((_, response) =>
       response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),
     );
     const errors = await Promise.all(
       [silent, refusing].map(({ url }) =>
-        refusal(sign(rpcCaller(`${url}/secret-path`, { ...OPTIONS, timeoutMs: 100 }))),
+        errorOf(sign(rpcCaller(`${url}/secret-path`, { ...OPTIONS, timeoutMs: 100 }))),
       ),
     );
     await Promise.all([silent.close(), refusing.close()]);
@@ -266,10 +290,10 @@ describe("RemoteSigner", () => {
   });
 });
 
-/** What holds of every signer on every chain. */
+/** Tests for every signer on every chain. */
 function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number }): void {
   for (const accessList of [false, true]) {
-    it(`adds a root, under the hash that was known before, ${accessList ? "with" : "without"} an access list`, async () => {
+    it(`adds a root with the hash computed before sending, ${accessList ? "with" : "without"} an access list`, async () => {
       const { signer, call, contract, chainId } = begin();
       const opened = await signer;
       const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;
@@ -285,7 +309,7 @@ function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; cont
       expect(receipt).to.include({ status: "0x1" });
       const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
       expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
-      // Sent again, it is the same transaction: the chain has it once.
+      // Sent again, it is the same transaction, which the chain includes once.
       await send(request).catch((error: unknown) => {
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
       });
@@ -293,7 +317,7 @@ function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; cont
     });
   }
 
-  it("refuses a registry of another owner", async () => {
+  it("rejects a registry of another owner", async () => {
     const { signer, call, contract, chainId } = begin();
     const opened = await signer;
     expect(() => signingSender(opened, { chainId, contract, owner: CONTRACT }, call))

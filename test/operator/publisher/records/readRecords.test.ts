@@ -2,11 +2,11 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { readRecords } from "../../../packages/operator/src/publisher/records/readRecords.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { readRecords } from "../../../../packages/operator/src/publisher/records/readRecords.ts";
+import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../../support/support.ts";
 
 const HEADER = "userID,pubKey,keyID";
 const [one, two, three] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
@@ -22,12 +22,12 @@ describe("readRecords", () => {
     const { records, bad } = await readRecords(path);
     return { records: [...records], bad };
   };
-  /** The bad rows, as "line: CODE". */
+  /** The bad rows as "line: CODE". */
   const badOf = async (name: string, content: string | Uint8Array) =>
     (await read(name, content)).bad.map(({ line, code }) => `${line}: ${code}`);
 
   describe("JSON lines", () => {
-    it("reads one record a line, whatever ends the lines, with or without a byte-order mark", async () => {
+    it("reads one record per line, with any line ends, with or without a byte-order mark", async () => {
       const anyFile = fc.record({
         records: fc.integer({ min: 0, max: 20 }).map((count) => sampleRecords(count)),
         mark: fc.constantFrom("", "\ufeff"),
@@ -43,7 +43,7 @@ describe("readRecords", () => {
       );
     });
 
-    it("takes the fields in any order and spacing", async () => {
+    it("accepts the fields in any order and spacing", async () => {
       const { userID, pubKey, keyID } = one;
       const { records } = await read(
         "users.jsonl",
@@ -52,7 +52,7 @@ describe("readRecords", () => {
       expect(records).to.deep.equal([one]);
     });
 
-    it("reads a file of many pieces, also where a line's end is cut in two", async () => {
+    it("reads a file of many chunks, also if a line end is split between two", async () => {
       const records = sampleRecords(1000);
       const blank = (length: number) => `${" ".repeat(length)}\r\n`;
       // Streams are read 64 KiB at a time.
@@ -62,7 +62,7 @@ describe("readRecords", () => {
       }
     });
 
-    it("names each bad row by its line and keeps the others", async () => {
+    it("reports each bad row with its line, and keeps the others", async () => {
       const lines = [
         serializeKeyRecord(one),
         "",
@@ -89,7 +89,7 @@ describe("readRecords", () => {
       expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
     });
 
-    it("takes a user's first record and no further one, the same or another", async () => {
+    it("keeps a user's first record, and reports further ones, identical or not", async () => {
       const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
       const { records, bad } = await read("users.jsonl", jsonl(again));
       expect(records).to.deep.equal(byUser([one, two]));
@@ -106,19 +106,19 @@ describe("readRecords", () => {
       }
     });
 
-    it("finds no record in what is no text", async () => {
+    it("finds no record in binary data", async () => {
       const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => (i * i * 7) % 251);
       const { records, bad } = await read("users.jsonl", bytes);
       expect(records).to.be.empty;
       expect(bad).to.not.be.empty;
-      // eslint-disable-next-line no-control-regex -- what must not reach a terminal
+      // eslint-disable-next-line no-control-regex -- control characters must not reach a terminal
       for (const { message } of bad) expect(message).to.not.match(/[\0-\x1f\x7f-\x9f]/);
       expect(await badOf("users.jsonl", Buffer.from(jsonl([one]), "utf16le"))).to.deep.equal([
         "1: JSON_FORBIDDEN_TOKEN",
       ]);
     });
 
-    it("refuses a line that is too long, wherever its pieces are cut", async () => {
+    it("rejects a line that is too long, wherever its chunks are split", async () => {
       const line = serializeKeyRecord(one);
       for (const length of [4097, 2 ** 16, 2 ** 17, 2 ** 17 + 1, 5_000_000]) {
         for (const long of [line.padEnd(length), line.padEnd(2 ** 16).padEnd(length, "x"), " ".repeat(length)]) {
@@ -132,7 +132,7 @@ describe("readRecords", () => {
   });
 
   describe("CSV", () => {
-    it("reads rows under a header, its fields in any order, quoted or not, spaced or not", async () => {
+    it("reads rows under a header with its fields in any order, quoted or not, spaced or not", async () => {
       const records = sampleRecords(3);
       const anyOrder = fc.shuffledSubarray(["userID", "pubKey", "keyID"] as const, { minLength: 3 });
       const anyForm = fc.constantFrom(
@@ -154,12 +154,12 @@ describe("readRecords", () => {
       );
     });
 
-    it("refuses a file without a header, and all that is in it", async () => {
+    it("rejects a file without a header, with all its rows", async () => {
       expect(await read("users.csv", [one, two].map(csvRow).join("\n"))).to.have.property("records").that.is.empty;
       expect(await badOf("users.csv", [one, two].map(csvRow).join("\n"))).to.deep.equal(["1: RECORD_INVALID"]);
     });
 
-    it("refuses a header with other fields, a field twice, too few or too many, or other separators", async () => {
+    it("rejects a header with other, duplicate, missing or extra fields, or with other separators", async () => {
       for (const header of [
         "userID,pubKey",
         `${HEADER},userID`,
@@ -173,7 +173,7 @@ describe("readRecords", () => {
       }
     });
 
-    it("loses no row that ends in a carriage return alone: it names the line", async () => {
+    it("reports the line of rows that end in a carriage return alone, so that none is lost", async () => {
       const files = [
         [[HEADER, `${csvRow(one)}\r${csvRow(two)}`, csvRow(three)], "2: RECORD_INVALID"],
         [[`${HEADER}\r${csvRow(one)}`, csvRow(two)], "1: RECORD_INVALID"],
@@ -182,7 +182,7 @@ describe("readRecords", () => {
       for (const [lines, bad] of files) expect(await badOf("users.csv", lines.join("\n"))).to.deep.equal([bad]);
     });
 
-    it("names each bad row by its line and keeps the others", async () => {
+    it("reports each bad row with its line, and keeps the others", async () => {
       const rows = [HEADER, csvRow(one), `${csvRow(two)},`, `"${two.userID}`, '"a"\u001b,,', ",,", csvRow(three)];
       const { records, bad } = await read("users.csv", rows.join("\n"));
       expect(records).to.deep.equal(byUser([one, three]));
@@ -195,23 +195,23 @@ describe("readRecords", () => {
       for (const { message } of bad) expect(message).to.not.contain("\u001b");
     });
 
-    it("finds no record under a header alone", async () => {
+    it("finds no record in a file with only a header", async () => {
       expect(await read("users.csv", HEADER)).to.deep.equal({ records: [], bad: [] });
     });
   });
 
-  it("tells how far it is, up to the end", async () => {
+  it("reports its progress up to the end", async () => {
     const path = join(folder.path, "users.jsonl");
     const content = jsonl(sampleRecords(1000));
     await writeFile(path, content);
-    const told: [number, number][] = [];
-    await readRecords(path, (...progress) => told.push(progress));
-    expect(told.length).to.be.greaterThan(1);
-    expect(told.at(-1)).to.deep.equal([content.length, content.length]);
-    expect(told.map(([done]) => done)).to.deep.equal(told.map(([done]) => done).toSorted((a, b) => a - b));
+    const reported: [number, number][] = [];
+    await readRecords(path, (...progress) => reported.push(progress));
+    expect(reported.length).to.be.greaterThan(1);
+    expect(reported.at(-1)).to.deep.equal([content.length, content.length]);
+    expect(reported.map(([done]) => done)).to.deep.equal(reported.map(([done]) => done).toSorted((a, b) => a - b));
   });
 
-  it("says when there is no such file, or it is none", async () => {
+  it("reports a file that does not exist, or is a folder", async () => {
     for (const path of [join(folder.path, "users.jsonl"), folder.path]) {
       const error = await failure(readRecords(path));
       expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "FILE_UNREADABLE");

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkUsersPerFile, cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
-import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
-import { refusalOf } from "../../support/refusalOf.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { checkUsersPerFile, cutIntoFiles } from "../../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
+import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { refusalOf } from "../../../support/refusalOf.ts";
+import { sampleRecords } from "../../../../fixtures/samples.ts";
 
 const anyRecords = fc.integer({ min: 1, max: 60 }).map((count) => sampleRecords(count));
 
 describe("cutIntoFiles", () => {
-  it("puts every record into one file, as many to a file as asked for and the rest in the last", () => {
+  it("puts every record into one file, with as many records per file as requested and the rest in the last", () => {
     fc.assert(
       fc.property(anyRecords, fc.integer({ min: 1, max: 70 }), (records, usersPerFile) => {
         const files = [...cutIntoFiles(RecordTable.of(records), usersPerFile)];
@@ -26,17 +26,18 @@ describe("cutIntoFiles", () => {
     expect(userIDs).to.deep.equal(userIDs.toSorted());
   });
 
-  it("makes the same files of the same records in whatever order", () => {
+  it("makes the same files from the same records in any order", () => {
     const records = sampleRecords(50);
-    const roots = (some: typeof records) => Array.from(cutIntoFiles(RecordTable.of(some), 20), ({ tree }) => tree.root);
-    expect(roots(records.toReversed())).to.deep.equal(roots(records));
+    const rootsOf = (some: typeof records) =>
+      Array.from(cutIntoFiles(RecordTable.of(some), 20), ({ tree }) => tree.root);
+    expect(rootsOf(records.toReversed())).to.deep.equal(rootsOf(records));
   });
 
-  it("makes no file of no records", () => {
+  it("makes no file from no records", () => {
     expect([...cutIntoFiles(RecordTable.empty(), 1)]).to.be.empty;
   });
 
-  it("refuses any number of users to a file but a whole one from 1 to 1,000,000", () => {
+  it("rejects a number of users per file that is not a whole number from 1 to 1,000,000", () => {
     for (const usersPerFile of [0, -1, 1.5, NaN, Infinity, 1_000_001]) {
       expect(
         refusalOf(() => cutIntoFiles(RecordTable.of(sampleRecords(1)), usersPerFile).next()),

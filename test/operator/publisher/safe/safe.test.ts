@@ -3,33 +3,33 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
-import type { UserID } from "../../../packages/keyroot/src/identity/userID.ts";
-import { awaitExecution } from "../../../packages/operator/src/publisher/safe/awaitExecution.ts";
-import { executeBySafe } from "../../../packages/operator/src/publisher/safe/executeBySafe.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { ArgumentError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
+import type { UserID } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { awaitExecution } from "../../../../packages/operator/src/publisher/safe/awaitExecution.ts";
+import { executeBySafe } from "../../../../packages/operator/src/publisher/safe/executeBySafe.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish, type PublishOptions } from "../../../../packages/operator/src/publisher/publish.ts";
+import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
+import type { RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import {
-  type RootBatch,
   safeBatchChecksum,
   type SafeBatchFile,
   toSafeBatchFiles,
-} from "../../../packages/operator/src/publisher/safe/safeBatchFile.ts";
-import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../../packages/keyroot/src/registry/calldata.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";
-import { failure } from "../../support/support.ts";
-import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { SafeOwner } from "../../support/safeOwner.ts";
+} from "../../../../packages/operator/src/publisher/safe/safeBatchFile.ts";
+import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/calldata.ts";
+import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
+import { failure } from "../../../support/support.ts";
+import { describeOnBoth, freshRegistry } from "../../../../fixtures/freshRegistry.ts";
+import { SafeOwner } from "../../../support/safeOwner.ts";
 
-/** The most gas of a transaction (EIP-7825). */
-const MOST_GAS = 2n ** 24n;
+/** The gas limit of a transaction (EIP-7825). */
+const MAX_GAS = 2n ** 24n;
 
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const SAFE = "0xDF8a1Ce35c9a6ACE153B4e0767942f1E2291a1Aa";
 
-/** Batches of so many users each. */
+/** Batches with these numbers of users. */
 function batchesOf(...sizes: number[]): RootBatch[] {
   return sizes.map((size, i) => ({
     root: sha256(`root ${i}`),
@@ -37,13 +37,13 @@ function batchesOf(...sizes: number[]): RootBatch[] {
   }));
 }
 
-const exported = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, contract = CONTRACT, chainId = 31337) =>
+const filesFor = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, contract = CONTRACT, chainId = 31337) =>
   toSafeBatchFiles({ chainId, contract, batches }, { safe, usersPerTransaction, createdAt: 1_700_000_000_000 });
 
 describe("toSafeBatchFiles", () => {
-  it("writes what the Transaction Builder reads: the method and its values, for people to see", () => {
+  it("makes files in the format of the Transaction Builder: the method and its values, readable for signers", () => {
     const [batch] = batchesOf(2);
-    const [file, ...others] = exported(batch === undefined ? [] : [batch]);
+    const [file, ...others] = filesFor(batch === undefined ? [] : [batch]);
     expect(others).to.be.empty;
     expect(file).to.deep.equal({
       version: "1.0",
@@ -79,40 +79,40 @@ describe("toSafeBatchFiles", () => {
     });
   });
 
-  it("is the same, byte for byte, for the same plan", () => {
-    expect(JSON.stringify(exported(batchesOf(3, 4, 5)))).to.equal(JSON.stringify(exported(batchesOf(3, 4, 5))));
+  it("makes the same files for the same plan, byte for byte", () => {
+    expect(JSON.stringify(filesFor(batchesOf(3, 4, 5)))).to.equal(JSON.stringify(filesFor(batchesOf(3, 4, 5))));
   });
 
-  const shapeOf = (sizes: number[], most: number) =>
-    exported(batchesOf(...sizes), most).map(({ transactions }) =>
+  const shapeOf = (sizes: number[], max: number) =>
+    filesFor(batchesOf(...sizes), max).map(({ transactions }) =>
       transactions.map(({ contractInputsValues }) => (contractInputsValues.userIDsPacked.length - 2) / 40),
     );
 
-  it("puts as many roots into a file as one transaction takes, in their order", () => {
+  it("puts as many roots into a file as one transaction can add, in their order", () => {
     expect(shapeOf([700, 700, 100], 700)).to.deep.equal([[700], [700], [100]]);
     expect(shapeOf([300, 300, 100, 1], 700)).to.deep.equal([[300, 300, 100], [1]]);
     expect(shapeOf([1, 700, 1], 700)).to.deep.equal([[1], [700], [1]]);
     expect(shapeOf([], 700)).to.deep.equal([]);
   });
 
-  it("puts no more than a hundred calls into a file, however few their users", () => {
+  it("puts at most a hundred calls into a file, however few their users", () => {
     expect(shapeOf(Array<number>(201).fill(1), 700).map(({ length }) => length)).to.deep.equal([100, 100, 1]);
   });
 
-  it("refuses a root with more users than a transaction takes, and addresses that are none", () => {
-    const wrong = `${CONTRACT.slice(0, -1)}4`;
-    for (const refused of [
-      () => exported(batchesOf(1, 701)),
-      () => exported(batchesOf(1), 700, "safe"),
-      () => exported(batchesOf(1), 700, SAFE, wrong),
+  it("rejects a batch with more users than a transaction takes, and invalid addresses", () => {
+    const wrongChecksum = `${CONTRACT.slice(0, -1)}4`;
+    for (const rejected of [
+      () => filesFor(batchesOf(1, 701)),
+      () => filesFor(batchesOf(1), 700, "safe"),
+      () => filesFor(batchesOf(1), 700, SAFE, wrongChecksum),
     ]) {
-      expect(refused).to.throw(ArgumentError).with.property("code", "ARGUMENT_INVALID");
+      expect(rejected).to.throw(ArgumentError).with.property("code", "ARGUMENT_INVALID");
     }
   });
 });
 
 describe("safeBatchChecksum", () => {
-  it("is the one in a file that the Transaction Builder 1.18.2 exported", () => {
+  it("equals the checksum in a file exported by the Transaction Builder 1.18.2", () => {
     const file = {
       version: "1.0",
       chainId: "1",
@@ -145,7 +145,7 @@ describe("safeBatchChecksum", () => {
     expect(safeBatchChecksum(file)).to.equal(file.meta.checksum);
   });
 
-  it("is the one in the Transaction Builder's own tests", () => {
+  it("equals the checksum in the Transaction Builder's own tests", () => {
     const to = "0x49d4450977E2c95362C13D3a31a09311E0Ea26A6";
     const method = (type: string, name: string, method: string) => ({
       inputs: [{ internalType: type, name, type }],
@@ -185,9 +185,9 @@ describe("safeBatchChecksum", () => {
     expect(safeBatchChecksum(file)).to.equal("0x86c81826dbf7e8a37612153294cc85fdf5c81998dd0a44b86d945502a7eace7c");
   });
 
-  it("leaves the name open, and nothing else", () => {
-    const [file] = exported(batchesOf(1, 1));
-    if (file === undefined) throw new Error("no file");
+  it("does not cover the name, and covers all other fields", () => {
+    const [file] = filesFor(batchesOf(1, 1));
+    if (file === undefined) throw new Error("missing");
     const { meta, transactions } = file;
     expect(safeBatchChecksum(file)).to.equal(meta.checksum);
     expect(safeBatchChecksum({ ...file, meta: { ...meta, name: "other" } })).to.equal(meta.checksum);
@@ -205,9 +205,9 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
   const fresh = freshRegistry(startChain);
   let safe: SafeOwner;
   let contract: string;
-  let together: RpcCall;
+  let batchedCall: RpcCall;
   before(async () => {
-    together = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000, batchSize: 1_000 });
+    batchedCall = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000, batchSize: 1_000 });
     safe = await SafeOwner.create(fresh.rpcUrl);
   });
   after(() => {
@@ -217,16 +217,16 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
     contract = await fresh.deploy(safe.address);
   });
 
-  const filesOf = (batches: RootBatch[], most = 700) => exported(batches, most, safe.address, contract, fresh.chainId);
+  const filesOf = (batches: RootBatch[], max = 700) => filesFor(batches, max, safe.address, contract, fresh.chainId);
   const rootsOf = (userIDs: readonly UserID[]) =>
     Promise.all(
       userIDs.map(async (userID) => {
         const call = { to: contract, data: encodeGetMerkleTreeRoot(userID) };
-        return decodeMerkleTreeRoot(await together("eth_call", [call, "latest"]));
+        return decodeMerkleTreeRoot(await batchedCall("eth_call", [call, "latest"]));
       }),
     );
 
-  it("gets all roots of its files through MultiSend, signed by two of three owners", async () => {
+  it("gets all roots of a file through MultiSend, signed by two of three owners", async () => {
     const batches = batchesOf(3, 2, 4);
     const files = filesOf(batches);
     expect(files).to.have.lengthOf(1);
@@ -236,25 +236,31 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
     }
   });
 
-  it("takes 715 users at once within the gas that a transaction may have", async () => {
+  it("gets 715 users in one transaction within the gas limit", async () => {
     const [batch] = batchesOf(715);
-    if (batch === undefined) throw new Error("no batch");
+    if (batch === undefined) throw new Error("missing");
     const [file] = filesOf([batch], 715);
-    if (file === undefined) throw new Error("no file");
-    const { status, gasUsed } = await safe.execute(file, MOST_GAS);
-    expect([status, gasUsed < MOST_GAS]).to.deep.equal([1, true]);
+    if (file === undefined) throw new Error("missing");
+    const { status, gasUsed } = await safe.execute(file, MAX_GAS);
+    expect([status, gasUsed < MAX_GAS]).to.deep.equal([1, true]);
     expect(await rootsOf(batch.userIDs)).to.deep.equal(batch.userIDs.map(() => batch.root));
   });
 
   describe("publish", () => {
-    it("leaves the roots to the Safe's owners, waits for them, and proves every key", async () => {
-      const dir = await mkdtemp(join(tmpdir(), "keyroot-safe-"));
-      const registry = await Registry.connect(fresh.call, contract);
-      const executed: string[] = [];
-      const { published } = await publish(sampleRecords(5), {
-        registry,
+    let dir: string;
+    beforeEach(async () => {
+      dir = await mkdtemp(join(tmpdir(), "keyroot-safe-"));
+    });
+    afterEach(() => rm(dir, { recursive: true }));
+    const publishBySafe = async (
+      beforeExecution: (paths: string[]) => Promise<void> | void,
+      onEvent: NonNullable<PublishOptions["onEvent"]> = () => undefined,
+    ) =>
+      publish(sampleRecords(5), {
+        registry: await Registry.connect(fresh.call, contract),
         store: new FolderStore(fresh.merkleDir),
         usersPerFile: 2,
+        onEvent,
         execute: (batches, plan) =>
           executeBySafe(batches, plan, {
             dir,
@@ -262,68 +268,87 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
             getMerkleTreeRoots: rootsOf,
             pollMs: 20,
             onFiles: (paths) => {
-              executed.push(...paths);
               void (async () => {
+                await beforeExecution(paths);
                 for (const path of paths) await safe.execute(JSON.parse(await readFile(path, "utf8")) as SafeBatchFile);
               })();
             },
           }),
       });
-      await rm(dir, { recursive: true });
-      expect(executed.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
+
+    it("writes files for the Safe's owners, waits until they are executed, and proves every key", async () => {
+      const files: string[] = [];
+      const { published } = await publishBySafe((paths) => void files.push(...paths));
+      expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
       expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
+    });
+
+    it("reports what the execution did: how many users were published, and who was superseded", async () => {
+      const [userID = ""] = sampleRecords(1).map(({ userID }) => userID);
+      const other = { root: sha256("other"), userIDs: [userID] };
+      const executed: unknown[] = [];
+      const { superseded } = await publishBySafe(
+        async () => {
+          for (const file of filesOf([other])) await safe.execute(file);
+        },
+        (event) => {
+          if (event.event === "executed") executed.push(event);
+        },
+      );
+      expect(superseded).to.deep.equal([{ userID, root: other.root }]);
+      expect(executed).to.deep.equal([{ event: "executed", published: 4, superseded }]);
     });
   });
 
   describe("awaitExecution", () => {
     const waiting = (batches: RootBatch[], options = {}) => {
-      const told: number[] = [];
+      const reported: number[] = [];
       const execution = awaitExecution(batches, {
         getMerkleTreeRoots: rootsOf,
         pollMs: 20,
-        onProgress: (done) => told.push(done),
+        onProgress: (done) => reported.push(done),
         ...options,
       });
-      return { execution, told };
+      return { execution, reported };
     };
 
-    it("waits until the owners have executed all files, and tells how far they are", async () => {
+    it("waits until the owners have executed all files, and reports progress", async () => {
       const batches = batchesOf(400, 400, 5);
       const files = filesOf(batches);
       expect(files).to.have.lengthOf(2);
-      const { execution, told } = waiting(batches);
+      const { execution, reported } = waiting(batches);
       for (const file of files) {
         await sleep(100);
         await safe.execute(file);
       }
-      expect(await execution).to.deep.equal({ published: 805, shadowed: [] });
-      expect([...new Set(told)]).to.deep.equal([0, 400, 805]);
+      expect(await execution).to.deep.equal({ published: 805, superseded: [] });
+      expect([...new Set(reported)]).to.deep.equal([0, 400, 805]);
     });
 
-    it("tells whose root is another, by somebody who was faster", async () => {
+    it("returns the users who got another root, from a faster publisher", async () => {
       const batches = batchesOf(3);
       const [first = sampleUserID(0)] = batches[0]?.userIDs ?? [];
       const other = { root: sha256("other"), userIDs: [first] };
       for (const file of filesOf([other, ...batches])) await safe.execute(file);
       expect(await waiting(batches).execution).to.deep.equal({
         published: 2,
-        shadowed: [{ userID: first, root: other.root }],
+        superseded: [{ userID: first, root: other.root }],
       });
     });
 
-    it("asks for one user a batch, as long as nothing has happened", async () => {
-      const asked: number[] = [];
+    it("reads one user per batch until that user has a root", async () => {
+      const sizes: number[] = [];
       const controller = new AbortController();
       const getMerkleTreeRoots = (userIDs: readonly UserID[]) => {
-        if (asked.push(userIDs.length) === 3) controller.abort();
+        if (sizes.push(userIDs.length) === 3) controller.abort();
         return Promise.resolve(userIDs.map(() => undefined));
       };
       const { execution } = waiting(batchesOf(50, 60, 70), { getMerkleTreeRoots, signal: controller.signal });
       await failure(execution);
-      expect(asked).to.deep.equal([3, 3, 3]);
+      expect(sizes).to.deep.equal([3, 3, 3]);
     });
 
-    it("ends when the caller ends it, at once", async () => {
+    it("ends at once when the caller aborts it", async () => {
       const controller = new AbortController();
       const { execution } = waiting(batchesOf(1), { signal: controller.signal, pollMs: 60_000 });
       const failed = failure(execution);
@@ -336,28 +361,28 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect(await failure(again.execution)).to.have.property("code", "ABORTED");
     });
 
-    it("goes on after looks that failed, and tells of them; gives up where none succeeds", async () => {
+    it("continues after failed polls, reports them, and fails if all of them fail", async () => {
       const batches = batchesOf(2);
-      let looks = 0;
-      const problems: string[] = [];
+      let polls = 0;
+      const errors: string[] = [];
       const options = {
         pollMs: 1,
-        onProblem: ({ code }: TransportError) => problems.push(code),
+        onPollError: ({ code }: TransportError) => errors.push(code),
         getMerkleTreeRoots: (userIDs: readonly UserID[]) =>
-          ++looks <= 5 ? Promise.reject(new TransportError("TIMEOUT", "Too late.")) : rootsOf(userIDs),
+          ++polls <= 5 ? Promise.reject(new TransportError("TIMEOUT", "Too late.")) : rootsOf(userIDs),
       };
       for (const file of filesOf(batches)) await safe.execute(file);
       expect(await waiting(batches, options).execution).to.include({ published: 2 });
-      expect(problems).to.deep.equal(Array(5).fill("TIMEOUT"));
+      expect(errors).to.deep.equal(Array(5).fill("TIMEOUT"));
 
-      looks = -1_000;
+      polls = -1_000;
       const error = await failure(waiting(batches, options).execution);
       expect(error).to.have.property("code", "TIMEOUT");
-      expect(problems).to.have.lengthOf(5 + 19);
+      expect(errors).to.have.lengthOf(5 + 19);
     });
 
-    it("has nothing to wait for without batches", async () => {
-      expect(await waiting([]).execution).to.deep.equal({ published: 0, shadowed: [] });
+    it("returns at once without batches", async () => {
+      expect(await waiting([]).execution).to.deep.equal({ published: 0, superseded: [] });
     });
   });
 });

@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from "node:util";
+import { sha256Hex } from "keyroot/bytes";
+import { TransportError, VerificationError } from "keyroot/errors";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import type { RootBatch } from "../chain/registry.ts";
+import type { RecordTable } from "../records/recordTable.ts";
+import type { FetchFile } from "./fetchFile.ts";
+import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
+
+/**
+ * Stores a new file, and checks that clients are served the stored bytes.
+ * @returns the size of the file in bytes
+ * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND; TransportError; and as `store.put`
+ */
+export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<number> {
+  const stored = await store.put(file);
+  await verifyServedBytes(file.tree.root, stored, fetchFile);
+  return stored.bytes;
+}
+
+/**
+ * Checks that a planned batch's file is stored and served. If the store lost it, rebuilds it from the records and stores
+ * it again. Other bytes under its name are an error; they are not overwritten.
+ * @param records sorted by user id
+ * @returns whether the file was rebuilt
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; TransportError; and as
+ * the store
+ */
+export async function ensureFile(
+  batch: RootBatch,
+  records: RecordTable,
+  store: MerkleFileStore,
+  fetchFile: FetchFile,
+): Promise<"stored" | "rebuilt"> {
+  const stored = await findStored(batch.root, store);
+  if (stored === undefined) {
+    await storeFile(rebuildFile(batch, records), store, fetchFile);
+    return "rebuilt";
+  }
+  const file = parseMerkleFile(stored, batch.root);
+  verifyUsers(batch, file);
+  const sha256 = sha256Hex(stored);
+  verifyStoredBytes(file, sha256);
+  await verifyServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
+  return "stored";
+}
+
+/** The bytes that a store has for a root; undefined if it has none. @throws as `store.get` */
+export async function findStored(root: string, store: MerkleFileStore): Promise<Uint8Array | undefined> {
+  try {
+    return await store.get(root);
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === "FILE_NOT_FOUND") return undefined;
+    throw error;
+  }
+}
+
+/** @throws VerificationError FILE_NOT_FOUND if the records do not make the batch's tree */
+function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
+  const found = records.recordsOf(userIDs);
+  const missing = userIDs.length - found.length;
+  if (missing > 0) throw cannotRebuild(root, `${missing} of its ${userIDs.length} users have no record`);
+  const file = makeMerkleFile(found);
+  if (file.tree.root === root) return file;
+  throw cannotRebuild(root, `its ${userIDs.length} users have other keys, whose root is ${file.tree.root}`);
+}
+
+function cannotRebuild(root: string, reason: string): VerificationError {
+  const message =
+    `The store has lost the file ${root}.json of the unfinished plan, and these records cannot rebuild it: ${reason}. ` +
+    "Pass the records that the plan was made from, or restore the file from a backup. To publish other users first, use " +
+    "another plan: --plan DIR.";
+  return new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
+}
+
+/** @throws VerificationError FILE_CONFLICT */
+async function verifyServedBytes(
+  root: string,
+  { bytes, sha256 }: Pick<StoredFile, "bytes" | "sha256">,
+  fetchFile: FetchFile,
+): Promise<void> {
+  try {
+    if (sha256Hex(await fetchFile(root, bytes)) === sha256) return;
+  } catch (error) {
+    // A larger file has other bytes.
+    if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
+  }
+  const message =
+    `The file host serves other bytes as ${root}.json than were stored, so its root was not added. Check that the host ` +
+    "serves this store, and that it does not change files.";
+  throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+}
+
+/** @throws VerificationError FILE_CONFLICT if the tree is serialized in another way: the plan states the file's size */
+function verifyStoredBytes(file: MerkleFile, sha256: string): void {
+  if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
+  const { root } = file.tree;
+  const message =
+    `The store has other bytes as ${root}.json than were stored, though they have the same tree, so its root was not ` +
+    "added. Restore the file, or remove it: publishing rebuilds it from the records that the plan was made from.";
+  throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+}
+
+/** @throws VerificationError PLAN_INVALID if the file has other users than the plan */
+function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
+  const users = records.map(({ userID }) => userID);
+  if (isDeepStrictEqual(users, userIDs)) return;
+  const message = `The file ${root}.json has other users than the plan says. Delete the plan's folder and publish again.`;
+  throw new VerificationError("file", "PLAN_INVALID", message, { expected: userIDs.length, actual: users.length });
+}

@@ -1,0 +1,55 @@
+import type { UserID } from "keyroot/identity";
+import { parseMerkleFile } from "keyroot/merkle";
+import { type Evidence, verifyRecord, verifyRoot } from "keyroot/verifier";
+import { toHex } from "../chain/chain.ts";
+import type { UserRoot } from "../chain/registry.ts";
+import type { FetchFile } from "../files/fetchFile.ts";
+import type { Batch, PlanTarget } from "../plan/plan.ts";
+
+/** What the chain's endpoint answered about a batch once its block was final. */
+export interface ChainReading {
+  /** The endpoint's chain id at that time. */
+  chainId: number;
+  /** The batch's users' roots, in their order: 64 lowercase hex digits, or undefined for a user without a root. */
+  roots: readonly (string | undefined)[];
+}
+
+/** The users of a batch whose keys are proven, and those who got another root first. */
+export interface ProvenBatch {
+  /** Users with the batch's root. */
+  userIDs: UserID[];
+  /** Users with another root: another publisher was faster, and the contract keeps the first root. */
+  superseded: UserRoot[];
+}
+
+const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
+const ZERO_ROOT = "0".repeat(64);
+
+/**
+ * Proves the keys of a batch's users with the checks of every client's verifier: the chain id and the root that the chain's
+ * endpoint answered, the file that clients are served with its whole tree, the user's single record, and its key. That it
+ * is the key of the plan's record follows from the root, which is the hash of all records.
+ * @param target the registry and chain that the plan is for
+ * @param reading what the endpoint answered
+ * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and as
+ * `parseMerkleFile` and `checkKeyRecord`; TransportError, and as `fetchFile`
+ */
+export async function proveBatch(
+  { root: batchRoot, fileBytes, userIDs }: Batch,
+  { chainId, contract }: PlanTarget,
+  reading: ChainReading,
+  fetchFile: FetchFile,
+): Promise<ProvenBatch> {
+  const proven: ProvenBatch = { userIDs: [], superseded: [] };
+  const answeredChainId = toHex(reading.chainId);
+  for (const [i, userID] of userIDs.entries()) {
+    const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${reading.roots[i] ?? ZERO_ROOT}` };
+    const root = verifyRoot({ userID, chainId, contract }, answers, EVIDENCE);
+    if (root === batchRoot) proven.userIDs.push(userID);
+    else proven.superseded.push({ userID, root });
+  }
+  if (proven.userIDs.length === 0) return proven;
+  const file = parseMerkleFile(await fetchFile(batchRoot, fileBytes), batchRoot);
+  for (const userID of proven.userIDs) verifyRecord({ userID, chainId, contract }, batchRoot, file);
+  return proven;
+}

@@ -1,0 +1,32 @@
+import { TransportError } from "keyroot/errors";
+import { isHash } from "../chain/chain.ts";
+import { isTransient } from "../retry.ts";
+import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
+
+/** Messages of nodes that have the transaction already, or an equivalent one under the same nonce. */
+const ALREADY_KNOWN =
+  /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
+/** Messages about a nonce, a fee or a full pool. The chain shows what became of the transaction. */
+const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
+
+/** Whether a node confirmed that it has a transaction, and the hash that it gave. */
+export interface SendResult {
+  accepted: boolean;
+  hash?: string;
+}
+
+/**
+ * Sends a transaction once. An answer that leaves open whether the node has it is no error: the chain will show it.
+ * @throws the error of `send` if the node rejects the transaction permanently
+ */
+export async function sendOnce(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {
+  try {
+    const hash: unknown = await send(transaction);
+    return isHash(hash) ? { accepted: true, hash } : { accepted: false };
+  } catch (error) {
+    const message = error instanceof TransportError && error.code === "RPC_ERROR" ? error.message : "";
+    if (ALREADY_KNOWN.test(message)) return { accepted: true };
+    if (isTransient(error) || NONCE_OR_FEE.test(message)) return { accepted: false };
+    throw error;
+  }
+}
