@@ -171,7 +171,7 @@ async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Prom
   const end = performance.now() + PATIENCE;
   for (;;) {
     let waiting = 0;
-    for (const region of REGIONS) waiting += await keys.waiting(region);
+    for (const region of REGIONS) waiting += await keys.countUnpublished(region);
     if (waiting === 0) return;
     if (performance.now() > end) {
       findings.push(`${waiting} keys still wait after ${PATIENCE / 1000} s`);

@@ -1,22 +1,28 @@
 import { expect } from "chai";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { readConfig } from "../../../packages/operator/src/service/config.ts";
+import {
+  readConfig,
+  resolveConfig,
+  type ServiceConfig,
+  VARIABLES,
+} from "../../../packages/operator/src/service/config.ts";
 
-/** What the variables are refused for: the lines of the message after the first. */
-function faultsOf(variables: Record<string, string>): string[] {
+/** The lines of the error's message after the first: one per invalid variable or field. */
+function faultsOf(read: () => unknown): string[] {
   try {
-    readConfig(variables);
+    read();
   } catch (error) {
     expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
     const [first, ...faults] = (error as ArgumentError).message.split("\n  ");
-    expect(first).to.equal("The configuration is not valid:");
+    expect(first).to.equal("The configuration is invalid:");
     return faults;
   }
   return [];
 }
+const faultsIn = (variables: Record<string, string>) => faultsOf(() => readConfig(variables));
 
-/** A value of each variable that is wrong, and that no message may show. */
-const WRONG: Record<string, string> = {
+/** An invalid value for each variable, which no message may contain. */
+const INVALID: Record<string, string> = {
   DATABASE_URL: "mysql://user:Secret-0@host/db",
   DATABASE_URL_US_WEST_2: "Secret-1",
   DATABASE_URL_EU_WEST_1: "http://user:Secret-2@host/db",
@@ -34,82 +40,154 @@ const WRONG: Record<string, string> = {
   KEYROOT_CONTRACT: "0xSecret-12",
 };
 
+const CHAIN = {
+  KEYROOT_RPC_URL: "http://rpc.test",
+  KEYROOT_CONTRACT: `0x${"a".repeat(40)}`,
+  KEYROOT_FILES: "files",
+};
+
 describe("the service's configuration", () => {
-  it("needs nothing: a database in this process, for this machine only", () => {
-    expect(readConfig({})).to.include({
-      host: "127.0.0.1",
-      port: 8547,
-      databaseUrl: undefined,
-      databaseFolder: ".keyroot/database",
-      adminToken: undefined,
-      rateLimit: 6000,
-      stage: "dev",
+  describe("readConfig", () => {
+    it("requires no variable: the default is PGlite, on a loopback address", () => {
+      expect(readConfig({})).to.include({
+        host: "127.0.0.1",
+        port: 8547,
+        databaseUrl: undefined,
+        databaseFolder: ".keyroot/database",
+        adminToken: undefined,
+        rateLimit: 6000,
+        stage: "dev",
+      });
     });
-  });
 
-  for (const [name, value] of Object.entries(WRONG)) {
-    it(`names ${name} where that one is wrong, without its value`, () => {
-      const faults = faultsOf({ [name]: value });
-      expect(faults.some((fault) => fault.startsWith(`${name} `))).to.equal(true);
-      expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
+    it("reads every variable into its field", () => {
+      const variables: Record<(typeof VARIABLES)[keyof typeof VARIABLES], string> = {
+        ...{ DATABASE_URL: "postgres://home/db", DATABASE_URL_US_WEST_2: "postgres://west/db" },
+        ...{ DATABASE_URL_EU_WEST_1: "postgres://east/db", KEYROOT_HOST: "::1", KEYROOT_PORT: "1" },
+        ...{ KEYROOT_BASE_URL: "https://k.test/", KEYROOT_STAGE: "prod", KEYROOT_BUCKET_PREFIX: "co" },
+        ...{ KEYROOT_DATABASE_FOLDER: "folder", KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json" },
+        ...{ KEYROOT_ADMIN_TOKEN: "a".repeat(32), KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
+        ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
+        ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
+      };
+      expect(readConfig(variables)).to.deep.equal({
+        databaseUrl: "postgres://home/db",
+        regionUrls: { "us-west-2": "postgres://west/db", "eu-west-1": "postgres://east/db" },
+        ...{ host: "::1", port: 1, baseUrl: "https://k.test", stage: "prod", bucketPrefix: "co" },
+        ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: "a".repeat(32) },
+        ...{ rateLimit: 3, trustedProxies: ["10.0.0.1"], logLevel: "warn" },
+        chain: {
+          ...{ rpcUrl: "http://rpc.test", contract: CHAIN.KEYROOT_CONTRACT, confirmations: 4 },
+          files: { "us-west-2": "west", "eu-west-1": "east" },
+        },
+      });
     });
-  }
 
-  it("names everything that is wrong in one message, and shows no value", () => {
-    const faults = faultsOf(WRONG);
-    for (const name of Object.keys(WRONG)) {
-      expect(
-        faults.filter((fault) => fault.startsWith(`${name} `)),
-        name,
-      ).to.have.length.at.least(1);
+    for (const [name, value] of Object.entries(INVALID)) {
+      it(`names ${name} if it is invalid, without its value`, () => {
+        const faults = faultsIn({ [name]: value });
+        expect(faults.some((fault) => fault.startsWith(`${name} `))).to.equal(true);
+        expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
+      });
     }
-    expect(faults.join("\n")).not.to.include("Secret");
-  });
 
-  it("takes variables that are set to nothing as not set", () => {
-    const nothing = Object.fromEntries(Object.keys(WRONG).map((name) => [name, ""]));
-    expect(readConfig(nothing)).to.deep.equal(readConfig({}));
-  });
+    it("names every invalid variable in one message, without any value", () => {
+      const faults = faultsIn(INVALID);
+      for (const name of Object.keys(INVALID)) {
+        expect(
+          faults.filter((fault) => fault.startsWith(`${name} `)),
+          name,
+        ).to.have.length.at.least(1);
+      }
+      expect(faults.join("\n")).not.to.include("Secret");
+    });
 
-  it("wants with PostgreSQL what all replicas must share: signing keys and the issuer", () => {
-    const [keys, issuer, ...more] = faultsOf({ DATABASE_URL: "postgres://host/db" });
-    expect(keys).to.match(/^KEYROOT_SIGNING_KEYS is missing/);
-    expect(issuer).to.match(/^KEYROOT_BASE_URL is missing/);
-    expect(more).to.deep.equal([]);
-  });
+    it("treats variables set to the empty string as unset", () => {
+      const empty = Object.fromEntries(Object.keys(INVALID).map((name) => [name, ""]));
+      expect(readConfig(empty)).to.deep.equal(readConfig({}));
+    });
 
-  it("wants all that publishing needs, or nothing of it", () => {
-    const whole = {
-      KEYROOT_RPC_URL: "http://rpc.test",
-      KEYROOT_CONTRACT: `0x${"a".repeat(40)}`,
-      KEYROOT_FILES: "files",
-    };
-    for (const name of Object.keys(whole)) {
-      const faults = faultsOf({ ...whole, [name]: "" });
-      expect(faults).to.have.length(1);
-      expect(faults[0]).to.match(new RegExp(`^${name} is missing`));
-    }
-    expect(readConfig({ ...whole, KEYROOT_FILES_EU_WEST_1: "east" }).chain?.files).to.deep.equal({
-      "us-west-2": "files",
-      "eu-west-1": "east",
+    it("requires with PostgreSQL what all replicas must share: signing keys and the issuer", () => {
+      const [keys, issuer, ...more] = faultsIn({ DATABASE_URL: "postgres://host/db" });
+      expect(keys).to.match(/^KEYROOT_SIGNING_KEYS is missing/);
+      expect(issuer).to.match(/^KEYROOT_BASE_URL is missing/);
+      expect(more).to.deep.equal([]);
+    });
+
+    it("requires all variables of publishing, or none", () => {
+      for (const name of Object.keys(CHAIN)) {
+        const faults = faultsIn({ ...CHAIN, [name]: "" });
+        expect(faults).to.have.length(1);
+        expect(faults[0]).to.match(new RegExp(`^${name} is missing`));
+      }
+      expect(readConfig({ ...CHAIN, KEYROOT_FILES_EU_WEST_1: "east" }).chain?.files).to.deep.equal({
+        "us-west-2": "files",
+        "eu-west-1": "east",
+      });
+      expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
+    });
+
+    it("rejects a prefix and a stage that make bucket names too long, defaults included", () => {
+      expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
+      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
+      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
+      // "keyroot" has 7 characters, "dev" has 3.
+      expect(faultsIn({ KEYROOT_STAGE: "b".repeat(13) })).to.have.length(1);
+      expect(faultsIn({ KEYROOT_STAGE: "b".repeat(12) })).to.have.length(0);
+      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(17) })).to.have.length(1);
+      expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
+    });
+
+    it("accepts addresses and networks as trusted proxies", () => {
+      const { trustedProxies } = readConfig({ KEYROOT_TRUSTED_PROXIES: "10.0.0.0/8, ::1,fd00::/8" });
+      expect(trustedProxies).to.deep.equal(["10.0.0.0/8", "::1", "fd00::/8"]);
+      for (const bad of ["all", "10.0.0.0/", "10.0.0.0/33", "::1/129", "10.0.0.1,,", "10.0.0.0/8/8", "true", "1"])
+        expect(faultsIn({ KEYROOT_TRUSTED_PROXIES: bad }), bad).to.have.length(1);
     });
   });
 
-  it("refuses a prefix and a stage that make a bucket's name too long, the defaults counted", () => {
-    expect(faultsOf({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
-    expect(faultsOf({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
-    expect(faultsOf({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
-    // "keyroot" has 7 characters, "dev" 3.
-    expect(faultsOf({ KEYROOT_STAGE: "b".repeat(13) })).to.have.length(1);
-    expect(faultsOf({ KEYROOT_STAGE: "b".repeat(12) })).to.have.length(0);
-    expect(faultsOf({ KEYROOT_BUCKET_PREFIX: "a".repeat(17) })).to.have.length(1);
-    expect(faultsOf({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
-  });
+  describe("resolveConfig", () => {
+    const chain = { rpcUrl: "http://rpc.test", contract: `0x${"a".repeat(40)}`, files: "files" };
 
-  it("takes addresses and networks as trusted proxies", () => {
-    const { trustedProxies } = readConfig({ KEYROOT_TRUSTED_PROXIES: "10.0.0.0/8, ::1,fd00::/8" });
-    expect(trustedProxies).to.deep.equal(["10.0.0.0/8", "::1", "fd00::/8"]);
-    for (const bad of ["all", "10.0.0.0/", "10.0.0.0/33", "::1/129", "10.0.0.1,,", "10.0.0.0/8/8", "true", "1"])
-      expect(faultsOf({ KEYROOT_TRUSTED_PROXIES: bad }), bad).to.have.length(1);
+    it("adds the defaults that readConfig adds", () => {
+      const defined = (config: object): unknown => JSON.parse(JSON.stringify(config));
+      expect(defined(resolveConfig({}))).to.deep.equal(defined(readConfig({})));
+      expect(resolveConfig({ chain }).chain).to.deep.equal(readConfig(CHAIN).chain);
+    });
+
+    it("accepts what it and readConfig return", () => {
+      const config = readConfig(CHAIN);
+      expect(resolveConfig(config)).to.deep.equal(config);
+    });
+
+    it("keeps null as the folder of a database in memory", () => {
+      expect(resolveConfig({ databaseFolder: null }).databaseFolder).to.equal(null);
+    });
+
+    const invalid: [field: string, config: object][] = [
+      ["port", { port: "80" }],
+      ["port", { port: 1.5 }],
+      ["host", { host: 1 }],
+      ["databaseUrl", { databaseUrl: "mysql://Secret" }],
+      ["adminToken", { adminToken: "Secret" }],
+      ["chain.rpcUrl", { chain: { ...chain, rpcUrl: undefined } }],
+      ["chain.files", { chain: { ...chain, files: 1 } }],
+      ["chain.files", { chain: { ...chain, files: { "us-west-2": "files" } } }],
+      ["chain.rpcUrl", { schedule: { every: 1, atLeast: 1 } }],
+      ["schedule.every", { chain, schedule: { every: 0, atLeast: 1 } }],
+      ["schedule.atLeast", { chain, schedule: { every: 1, atLeast: 0 } }],
+      ["databaseURL", { databaseURL: "postgres://Secret" }],
+      ["chain.file", { chain: { ...chain, file: "Secret" } }],
+    ];
+    for (const [field, config] of invalid) {
+      it(`names the field ${field} of ${JSON.stringify(config)}`, () => {
+        const faults = faultsOf(() => resolveConfig(config as ServiceConfig));
+        expect(
+          faults.some((fault) => fault.startsWith(`${field} `)),
+          faults.join("\n"),
+        ).to.equal(true);
+        expect(faults.join("\n")).not.to.include("Secret");
+      });
+    }
   });
 });

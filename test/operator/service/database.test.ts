@@ -1,11 +1,13 @@
 import { expect } from "chai";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { type Config, readConfig } from "../../../packages/operator/src/service/config.ts";
-import { startService } from "../../../packages/operator/src/service/server.ts";
+import { readConfig, type ResolvedConfig } from "../../../packages/operator/src/service/config.ts";
+import { startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { PartnerStore } from "../../../packages/operator/src/service/store/partners.ts";
 import { runAt } from "../../../fixtures/postgres/postgres.ts";
@@ -18,8 +20,8 @@ const STORE = "packages/operator/src/service/store";
 describe("the service's databases", () => {
   const folder = temporaryFolder();
 
-  /** The configuration of a service over PostgreSQL, on any port. */
-  async function configOf(variables: Record<string, string>): Promise<Config> {
+  /** The configuration of a service over PostgreSQL, on any free port. */
+  async function configOf(variables: Record<string, string>): Promise<ResolvedConfig> {
     const keys = join(folder.path, "keys.json");
     await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
     const common = {
@@ -37,19 +39,19 @@ describe("the service's databases", () => {
     }
   }
 
-  async function expectRefused(config: Config, code: string, message: RegExp): Promise<void> {
+  async function expectRefused(config: ResolvedConfig, code: string, message: RegExp): Promise<void> {
     const error = await failure(startService(config));
     expect(error).to.be.instanceOf(ArgumentError).with.property("code", code);
     expect((error as ArgumentError).message).to.match(message);
   }
 
   describe("migrations", () => {
-    it("that were not run keep the service from starting, and the message says how to run them", async () => {
+    it("that are missing prevent a start, and the message names the command that runs them", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
       await expectRefused(config, "SCHEMA_OUTDATED", /0 of the 1 migrations.*keyroot migrate/);
     });
 
-    it("that were run let it start, and again change nothing", async () => {
+    it("that were run allow a start, and running them again has no effect", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url, url);
       const running = await startService(await configOf({ DATABASE_URL: url }));
@@ -57,7 +59,7 @@ describe("the service's databases", () => {
       await running.close();
     });
 
-    it("that were not run in one region's database keep it from starting", async () => {
+    it("that are missing in one region's database prevent a start", async () => {
       const [home, west] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
       await migrate(home);
       const config = await configOf({ DATABASE_URL: home, DATABASE_URL_US_WEST_2: west });
@@ -66,19 +68,19 @@ describe("the service's databases", () => {
       await (await startService(config)).close();
     });
 
-    it("of a newer version, or others, keep it from starting", async () => {
+    it("of a newer or different version prevent a start", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       const config = await configOf({ DATABASE_URL: url });
       await runAt(url, "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES ('newer', 9e12)");
-      await expectRefused(config, "SCHEMA_OUTDATED", /other migrations/);
+      await expectRefused(config, "SCHEMA_OUTDATED", /does not know/);
       await runAt(url, "DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'newer'");
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
-      await expectRefused(config, "SCHEMA_OUTDATED", /other migrations/);
+      await expectRefused(config, "SCHEMA_OUTDATED", /does not know/);
     });
 
-    it("make the tables that the code describes: nothing is left to generate", async () => {
-      // Inside of the project, where the tool finds the packages that the tables import.
+    it("create the tables that tables.ts describes: drizzle-kit generates nothing new", async () => {
+      // Inside the project, where the tool finds the packages that tables.ts imports.
       const copy = await mkdtemp(join(project, "cache/migrations-"));
       try {
         await cp(join(project, STORE, "migrations"), copy, { recursive: true });
@@ -102,22 +104,29 @@ describe("the service's databases", () => {
       }
     });
 
-    it("keep the counts of the limit of rate out of the log of writes: they need not outlive a crash", async () => {
+    it("create an unlogged table for the rate limit, whose counts need not survive a crash", async () => {
       const sql = await readFile(join(project, STORE, "migrations/0000_start.sql"), "utf8");
       expect(sql).to.include('CREATE UNLOGGED TABLE "rate_limits"');
     });
   });
 
-  it("that are away keep the service from starting", async () => {
+  it("that are unreachable prevent a start, and no error contains their password", async () => {
     const config = await configOf({ DATABASE_URL: "postgres://user:hidden-word@127.0.0.1:1/none" });
     const error = (await failure(startService(config))) as Error;
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
   });
 
-  describe("the folder of the one in this process", () => {
-    it("outlives the service, with all that it knows", async () => {
-      const options = { url: undefined, folder: join(folder.path, "database") };
+  describe("PGlite's folder", () => {
+    // One for both tests: creating a database takes 2 s.
+    let pglite: string;
+    before(async () => {
+      pglite = await mkdtemp(join(tmpdir(), "keyroot-pglite-"));
+    });
+    after(() => rm(pglite, { recursive: true }));
+
+    it("keeps the data after the service has ended", async () => {
+      const options = { url: undefined, folder: pglite };
       let bizID: string;
       {
         await using databases = await openDatabases(options);
@@ -129,10 +138,10 @@ describe("the service's databases", () => {
       expect(await new PartnerStore(databases.home).exists(bizID)).to.equal(true);
     });
 
-    it("is one process's alone, until that one ends or is killed", async () => {
-      const options = { url: undefined, folder: join(folder.path, "database") };
+    it("is locked by one process, until that process ends or is killed", async () => {
+      const options = { url: undefined, folder: pglite };
       const program = `
-        import { openDatabases } from ${JSON.stringify(new URL("../../../packages/operator/src/service/store/database.ts", import.meta.url).href)};
+        import { openDatabases } from ${JSON.stringify(new URL(`../../../${STORE}/database.ts`, import.meta.url).href)};
         const databases = await openDatabases({ folder: process.argv[1] });
         console.log("open");
         setInterval(() => databases, 1000);`;
@@ -142,7 +151,7 @@ describe("the service's databases", () => {
       try {
         await once(child.stdout, "data");
         const config = await configOf({ KEYROOT_DATABASE_FOLDER: options.folder });
-        await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*: ask that one/);
+        await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*: stop it/);
       } finally {
         child.kill("SIGKILL");
         await once(child, "exit");
@@ -152,4 +161,58 @@ describe("the service's databases", () => {
       await databases[Symbol.asyncDispose]();
     });
   });
+
+  describe("without the package of PGlite", () => {
+    let installation: string;
+    before(async () => {
+      installation = await installWithout("@electric-sql");
+    });
+    after(() => rm(installation, { recursive: true }));
+
+    /** Runs a program that may use `openDatabases`; prints one line of JSON. */
+    function run(program: string): unknown {
+      const module = pathToFileURL(join(installation, STORE, "database.ts")).href;
+      const source = `import { openDatabases } from ${JSON.stringify(module)};\n${program}`;
+      const output = execFileSync(process.execPath, ["--input-type=module", "--eval", source], {
+        cwd: installation,
+        encoding: "utf8",
+      });
+      return JSON.parse(output);
+    }
+
+    it("a service without DATABASE_URL does not start, and the message names both remedies", () => {
+      const answer = run(`
+        const { code, message } = await openDatabases({ url: undefined }).catch((error) => error);
+        console.log(JSON.stringify({ code, message }));`);
+      expect(answer).to.include({ code: "CONFIGURATION_INVALID" });
+      expect(answer).to.have.property("message").that.includes("Set DATABASE_URL");
+      expect(answer).to.have.property("message").that.includes("npm install @electric-sql/pglite");
+    });
+
+    it("a service with DATABASE_URL works", async () => {
+      const answer = run(`
+        await using databases = await openDatabases({ url: ${JSON.stringify(await freshDatabaseUrl())} });
+        await databases.migrate();
+        console.log(JSON.stringify((await databases.home.execute("select count(*)::int from partners")).rows));`);
+      expect(answer).to.deep.equal([{ count: 0 }]);
+    });
+  });
 });
+
+/** Copies both packages into a folder whose node_modules lacks one scope. Everything else in it is linked. */
+async function installWithout(scope: string): Promise<string> {
+  // Outside the project, whose own node_modules must not be found.
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-installation-"));
+  const modules = join(folder, "node_modules");
+  await mkdir(modules);
+  for (const name of ["keyroot", "operator"]) {
+    const files = { recursive: true, filter: (path: string) => !path.includes("node_modules") };
+    await cp(join(project, "packages", name), join(folder, "packages", name), files);
+  }
+  for (const name of await readdir(join(project, "node_modules"))) {
+    if (name === scope || name === "keyroot") continue;
+    await symlink(join(project, "node_modules", name), join(modules, name));
+  }
+  await symlink(join(folder, "packages/keyroot"), join(modules, "keyroot"));
+  return folder;
+}

@@ -49,11 +49,11 @@ describeOnEachDatabase("public keys", (service) => {
       expect(pending).to.include({ ...KEY, state: "pending" });
 
       const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
-      const { publicKeys } = service.service;
-      await publicKeys.submitted("eu-west-1", root, [user.userID], Date.now());
+      const { publicKeys } = service.context;
+      await publicKeys.markSubmitted("eu-west-1", root, [user.userID], Date.now());
       expect(await record()).to.deep.equal({ ...pending, state: "submitted", root });
       const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
-      await publicKeys.published("eu-west-1", addition, Date.now());
+      await publicKeys.markPublished("eu-west-1", addition, Date.now());
       expect(await record()).to.deep.equal({ ...pending, state: "published", root, transaction });
     });
   });

@@ -5,9 +5,8 @@ import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/reg
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import type { ChainConfig } from "../../../packages/operator/src/service/config.ts";
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
-import { KeyPublisher } from "../../../packages/operator/src/service/publishing/publishRegistered.ts";
+import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { attempts, plans } from "../../../packages/operator/src/service/store/tables.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
@@ -87,8 +86,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     confirmations: 1,
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
   });
-  const publisherOver = (open: Databases, signer?: Signer) =>
-    new KeyPublisher({ databases: open, publicKeys: new PublicKeyStore(open), now: () => Date.now() }, chain(), signer);
+  const publisherOver = (open: Databases, signer?: Signer) => new KeyPublisher(open, chain(), signer);
   const signerAway = (): Signer => ({
     address: fresh.owner,
     sign: () => Promise.reject(new Error("the signer is away")),
@@ -116,8 +114,8 @@ describeOnBoth("publishing from the service", (startChain) => {
   it("publishes each region's keys into its own store, and says of each where it is", async () => {
     const records = sampleRecords(5);
     await register(records);
-    expect(await publisherOver(databases).waiting()).to.equal(5);
-    const batches = await publisherOver(databases).publishPending();
+    expect(await publisherOver(databases).countUnpublished()).to.equal(5);
+    const batches = await publisherOver(databases).publish();
     expect(batches.map(({ users }) => users)).to.deep.equal([3, 2]);
     expect(await rootsOf(records)).to.deep.equal(records.map((_, i) => batches[i % 2]?.root));
     for (const [i, record] of records.entries()) {
@@ -126,7 +124,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     }
     expect(await readdir(filesOf("us-west-2"))).to.deep.equal([`${batches[0]?.root}.json`]);
     expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
-    expect(await publisherOver(databases).publishPending()).to.deep.equal([]);
+    expect(await publisherOver(databases).publish()).to.deep.equal([]);
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
@@ -134,24 +132,24 @@ describeOnBoth("publishing from the service", (startChain) => {
     const records = sampleRecords(3);
     await register(records);
     const stuck = publisherOver(databases, signerAway());
-    expect(await failure(stuck.publishPending())).to.have.property("message", "the signer is away");
+    expect(await failure(stuck.publish())).to.have.property("message", "the signer is away");
     const submitted = await stateOf(records[0] ?? never(), 0);
     expect(submitted).to.include({ state: "submitted" });
-    await publisherOver(databases).publishPending();
+    await publisherOver(databases).publish();
     expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: submitted?.root });
   });
 
   it("makes a file of its plan anew that the store has lost, from what is registered", async () => {
     const records = sampleRecords(2);
     await register(records);
-    await failure(publisherOver(databases, signerAway()).publishPending());
+    await failure(publisherOver(databases, signerAway()).publish());
     const [name = ""] = await readdir(filesOf("us-west-2"));
     const path = `${filesOf("us-west-2")}/${name}`;
     const whole = await readFile(path, "utf8");
     await rm(path);
     // Registered since: they are none of the plan's.
     await register(sampleRecords(4).slice(2));
-    const batches = await publisherOver(databases).publishPending();
+    const batches = await publisherOver(databases).publish();
     expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
     expect(await readFile(path, "utf8")).to.equal(whole);
     expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: name.slice(0, 64) });
@@ -161,24 +159,24 @@ describeOnBoth("publishing from the service", (startChain) => {
     const records = sampleRecords(2);
     await register(records);
     const snapshot = await fresh.call("evm_snapshot", []);
-    await publisherOver(databases).publishPending();
+    await publisherOver(databases).publish();
     await fresh.call("evm_revert", [snapshot]);
     expect(await rootsOf(records)).to.deep.equal([undefined, undefined]);
-    await publisherOver(databases).publishPending();
+    await publisherOver(databases).publish();
     expect(await rootsOf(records)).to.not.include(undefined);
   });
 
   it("keeps a root that a user has from elsewhere", async () => {
     const [record = never(), ...others] = sampleRecords(3);
     await register([record]);
-    await publisherOver(databases).publishPending();
+    await publisherOver(databases).publish();
     const earlier = await stateOf(record, 0);
     // Another database, as after a restore from a state before that.
     const restored = await freshDatabases();
     await databases[Symbol.asyncDispose]();
     databases = restored;
     await register([record, ...others]);
-    await publisherOver(databases).publishPending();
+    await publisherOver(databases).publish();
     expect(await stateOf(record, 0)).to.deep.equal(earlier);
     expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
   });
@@ -193,7 +191,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.merkleDir },
     });
     try {
-      while ((await publisherOver(databases).waiting()) > 0) await sleep(50);
+      while ((await publisherOver(databases).countUnpublished()) > 0) await sleep(50);
     } finally {
       signalGroup(service, "SIGTERM");
       await untilGroupIsGone(service);

@@ -267,9 +267,9 @@ describeOnEachDatabase("refresh tokens", (service) => {
         ).length;
       await create("A watch", newKey());
       expect(await sealed()).to.equal(1);
-      await service.service.refreshTokens.dropSealed(Date.now() + DAY - 60_000);
+      await service.context.refreshTokens.dropSealed(Date.now() + DAY - 60_000);
       expect(await sealed()).to.equal(1);
-      await service.service.refreshTokens.dropSealed(Date.now() + DAY + 60_000);
+      await service.context.refreshTokens.dropSealed(Date.now() + DAY + 60_000);
       expect(await sealed()).to.equal(0);
     });
   });

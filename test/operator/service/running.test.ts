@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../../packages/operator/src/service/config.ts";
-import { startService } from "../../../packages/operator/src/service/server.ts";
+import { startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { runAt } from "../../../fixtures/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
@@ -18,7 +18,7 @@ import { Caller, expectProblem, randomHex, type TestPartner } from "../../suppor
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
-const [CONFIG, SERVER] = ["config", "server"].map((name) =>
+const [CONFIG, SERVER] = ["config", "startService"].map((name) =>
   JSON.stringify(new URL(`../../../packages/operator/src/service/${name}.ts`, import.meta.url).href),
 );
 /** The service as a process of its own, configured by its environment. */

@@ -45,9 +45,12 @@ export const OPERATIONS: readonly Operation[] = await readOperations();
 
 async function readOperations(): Promise<Operation[]> {
   await using app = await unconnectedApp();
-  const answer = await app.inject("/openapi.json");
-  const { paths } = withoutReferences(answer.json()) as { paths: Record<string, { post: Described }> };
-  return Object.entries(paths).map(([path, { post }]) => {
+  const documents = await Promise.all(["/openapi.json", "/openapi-operator.json"].map((path) => app.inject(path)));
+  const operations = documents.flatMap((document) => {
+    const { paths } = withoutReferences(document.json()) as { paths: Record<string, { post: Described }> };
+    return Object.entries(paths);
+  });
+  return operations.map(([path, { post }]) => {
     const { tags, parameters = [], requestBody, responses } = post;
     const [taker] = tags;
     return {

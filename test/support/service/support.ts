@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { makeApp } from "../../../packages/operator/src/service/app.ts";
-import type { App } from "../../../packages/operator/src/service/operation.ts";
-import { makeService, type Service } from "../../../packages/operator/src/service/service.ts";
+import { makeContext, type ServiceContext } from "../../../packages/operator/src/service/http/context.ts";
+import type { App } from "../../../packages/operator/src/service/http/defineOperation.ts";
 import {
   type DatabaseOptions,
   type Databases,
@@ -27,32 +27,32 @@ export interface TestServiceOptions {
   signingKeys?: SigningKeys;
   rateLimit?: number;
   trustedProxies?: string[];
-  publish?: Service["publish"];
+  publish?: ServiceContext["publish"];
 }
 
 /** A service that takes real HTTP requests, with its insides for tests that must see them. */
 export class TestService extends Caller {
   /** Its time is so many milliseconds ahead of the machine's. */
   ahead = 0;
-  #running: { app: App; service: Service } | undefined;
+  #running: { app: App; context: ServiceContext } | undefined;
 
   constructor() {
     super(ADMIN_TOKEN);
   }
 
-  get service(): Service {
+  get context(): ServiceContext {
     if (this.#running === undefined) throw new Error("The service is not started yet.");
-    return this.#running.service;
+    return this.#running.context;
   }
 
   get databases(): Databases {
-    return this.service.databases;
+    return this.context.databases;
   }
 
   /** Listens, over databases that stay open when it closes. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimit = 0, trustedProxies = [], publish = nothingToPublish } = options;
-    const service = makeService({
+    const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
       issuer: ISSUER,
@@ -63,8 +63,8 @@ export class TestService extends Caller {
       publish,
       now: () => Date.now() + this.ahead,
     });
-    const app = await makeApp(service, { trustedProxies });
-    this.#running = { app, service };
+    const app = await makeApp(context, { trustedProxies });
+    this.#running = { app, context };
     this.url = await app.listen({ host: "127.0.0.1", port: 0 });
     return this;
   }
@@ -79,7 +79,7 @@ export async function unconnectedApp(): Promise<App> {
   const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
   const signingKeys = await toSigningKeys([SIGNING_JWK]);
   const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX };
-  return makeApp(makeService({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }));
+  return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }));
 }
 
 /** Opens an empty database of the run's PostgreSQL, with all tables; regions may have one of their own. */

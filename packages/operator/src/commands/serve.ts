@@ -1,6 +1,6 @@
 import { ArgumentError } from "keyroot/errors";
 import { readConfig } from "../service/config.ts";
-import { startService } from "../service/server.ts";
+import { startService } from "../service/startService.ts";
 import { untilStopped } from "../stack/untilStopped.ts";
 import { command, print } from "./command.ts";
 
@@ -18,10 +18,10 @@ export default command(async ({ every, atLeast, json }: Args) => {
     const message = "--every is a number of seconds, 0 or more, and --at-least a number of keys, 1 or more.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  const service = await startService(config, every === 0 ? undefined : { every, atLeast });
+  const service = await startService({ ...config, ...(every > 0 && { schedule: { every, atLeast } }) });
   try {
     const { url } = service;
-    const database = config.databaseUrl === undefined ? config.databaseFolder : "PostgreSQL";
+    const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
     print(json ? JSON.stringify({ url }) : servingLines(url, database));
     await stopped;
   } finally {

@@ -2,163 +2,245 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { ArgumentError } from "keyroot/errors";
 import type { Region } from "keyroot/identity";
+import type { ChainConfig } from "./publishing/keyPublisher.ts";
+import type { Schedule } from "./publishing/schedule.ts";
 
-/** Longest name of a bucket (S3), what `bucketOf` adds beside prefix and stage: three hyphens, a region, a user's id. */
-const MOST_BUCKET = 63;
+/** The configuration of a service. Every field is optional; docs/operations.md describes each under its variable. */
+export interface ServiceConfig {
+  /** The IP address to listen on. Default 127.0.0.1. */
+  host?: string | undefined;
+  /** The port to listen on; 0 for any free port. Default 8547. */
+  port?: number | undefined;
+  /** The URL at which callers reach the service: the issuer of access tokens. Required with `databaseUrl`. */
+  baseUrl?: string | undefined;
+  /** The name of the deployment stage. Default `dev`. */
+  stage?: string | undefined;
+  /** The first part of buckets' names. Default `keyroot`. */
+  bucketPrefix?: string | undefined;
+  /** `postgres://…` of the home database. Without it, PGlite runs in this process, for development. */
+  databaseUrl?: string | undefined;
+  /** The regions that have a PostgreSQL of their own. Default `databaseUrl` for both. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder of PGlite; null keeps its data in memory. Default `.keyroot/database`. */
+  databaseFolder?: string | null | undefined;
+  /** Maximum connections to each PostgreSQL. Default 10. */
+  connections?: number | undefined;
+  /** The file of signing keys. Required with `databaseUrl`; otherwise a new key is made at each start. */
+  signingKeys?: string | undefined;
+  /** The operator's token, at least 32 characters. If unset, admin operations are disabled. */
+  adminToken?: string | undefined;
+  /** Requests per minute and caller; 0 for no limit. Default 6000. */
+  rateLimit?: number | undefined;
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
+  trustedProxies?: string[] | undefined;
+  /** `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
+  logLevel?: LogLevel | undefined;
+  /** Where to publish registered keys. If unset, keys are registered and not published. */
+  chain?: ChainOptions | undefined;
+  /** When to publish. If unset, keys are published by the operator's command only. Requires `chain`. */
+  schedule?: Schedule | undefined;
+}
+
+/** Where to publish registered keys. */
+export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract"> {
+  /** Blocks after which a root counts as published, its own included. Default 1. */
+  confirmations?: number | undefined;
+  /** Where Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`; for all regions, or per region. */
+  files: string | ChainConfig["files"];
+}
+
+/** A complete, valid configuration. */
+export type ResolvedConfig = z.output<typeof schema>;
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
 const DEFAULT_BUCKET_PREFIX = "keyroot";
 const DEFAULT_STAGE = "dev";
-const BUCKET_REST = 3 + "us-west-2".length + 32;
+/** The longest name of an S3 bucket, without the parts that `bucketName` adds: three hyphens, region and user id. */
+const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
-/** Everything that an operator can set, each by an environment variable. */
-export interface Config {
-  host: string;
-  port: number;
-  /** The service's address as its callers know it: the issuer of access tokens. */
-  baseUrl: string | undefined;
-  stage: string;
-  bucketPrefix: string;
-  databaseUrl: string | undefined;
-  regionUrls: Record<Region, string | undefined>;
-  /** The folder of the database in this process; undefined with PostgreSQL, and for one in memory. */
-  databaseFolder: string | undefined;
-  connections: number;
-  /** The file of signing keys; undefined makes a key for this run. */
-  signingKeys: string | undefined;
-  adminToken: string | undefined;
-  /** How many requests a caller may make in a minute; 0 for any number. */
-  rateLimit: number;
-  /** The proxies whose word on the caller's address is taken: addresses and networks. */
-  trustedProxies: string[];
-  logLevel: string;
-  chain: ChainConfig | undefined;
-}
+const text = () => z.string("must be a string");
+const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
+const postgresUrl = () => url(/^postgres(?:ql)?$/, "postgres://user:password@host/database");
+const httpUrl = () => url(/^https?$/, "https://host");
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int(error).min(min, error).max(max, error);
+};
+const label = () =>
+  text().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens");
+const inEachRegion = <T extends z.ZodType>(value: T) => z.strictObject({ "us-west-2": value, "eu-west-1": value });
 
-/** Where the service publishes keys. */
-export interface ChainConfig {
-  rpcUrl: string;
-  contract: string;
-  /** How many blocks deep a root must be to count as published; 1 is the newest. */
-  confirmations: number;
-  /** Where each region's Merkle-tree files are stored. */
-  files: Record<Region, string>;
-}
-
-const url = (protocols: RegExp) => z.url({ protocol: protocols, error: "is not an address of the right kind" });
-const postgres = url(/^postgres(?:ql)?$/);
-const http = url(/^https?$/);
-const count = (most: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, "is not a whole number")
-    .transform(Number)
-    .pipe(z.number().max(most, `is more than ${most}`));
-const name = z.string().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "is not lower case, digits and hyphens");
-
-const environment = z.object({
-  DATABASE_URL: postgres.optional(),
-  DATABASE_URL_US_WEST_2: postgres.optional(),
-  DATABASE_URL_EU_WEST_1: postgres.optional(),
-  KEYROOT_HOST: z
-    .string()
-    .refine((host) => host === "localhost" || isIP(host) !== 0, "is not an IP address")
+const schema = z.strictObject({
+  host: text()
+    .refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost")
     .default("127.0.0.1"),
-  KEYROOT_PORT: count(65_535).default(8547),
-  KEYROOT_BASE_URL: http.optional(),
-  KEYROOT_STAGE: name.default(DEFAULT_STAGE),
-  KEYROOT_BUCKET_PREFIX: name.default(DEFAULT_BUCKET_PREFIX),
-  KEYROOT_DATABASE_FOLDER: z.string().default(".keyroot/database"),
-  KEYROOT_DATABASE_CONNECTIONS: count(1000).default(10),
-  KEYROOT_SIGNING_KEYS: z.string().optional(),
-  KEYROOT_ADMIN_TOKEN: z.string().min(32, "has less than 32 characters").optional(),
-  KEYROOT_RATE_LIMIT: count(1_000_000).default(6000),
-  KEYROOT_TRUSTED_PROXIES: z
-    .string()
-    .transform((list) => list.split(",").map((proxy) => proxy.trim()))
-    .refine((list) => list.every(isNetwork), "is not a list of addresses and networks, with commas between them")
-    .default([]),
-  KEYROOT_LOG_LEVEL: z
-    .enum(["fatal", "error", "warn", "info", "debug", "silent"], "is no level of the log")
-    .default("info"),
-  KEYROOT_RPC_URL: http.optional(),
-  KEYROOT_CONTRACT: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/, "is not 0x and 40 hex digits")
+  port: wholeNumber(0, 65_535).default(8547),
+  baseUrl: httpUrl()
+    .transform((baseUrl) => baseUrl.replace(/\/$/, ""))
     .optional(),
-  KEYROOT_CONFIRMATIONS: count(1000).pipe(z.number().min(1, "is less than 1")).default(1),
-  KEYROOT_FILES: z.string().optional(),
-  KEYROOT_FILES_US_WEST_2: z.string().optional(),
-  KEYROOT_FILES_EU_WEST_1: z.string().optional(),
-});
+  stage: label().default(DEFAULT_STAGE),
+  bucketPrefix: label().default(DEFAULT_BUCKET_PREFIX),
+  databaseUrl: postgresUrl().optional(),
+  regionUrls: inEachRegion(postgresUrl().optional()).default({}),
+  databaseFolder: text().nullable().default(".keyroot/database"),
+  connections: wholeNumber(1, 1000).default(10),
+  signingKeys: text().optional(),
+  adminToken: text().min(32, "must have at least 32 characters").optional(),
+  rateLimit: wholeNumber(0, 1_000_000).default(6000),
+  trustedProxies: z
+    .array(text())
+    .refine((list) => list.every(isNetwork), "must be IP addresses and networks, separated by commas")
+    .default([]),
+  logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  chain: z
+    .strictObject({
+      rpcUrl: httpUrl(),
+      contract: text().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits"),
+      confirmations: wholeNumber(1, 1000).default(1),
+      files: z.union(
+        [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
+        "must be a folder or s3://<bucket>/<prefix>",
+      ),
+    })
+    .optional(),
+  schedule: z
+    .strictObject({ every: z.number().positive("must be greater than 0"), atLeast: wholeNumber(1, 1e9) })
+    .optional(),
+}) satisfies z.ZodType<unknown, ServiceConfig>;
 
-/** What no variable shows by itself. */
-function faultsOfAll(set: Record<string, string | undefined>): string[] {
-  const faults: string[] = [];
-  const { DATABASE_URL, KEYROOT_SIGNING_KEYS, KEYROOT_BASE_URL, KEYROOT_RPC_URL, KEYROOT_CONTRACT, KEYROOT_FILES } =
-    set;
-  if (DATABASE_URL !== undefined) {
-    // Not development: all replicas sign alike, and they and their callers agree on the issuer.
-    if (KEYROOT_SIGNING_KEYS === undefined) faults.push("KEYROOT_SIGNING_KEYS is missing: all replicas sign alike");
-    if (KEYROOT_BASE_URL === undefined) faults.push("KEYROOT_BASE_URL is missing: it is the issuer of access tokens");
-  }
-  const chain = { KEYROOT_RPC_URL, KEYROOT_CONTRACT, KEYROOT_FILES };
-  if (Object.values(chain).some((value) => value !== undefined)) {
-    for (const [name, value] of Object.entries(chain))
-      if (value === undefined) faults.push(`${name} is missing: publishing needs ${Object.keys(chain).join(", ")}`);
-  }
-  const { KEYROOT_BUCKET_PREFIX: prefix = DEFAULT_BUCKET_PREFIX, KEYROOT_STAGE: stage = DEFAULT_STAGE } = set;
-  if (prefix.length + stage.length + BUCKET_REST > MOST_BUCKET) {
-    const most = MOST_BUCKET - BUCKET_REST;
-    faults.push(
-      `KEYROOT_BUCKET_PREFIX and KEYROOT_STAGE have together more than ${most} characters: too long for a bucket`,
-    );
-  }
-  return faults;
+/** The environment variable of each field of the configuration. */
+export const VARIABLES = {
+  databaseUrl: "DATABASE_URL",
+  "regionUrls.us-west-2": "DATABASE_URL_US_WEST_2",
+  "regionUrls.eu-west-1": "DATABASE_URL_EU_WEST_1",
+  host: "KEYROOT_HOST",
+  port: "KEYROOT_PORT",
+  baseUrl: "KEYROOT_BASE_URL",
+  stage: "KEYROOT_STAGE",
+  bucketPrefix: "KEYROOT_BUCKET_PREFIX",
+  databaseFolder: "KEYROOT_DATABASE_FOLDER",
+  connections: "KEYROOT_DATABASE_CONNECTIONS",
+  signingKeys: "KEYROOT_SIGNING_KEYS",
+  adminToken: "KEYROOT_ADMIN_TOKEN",
+  rateLimit: "KEYROOT_RATE_LIMIT",
+  trustedProxies: "KEYROOT_TRUSTED_PROXIES",
+  logLevel: "KEYROOT_LOG_LEVEL",
+  "chain.rpcUrl": "KEYROOT_RPC_URL",
+  "chain.contract": "KEYROOT_CONTRACT",
+  "chain.confirmations": "KEYROOT_CONFIRMATIONS",
+  "chain.files": "KEYROOT_FILES",
+  "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
+  "chain.files.eu-west-1": "KEYROOT_FILES_EU_WEST_1",
+} as const;
+
+type Variable = (typeof VARIABLES)[keyof typeof VARIABLES];
+
+/**
+ * Reads the configuration from environment variables. A variable that is set to the empty string counts as unset.
+ * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid variable, and no value
+ * @example
+ * ```ts
+ * const service = await startService({ ...readConfig(process.env), port: 0 });
+ * ```
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
+  const read = (variable: Variable) => (environment[variable] === "" ? undefined : environment[variable]);
+  const number = (variable: Variable) => {
+    const value = read(variable);
+    return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  };
+  const rpcUrl = read("KEYROOT_RPC_URL");
+  const contract = read("KEYROOT_CONTRACT");
+  const files = read("KEYROOT_FILES");
+  const publishes = [rpcUrl, contract, files].some((value) => value !== undefined);
+  const config = {
+    databaseUrl: read("DATABASE_URL"),
+    regionUrls: { "us-west-2": read("DATABASE_URL_US_WEST_2"), "eu-west-1": read("DATABASE_URL_EU_WEST_1") },
+    host: read("KEYROOT_HOST"),
+    port: number("KEYROOT_PORT"),
+    baseUrl: read("KEYROOT_BASE_URL"),
+    stage: read("KEYROOT_STAGE"),
+    bucketPrefix: read("KEYROOT_BUCKET_PREFIX"),
+    databaseFolder: read("KEYROOT_DATABASE_FOLDER"),
+    connections: number("KEYROOT_DATABASE_CONNECTIONS"),
+    signingKeys: read("KEYROOT_SIGNING_KEYS"),
+    adminToken: read("KEYROOT_ADMIN_TOKEN"),
+    rateLimit: number("KEYROOT_RATE_LIMIT"),
+    trustedProxies: read("KEYROOT_TRUSTED_PROXIES")
+      ?.split(",")
+      .map((proxy) => proxy.trim()),
+    logLevel: read("KEYROOT_LOG_LEVEL"),
+    chain: publishes
+      ? {
+          rpcUrl,
+          contract,
+          confirmations: number("KEYROOT_CONFIRMATIONS"),
+          files:
+            files === undefined
+              ? undefined
+              : {
+                  "us-west-2": read("KEYROOT_FILES_US_WEST_2") ?? files,
+                  "eu-west-1": read("KEYROOT_FILES_EU_WEST_1") ?? files,
+                },
+        }
+      : undefined,
+  };
+  return resolve(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
 }
 
 /**
- * Reads the service's configuration. Variables that are set to nothing count as not set.
- * @throws ArgumentError CONFIGURATION_INVALID, one message that names everything wrong, without any value
+ * Checks a configuration and adds the defaults.
+ * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
  */
-export function readConfig(variables: NodeJS.ProcessEnv): Config {
-  const set = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
-  const parsed = environment.safeParse(set);
-  const faults = [
-    ...(parsed.error?.issues ?? []).map(({ path, message }) => `${path.join(".")} ${message}`),
-    ...faultsOfAll(set),
-  ];
-  if (!parsed.success || faults.length > 0)
-    throw new ArgumentError("CONFIGURATION_INVALID", `The configuration is not valid:\n  ${faults.join("\n  ")}`);
+export function resolveConfig(config: ServiceConfig): ResolvedConfig {
+  return resolve(config, (field) => field);
+}
 
-  const env = parsed.data;
-  const { KEYROOT_RPC_URL: rpcUrl, KEYROOT_CONTRACT: contract, KEYROOT_FILES: files } = env;
-  return {
-    host: env.KEYROOT_HOST,
-    port: env.KEYROOT_PORT,
-    baseUrl: env.KEYROOT_BASE_URL?.replace(/\/$/, ""),
-    stage: env.KEYROOT_STAGE,
-    bucketPrefix: env.KEYROOT_BUCKET_PREFIX,
-    databaseUrl: env.DATABASE_URL,
-    regionUrls: { "us-west-2": env.DATABASE_URL_US_WEST_2, "eu-west-1": env.DATABASE_URL_EU_WEST_1 },
-    databaseFolder: env.DATABASE_URL === undefined ? env.KEYROOT_DATABASE_FOLDER : undefined,
-    connections: env.KEYROOT_DATABASE_CONNECTIONS,
-    signingKeys: env.KEYROOT_SIGNING_KEYS,
-    adminToken: env.KEYROOT_ADMIN_TOKEN,
-    rateLimit: env.KEYROOT_RATE_LIMIT,
-    trustedProxies: env.KEYROOT_TRUSTED_PROXIES,
-    logLevel: env.KEYROOT_LOG_LEVEL,
-    chain:
-      rpcUrl === undefined || contract === undefined || files === undefined
-        ? undefined
-        : {
-            rpcUrl,
-            contract,
-            confirmations: env.KEYROOT_CONFIRMATIONS,
-            files: {
-              "us-west-2": env.KEYROOT_FILES_US_WEST_2 ?? files,
-              "eu-west-1": env.KEYROOT_FILES_EU_WEST_1 ?? files,
-            },
-          },
-  };
+/** @param nameOf returns how messages call a field, such as `chain.rpcUrl` */
+function resolve(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
+  const parsed = schema.safeParse(config, { reportInput: true });
+  const faults = [
+    ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, nameOf)),
+    ...faultsBetweenFields(config as ServiceConfig, nameOf),
+  ];
+  if (parsed.success && faults.length === 0) return parsed.data;
+  throw new ArgumentError("CONFIGURATION_INVALID", `The configuration is invalid:\n  ${faults.join("\n  ")}`);
+}
+
+function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): string {
+  const field = issue.path.join(".");
+  const name = nameOf(field);
+  if (issue.code === "unrecognized_keys") {
+    const keys = issue.keys.map((key) => (field === "" ? key : `${field}.${key}`));
+    return `${keys.join(", ")} is not a field of the configuration`;
+  }
+  if (issue.input !== undefined) return `${name} ${issue.message}`;
+  const required = ["chain.rpcUrl", "chain.contract", "chain.files"];
+  return required.includes(field)
+    ? `${name} is missing: publishing requires ${required.map(nameOf).join(", ")}`
+    : `${name} is missing`;
+}
+
+/** The rules that concern several fields. */
+function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => string): string[] {
+  const { databaseUrl, signingKeys, baseUrl, chain, schedule } = config;
+  const { stage = DEFAULT_STAGE, bucketPrefix = DEFAULT_BUCKET_PREFIX } = config;
+  const faults: string[] = [];
+  if (databaseUrl !== undefined) {
+    // In production, all replicas must sign alike, and callers must know the issuer.
+    if (signingKeys === undefined)
+      faults.push(`${nameOf("signingKeys")} is missing: all replicas need the same signing keys`);
+    if (baseUrl === undefined) faults.push(`${nameOf("baseUrl")} is missing: it is the issuer of access tokens`);
+  }
+  if (schedule !== undefined && chain === undefined)
+    faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
+  if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
+    const names = `${nameOf("bucketPrefix")} and ${nameOf("stage")}`;
+    faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together, so that bucket names fit`);
+  }
+  return faults;
 }
 
 function isNetwork(text: string): boolean {

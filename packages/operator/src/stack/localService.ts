@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { readConfig } from "../service/config.ts";
-import { type RunningService, startService } from "../service/server.ts";
+import { type RunningService, startService } from "../service/startService.ts";
 import { listen } from "./ports.ts";
 
 /** A partner service for development: in this process, its database in memory, made fresh for this run. */
@@ -30,7 +30,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_CONTRACT: chain.contract,
     KEYROOT_FILES: chain.merkleDir,
   });
-  const service = await startService({ ...config, databaseFolder: undefined });
+  const service = await startService({ ...config, databaseFolder: null });
   return { ...service, adminToken };
 }
 

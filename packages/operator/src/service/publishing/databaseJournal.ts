@@ -7,7 +7,7 @@ import type { Database } from "../store/database.ts";
 import { attempts, plans } from "../store/tables.ts";
 import type { Fenced } from "./lease.ts";
 
-/** Keeps a region's plan in the home database, for whoever holds the lease. */
+/** Stores a region's plan and attempts in the home database. Writes are fenced by the publisher's lease. */
 export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;
@@ -20,16 +20,16 @@ export class DatabaseJournal implements Journal {
     fenced: Fenced,
     region: Region,
     onPlan: (plan: Plan) => Promise<void>,
-    noted: Attempt[],
+    recorded: Attempt[],
   ) {
     this.#home = home;
     this.#fenced = fenced;
     this.#region = region;
     this.#onPlan = onPlan;
-    this.#attempts = noted;
+    this.#attempts = recorded;
   }
 
-  /** @param onPlan is told of a plan that is kept now, before any of its transactions is sent */
+  /** @param onPlan receives each plan after it is stored, and before any of its transactions is sent */
   static async open(
     home: Database,
     fenced: Fenced,

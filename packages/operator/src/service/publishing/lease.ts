@@ -4,21 +4,20 @@ import { ArgumentError } from "keyroot/errors";
 import type { Database } from "../store/database.ts";
 import { publisherLeases } from "../store/tables.ts";
 
-/** The one lease that there is. */
+/** The name of the only lease. */
 const NAME = "publisher";
-/** How long a publisher that says nothing keeps the lease. */
+/** How long the lease lasts after its last renewal. */
 const LEASE_SECONDS = 30;
 const RENEW_MS = 10_000;
 
-/** What a transaction of the home database does on behalf of the publisher. */
+/** Runs a transaction of the home database, in which no other publisher can take the lease. */
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Lets one publisher at a time work, among all replicas: by a row of the home database that expires by the database's own
- * clock, with a number that grows with every holder. A holder that was asleep while another took over finds its number
- * old, and writes nothing.
- * @param work is given what to write with, and a signal that ends when the lease is lost
- * @throws ArgumentError PUBLISHER_RUNNING where another holds the lease, or took it meanwhile
+ * Runs `work` while holding the publisher's lease: a row of the home database that expires by the database's clock. Its
+ * fencing token grows with every holder, so a holder that paused while another took over cannot write any more.
+ * @param work receives the fenced transaction, and a signal that aborts when the lease is lost
+ * @throws ArgumentError PUBLISHER_RUNNING when another publisher holds the lease, or took it during `work`
  */
 export async function withLease<T>(
   home: Database,
@@ -27,7 +26,7 @@ export async function withLease<T>(
 ): Promise<T> {
   const holder = randomUUID();
   const until = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`;
-  const [taken] = await home
+  const [lease] = await home
     .insert(publisherLeases)
     .values({ name: NAME, holder, fence: 1, until })
     .onConflictDoUpdate({
@@ -36,26 +35,26 @@ export async function withLease<T>(
       setWhere: sql`${publisherLeases.until} < clock_timestamp()`,
     })
     .returning();
-  if (taken === undefined) throw running("Another publisher is at work.");
+  if (lease === undefined) throw publisherRunning("Another publisher is running.");
 
-  const mine = and(eq(publisherLeases.name, NAME), eq(publisherLeases.fence, taken.fence));
+  const isOurs = and(eq(publisherLeases.name, NAME), eq(publisherLeases.fence, lease.fence));
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
-    const renewed = await home.update(publisherLeases).set({ until }).where(mine).returning();
+    const renewed = await home.update(publisherLeases).set({ until }).where(isOurs).returning();
     if (renewed.length === 0) lost.abort();
   };
   const timer = setInterval(
     () => {
-      // A database that is away for a moment is asked again; after that the lease is another's to take.
+      // A failed renewal is tried again. If the database stays unreachable, the lease expires.
       renew().catch(() => undefined);
     },
     Math.max(100, Math.min(RENEW_MS, (leaseSeconds * 1000) / 3)),
   );
   const fenced: Fenced = (write) =>
     home.transaction(async (transaction) => {
-      // Locked until the write is done: nobody takes over in between.
-      const [held] = await transaction.select().from(publisherLeases).where(mine).for("update");
-      if (held === undefined) throw running("Another publisher has taken over.");
+      // The row lock keeps other publishers from taking the lease before the transaction ends.
+      const [held] = await transaction.select().from(publisherLeases).where(isOurs).for("update");
+      if (held === undefined) throw publisherRunning("Another publisher has taken over.");
       return write(transaction);
     });
   try {
@@ -65,11 +64,11 @@ export async function withLease<T>(
     await home
       .update(publisherLeases)
       .set({ until: sql`clock_timestamp()` })
-      .where(mine)
+      .where(isOurs)
       .catch(() => undefined);
   }
 }
 
-function running(message: string): ArgumentError {
-  return new ArgumentError("PUBLISHER_RUNNING", `${message} It publishes what is pending, too.`);
+function publisherRunning(message: string): ArgumentError {
+  return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
 }

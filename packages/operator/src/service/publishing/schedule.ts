@@ -1,40 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeyrootError } from "keyroot/errors";
 
-/** When to publish what users register. */
+/** When to publish registered keys. */
 export interface Schedule {
-  /** Seconds from one look to the next. */
+  /** Seconds between two checks. */
   every: number;
-  /** How many keys must wait before a batch is worth its transaction. */
+  /** Publish when at least this many keys are unpublished. */
   atLeast: number;
 }
 
-export interface Scheduled {
-  /** How many keys wait. */
-  waiting: () => Promise<number>;
+/** What `publishBySchedule` calls. */
+export interface ScheduledPublisher {
+  countUnpublished: () => Promise<number>;
   publish: () => Promise<unknown>;
-  /** Is told why a round came to nothing; the next one tries again. */
-  failed: (error: unknown) => void;
+  /** Called with the error of a failed round. The next round tries again. */
+  onError: (error: unknown) => void;
 }
 
 /**
- * Publishes by a schedule until `signal` ends it; a round under way is finished first.
- * @returns once it has ended
+ * Publishes by a schedule until `signal` aborts. A round that is in progress then is finished.
+ * @returns when the last round has ended
  */
 export async function publishBySchedule(
   { every, atLeast }: Schedule,
-  { waiting, publish, failed }: Scheduled,
+  { countUnpublished, publish, onError }: ScheduledPublisher,
   signal: AbortSignal,
 ): Promise<void> {
-  const isOver = () => signal.aborted;
-  while (!isOver()) {
+  const isStopped = () => signal.aborted;
+  while (!isStopped()) {
     await sleep(every * 1000, undefined, { signal }).catch(() => undefined);
-    if (isOver()) return;
+    if (isStopped()) return;
     try {
-      if ((await waiting()) >= atLeast) await publish();
+      if ((await countUnpublished()) >= atLeast) await publish();
     } catch (error) {
-      // Another replica publishes: as it should be.
-      if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) failed(error);
+      // Expected with several replicas: one of them publishes.
+      if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) onError(error);
     }
   }
 }

@@ -1,11 +1,13 @@
 import { ServiceError } from "keyroot/errors";
-import { type App, operation } from "../operation.ts";
-import { schemas } from "../schemas.ts";
-import type { Service } from "../service.ts";
+import type { ServiceContext } from "../http/context.ts";
+import { type App, defineOperation } from "../http/defineOperation.ts";
+import { schemas } from "../http/schemas.ts";
 
-/** What needs no token: a partner and a user exchange their refresh tokens here. */
-export function publicRoutes(app: App, { refreshTokens, accessTokens, rateLimit, signingKeys, now }: Service): void {
-  operation(app, {
+/** Operations under /v1/public/, which require no token, and the public signing keys. */
+export function publicRoutes(app: App, context: ServiceContext): void {
+  const { refreshTokens, accessTokens, rateLimit, signingKeys, now } = context;
+
+  defineOperation(app, {
     path: "/v1/public/auth/jwt",
     summary: "Exchange a refresh token for an access token",
     tag: "public",
@@ -13,9 +15,9 @@ export function publicRoutes(app: App, { refreshTokens, accessTokens, rateLimit,
     schema: schemas.exchange,
     async handle({ biz_id: bizID, token }, { ip }) {
       await rateLimit(`address ${ip}`);
-      const bearer = await refreshTokens.bearerOf(token, bizID);
-      if (bearer !== undefined) return { jwt: await accessTokens.issue(bearer, now()) };
-      const message = "The refresh token is not one that stands for this biz_id.";
+      const principal = await refreshTokens.principalOf(token, bizID);
+      if (principal !== undefined) return { jwt: await accessTokens.issue(principal, now()) };
+      const message = "The refresh token is not an active token of this biz_id.";
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     },
   });

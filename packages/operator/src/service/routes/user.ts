@@ -1,85 +1,77 @@
-import type { FastifyRequest } from "fastify";
 import { ServiceError } from "keyroot/errors";
-import { checkKeyRecord, toKeyRecord } from "keyroot/identity";
-import { checkNewPublicKey } from "keyroot/identity";
-import { type App, operation } from "../operation.ts";
-import { schemas } from "../schemas.ts";
-import type { Service } from "../service.ts";
+import { checkKeyRecord, checkNewPublicKey, toKeyRecord, type UserID } from "keyroot/identity";
+import type { ServiceContext } from "../http/context.ts";
+import { type App, defineOperation } from "../http/defineOperation.ts";
+import { requirePrincipal } from "../http/requirePrincipal.ts";
+import { schemas } from "../http/schemas.ts";
+import type { RegisteredKey } from "../store/publicKeys.ts";
 import type { User } from "../store/users.ts";
-import type { Bearer } from "../tokens/accessToken.ts";
-import { keyAnswer, userAnswer } from "./answers.ts";
+import { toKeyResponse, toUserResponse } from "./responses.ts";
 
-/** Everything under /v1/authdUser/: for users' access tokens only. */
-export function userRoutes(app: App, service: Service): void {
-  const { users, publicKeys, authenticator, rateLimit, stage, now } = service;
-  const bearers = new WeakMap<FastifyRequest, Extract<Bearer, { kind: "user" }>>();
-  const selfOf = async (request: FastifyRequest): Promise<User> => {
-    const bearer = bearers.get(request);
-    const user = bearer && (await users.get(bearer.bizID, bearer.userID));
+/** Operations under /v1/authdUser/, which require a user's access token. */
+export function userRoutes(app: App, context: ServiceContext): void {
+  const { users, publicKeys, stage, now } = context;
+  const userOf = requirePrincipal(app, context, "user");
+
+  /** @throws ServiceError USER_UNKNOWN */
+  const getUser = async (bizID: string, userID: UserID): Promise<User> => {
+    const user = await users.get(bizID, userID);
     if (user !== undefined) return user;
-    throw new ServiceError(404, "USER_UNKNOWN", "There is no such user.");
+    throw new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
   };
-
-  app.addHook("onRequest", async (request) => {
-    const bearer = await authenticator.bearer(request, "user", now());
-    await rateLimit(`user ${bearer.userID}`);
-    bearers.set(request, bearer);
-  });
-
-  operation(app, {
-    path: "/v1/authdUser/publicKey/register",
-    summary: "Register the user's public key, once and for ever",
-    description:
-      "The same key again changes nothing; another one is refused. Length, curve, subgroup and keyID are checked.",
-    tag: "user",
-    refusals: [404, 409],
-    schema: schemas.registerKey,
-    async handle({ pubKey, keyID }, request) {
-      const user = await selfOf(request);
-      const record = toKeyRecord({ userID: user.userID, pubKey, keyID });
-      checkNewPublicKey(checkKeyRecord(record));
-      if (!(await publicKeys.register(user.region, record, now()))) {
-        const message = "Another public key is registered for this user, and stays.";
-        throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message);
-      }
-      return { ...userAnswer(user, stage), ...keyAnswer(await keyOf(user)) };
-    },
-  });
-
-  operation(app, {
-    path: "/v1/authdUser/record/get",
-    summary: "Read the user's own record, and how far its public key has come",
-    tag: "user",
-    refusals: [404],
-    schema: schemas.getRecord,
-    async handle(_body, request) {
-      const user = await selfOf(request);
-      const key = await publicKeys.get(user.region, user.userID);
-      return {
-        ...userAnswer(user, stage),
-        ...(key === undefined ? { state: "unregistered" as const } : keyAnswer(key)),
-      };
-    },
-  });
-
-  operation(app, {
-    path: "/v1/authdUser/publicKey/get",
-    summary: "Read the public key of a user of the same partner",
-    description: "Never use a key that this service hands out before you have verified it against the chain.",
-    tag: "user",
-    refusals: [404],
-    schema: schemas.getPublicKey,
-    async handle({ user_id: userID }, request) {
-      const bizID = bearers.get(request)?.bizID ?? "";
-      const user = await users.get(bizID, userID);
-      if (user === undefined) throw new ServiceError(404, "USER_UNKNOWN", "There is no such user.");
-      return { user_id: userID, ...keyAnswer(await keyOf(user)) };
-    },
-  });
-
-  async function keyOf({ region, userID }: User) {
+  /** @throws ServiceError PUBLIC_KEY_UNKNOWN */
+  const getKey = async ({ region, userID }: User): Promise<RegisteredKey> => {
     const key = await publicKeys.get(region, userID);
     if (key !== undefined) return key;
-    throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", "The user has registered no public key yet.");
-  }
+    throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", "The user has not registered a public key.");
+  };
+
+  defineOperation(app, {
+    path: "/v1/authdUser/publicKey/register",
+    summary: "Register the user's public key permanently",
+    description:
+      "Repeating the request has no effect. A different key is rejected. The key's length, curve, subgroup and keyID are checked.",
+    tag: "user",
+    errors: [404, 409],
+    schema: schemas.registerKey,
+    async handle({ pubKey, keyID }, request) {
+      const { bizID, userID } = userOf(request);
+      const user = await getUser(bizID, userID);
+      const record = toKeyRecord({ userID, pubKey, keyID });
+      checkNewPublicKey(checkKeyRecord(record));
+      if (!(await publicKeys.register(user.region, record, now()))) {
+        const message = "The user has already registered a different public key, which cannot be changed.";
+        throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message);
+      }
+      return { ...toUserResponse(user, stage), ...toKeyResponse(await getKey(user)) };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdUser/record/get",
+    summary: "Get the user's own record, with the state of its public key",
+    tag: "user",
+    errors: [404],
+    schema: schemas.getRecord,
+    async handle(_body, request) {
+      const { bizID, userID } = userOf(request);
+      const user = await getUser(bizID, userID);
+      const key = await publicKeys.get(user.region, userID);
+      const keyFields = key === undefined ? { state: "unregistered" as const } : toKeyResponse(key);
+      return { ...toUserResponse(user, stage), ...keyFields };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdUser/publicKey/get",
+    summary: "Get the public key of another user of the same partner",
+    description: "Verify the key against the chain before you use it.",
+    tag: "user",
+    errors: [404],
+    schema: schemas.getPublicKey,
+    async handle({ user_id: userID }, request) {
+      const user = await getUser(userOf(request).bizID, userID);
+      return { user_id: userID, ...toKeyResponse(await getKey(user)) };
+    },
+  });
 }

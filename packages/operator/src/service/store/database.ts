@@ -5,30 +5,30 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { lockFolder } from "../../disk/lockFolder.ts";
 import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
+import { lockFolder } from "../../disk/lockFolder.ts";
 
-/** A database of either kind: the same dialect, the same tables, the same queries. */
+/** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
-/** Where the service keeps what it knows. */
+/** Which databases to open. */
 export interface DatabaseOptions {
-  /** `postgres://…`; undefined for a database in this process, for development. */
+  /** `postgres://…` of the home database; undefined runs PGlite in this process, for development. */
   url: string | undefined;
   /** The regions that have a database of their own. */
-  regionUrls?: Partial<Record<Region, string | undefined>>;
-  /** The folder of the database in this process; undefined keeps it in memory. */
-  folder?: string | undefined;
-  /** The most connections to each PostgreSQL. */
-  connections?: number;
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder of PGlite; null or undefined keeps its data in memory. */
+  folder?: string | null | undefined;
+  /** Maximum connections to each PostgreSQL. Default 10. */
+  connections?: number | undefined;
 }
 
-/** The home database, which knows partners and whose each user id is, and the regions', which know the users. */
+/** The home database, with partners and the owner of each user id, and the regional databases, with the users. */
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
   readonly regions: Readonly<Record<Region, Database>>;
-  /** Brings the tables of every database to what this version needs. */
+  /** Creates or updates the tables of every database. */
   migrate(): Promise<void>;
 }
 
@@ -36,23 +36,24 @@ const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", impor
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 
-interface Opened {
+interface OpenedDatabase {
   database: Database;
   migrate: () => Promise<void>;
 }
 
 /**
- * Opens the databases. Those of PostgreSQL are connected to when they are first asked.
- * @throws ArgumentError DATABASE_LOCKED where another process has the folder
+ * Opens the databases. PostgreSQL is connected on the first query.
+ * @throws ArgumentError DATABASE_LOCKED when another process uses PGlite's folder; CONFIGURATION_INVALID when PGlite is
+ * needed and not installed
  */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
   await using opening = new AsyncDisposableStack();
-  const opened = new Map<string | undefined, Opened>();
-  const open = async (url: string | undefined): Promise<Opened> => {
+  const opened = new Map<string | undefined, OpenedDatabase>();
+  const open = async (url: string | undefined): Promise<OpenedDatabase> => {
     const known = opened.get(url);
     if (known !== undefined) return known;
     const fresh =
-      url === undefined ? await openInProcess(options.folder, opening) : await openPostgres(url, options, opening);
+      url === undefined ? await openPGlite(options.folder, opening) : await openPostgres(url, options, opening);
     opened.set(url, fresh);
     return fresh;
   };
@@ -71,20 +72,25 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
+/** Calls `make` for each region's database. */
+export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
+  return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
+}
+
 /**
- * Checks that each database has exactly the tables that this version needs.
+ * Checks that every database has exactly the migrations of this version.
  * @throws ArgumentError SCHEMA_OUTDATED
  */
 export async function checkMigrations({ home, regions }: Databases): Promise<void> {
-  const needed = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
+  const expected = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
   for (const database of new Set([home, ...Object.values(regions)])) {
-    const found = await appliedMigrations(database);
-    if (found.length === needed.length && found.every((hash, i) => hash === needed[i])) continue;
+    const applied = await appliedMigrations(database);
+    if (applied.length === expected.length && applied.every((hash, i) => hash === expected[i])) continue;
     const message =
-      found.length < needed.length
-        ? `A database has ${found.length} of the ${needed.length} migrations that this version needs: run 'npx hardhat keyroot migrate'.`
-        : "A database has other migrations than this version's: run the version of Keyroot that made them.";
-    throw new ArgumentError("SCHEMA_OUTDATED", message, { expected: needed.length, actual: found.length });
+      applied.length < expected.length
+        ? `A database has ${applied.length} of the ${expected.length} migrations of this version: run 'keyroot migrate'.`
+        : "A database has migrations that this version does not know: run the version of Keyroot that made them.";
+    throw new ArgumentError("SCHEMA_OUTDATED", message, { expected: expected.length, actual: applied.length });
   }
 }
 
@@ -95,7 +101,7 @@ async function appliedMigrations(database: Database): Promise<string[]> {
   return rows.map(({ hash }) => String(hash));
 }
 
-/** Both drivers answer a plain query with its `rows`, which drizzle's common type does not know. */
+/** Both drivers return an object with `rows` for a plain query, which drizzle's common type does not declare. */
 function rowsOf(result: unknown): Record<string, unknown>[] {
   return (result as { rows: Record<string, unknown>[] }).rows;
 }
@@ -104,7 +110,7 @@ async function openPostgres(
   url: string,
   { connections = 10 }: DatabaseOptions,
   closing: AsyncDisposableStack,
-): Promise<Opened> {
+): Promise<OpenedDatabase> {
   const { Pool } = (await import("pg")).default;
   const { drizzle } = await import("drizzle-orm/node-postgres");
   const { migrate } = await import("drizzle-orm/node-postgres/migrator");
@@ -116,27 +122,28 @@ async function openPostgres(
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
   });
-  // A connection that breaks while nobody uses it: the pool makes a new one, and whoever asks next hears of a lasting fault.
+  // Without a listener, an idle connection that breaks ends the process. The pool replaces it; the next query reports
+  // an outage that lasts.
   pool.on("error", () => undefined);
   closing.defer(() => pool.end());
   const database = drizzle(pool);
   return { database, migrate: () => migrate(database, MIGRATIONS) };
 }
 
-async function openInProcess(folder: string | undefined, closing: AsyncDisposableStack): Promise<Opened> {
-  const { PGlite } = await import("@electric-sql/pglite");
+async function openPGlite(folder: string | null | undefined, closing: AsyncDisposableStack): Promise<OpenedDatabase> {
+  const { PGlite } = await importPGlite();
   const { drizzle } = await import("drizzle-orm/pglite");
   const { migrate } = await import("drizzle-orm/pglite/migrator");
   let dataDir: string | undefined;
-  if (folder !== undefined) {
+  if (folder !== undefined && folder !== null) {
     const lock = await lockFolder(folder);
     if (lock === undefined) {
-      const message = `Another process uses the database in ${folder}: ask that one, or stop it.`;
+      const message = `Another process uses the database in ${folder}: stop it, or send your requests to it.`;
       throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
     }
     closing.use(lock);
     dataDir = join(folder, "data");
-    // Made beside its place: an end in the middle of its making would leave half a database, on which a start may hang.
+    // Created under another name first: PGlite may hang on a database whose creation was interrupted.
     if (!existsSync(dataDir)) {
       const draft = join(folder, "draft");
       await rm(draft, { recursive: true, force: true });
@@ -148,4 +155,16 @@ async function openInProcess(folder: string | undefined, closing: AsyncDisposabl
   closing.defer(() => client.close());
   const database = drizzle(client);
   return { database, migrate: () => migrate(database, MIGRATIONS) };
+}
+
+/** PGlite is an optional dependency: services over PostgreSQL do not need it. */
+async function importPGlite() {
+  try {
+    return await import("@electric-sql/pglite");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const message =
+      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL, or run 'npm install @electric-sql/pglite' for a development database in this process.";
+    throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
+  }
 }

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { Database } from "./database.ts";
 import { partners } from "./tables.ts";
 
-/** A company, as the service knows it. */
+/** A partner company. */
 export interface Partner {
   bizID: string;
   name: string;
@@ -11,7 +11,7 @@ export interface Partner {
   created: number;
 }
 
-/** The companies, in the home database. */
+/** Stores partners, in the home database. */
 export class PartnerStore {
   readonly #home: Database;
 

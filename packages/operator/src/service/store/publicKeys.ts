@@ -1,35 +1,32 @@
 import { and, count, eq, gte, inArray, isNull, sql } from "drizzle-orm";
-import type { KeyRecord } from "keyroot/identity";
-import type { UserID } from "keyroot/identity";
-import type { Region } from "keyroot/identity";
-import type { Database, Databases } from "./database.ts";
+import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { type Database, type Databases, perRegion } from "./database.ts";
 import { batches, publicKeys } from "./tables.ts";
-import { everyRegion } from "./users.ts";
 
-/** How far a public key has come on its way to the chain. */
+/** The progress of a registered key: not in a batch yet, in a batch, or found on the chain. */
 type KeyState = "pending" | "submitted" | "published";
 
 /** A registered public key. */
 export interface RegisteredKey extends KeyRecord {
   state: KeyState;
-  /** 64 hex digits; undefined while it is pending. */
+  /** 64 hex digits; undefined while the key is pending. */
   root?: string;
-  /** The transaction that published it: 0x and 64 hex digits. */
+  /** The transaction that published the root: 0x and 64 hex digits. */
   transaction?: string;
 }
 
-/** A root on the chain, and users who have it. */
-interface Addition {
+/** A root on the chain, and the users whose root it is. */
+interface PublishedRoot {
   root: string;
   userIDs: readonly UserID[];
   transactionHash: string;
   blockNumber: number;
 }
 
-const USERS_A_STATEMENT = 1000;
+const USERS_PER_STATEMENT = 1000;
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
-/** Users' public keys and the batches that they are published in, each in the user's region. */
+/** Stores public keys and the batches in which they are published, in the user's region. */
 export class PublicKeyStore {
   readonly #databases: Databases;
   readonly #inRegion;
@@ -37,7 +34,7 @@ export class PublicKeyStore {
   constructor(databases: Databases) {
     this.#databases = databases;
     const userID = sql.placeholder("userID");
-    this.#inRegion = everyRegion(databases, (database) => ({
+    this.#inRegion = perRegion(databases, (database) => ({
       get: database
         .select()
         .from(publicKeys)
@@ -60,8 +57,9 @@ export class PublicKeyStore {
   }
 
   /**
-   * Registers a user's only key. The same again changes nothing.
-   * @returns false where the user has another one
+   * Registers a user's only key. Repeating the call has no effect.
+   * @param registered milliseconds since 1970
+   * @returns false when the user has a different key
    */
   async register(region: Region, record: KeyRecord, registered: number): Promise<boolean> {
     const { get, insert } = this.#inRegion[region];
@@ -71,7 +69,7 @@ export class PublicKeyStore {
     return found?.public_keys.pubKey === record.pubKey;
   }
 
-  /** A user's key; undefined where none is registered. */
+  /** @returns undefined when the user has not registered a key */
   async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
     const [found] = await this.#inRegion[region].get.execute({ userID });
     if (found === undefined) return undefined;
@@ -82,7 +80,7 @@ export class PublicKeyStore {
     return { userID, pubKey, keyID, state, root, ...(transaction !== undefined && { transaction }) };
   }
 
-  /** The keys of a region that are not known to be on the chain. */
+  /** The region's keys that are pending or submitted. */
   async unpublished(region: Region): Promise<KeyRecord[]> {
     return this.#databases.regions[region]
       .select(RECORD)
@@ -91,28 +89,34 @@ export class PublicKeyStore {
       .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
   }
 
-  /** How many those are. */
-  async waiting(region: Region): Promise<number> {
+  /** The number of keys that `unpublished` returns. */
+  async countUnpublished(region: Region): Promise<number> {
     const [row] = await this.#databases.regions[region]
-      .select({ waiting: count() })
+      .select({ unpublished: count() })
       .from(publicKeys)
       .leftJoin(batches, eq(batches.root, publicKeys.root))
       .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
-    return row?.waiting ?? 0;
+    return row?.unpublished ?? 0;
   }
 
-  /** Notes that users' keys are about to go out as the batch of this root. */
-  async submitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
+  /**
+   * Records that keys are part of the batch with this root, before its transaction is sent.
+   * @param now milliseconds since 1970
+   */
+  async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       await transaction.insert(batches).values({ root, created: now }).onConflictDoNothing();
-      await this.#giveRoot(transaction, root, userIDs);
+      await this.#setRoot(transaction, root, userIDs);
     });
   }
 
-  /** Notes in which transaction and block a root was published, and that these users have it. */
-  async published(
+  /**
+   * Records the transaction and block that published a root, and the users who have it.
+   * @param now milliseconds since 1970
+   */
+  async markPublished(
     region: Region,
-    { root, userIDs, transactionHash, blockNumber }: Addition,
+    { root, userIDs, transactionHash, blockNumber }: PublishedRoot,
     now: number,
   ): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
@@ -120,11 +124,11 @@ export class PublicKeyStore {
         .insert(batches)
         .values({ root, created: now, transactionHash, blockNumber })
         .onConflictDoUpdate({ target: batches.root, set: { transactionHash, blockNumber } });
-      await this.#giveRoot(transaction, root, userIDs);
+      await this.#setRoot(transaction, root, userIDs);
     });
   }
 
-  /** One user of each root that was published in a block or after it. */
+  /** One user of each root that was published in block `blockNumber` or later. */
   async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
     return this.#databases.regions[region]
       .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
@@ -133,21 +137,21 @@ export class PublicKeyStore {
       .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
   }
 
-  /** Notes that a root is on the chain no more: its keys are submitted, and go out again. */
-  async vanished(region: Region, root: string): Promise<void> {
+  /** Records that a reorganization removed a root from the chain: its keys are submitted again, and sent again. */
+  async markReorganized(region: Region, root: string): Promise<void> {
     await this.#databases.regions[region]
       .update(batches)
       .set({ transactionHash: null, blockNumber: null })
       .where(eq(batches.root, root));
   }
 
-  /** In pieces: a statement takes at most 65,535 parameters. */
-  async #giveRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
-    for (let i = 0; i < userIDs.length; i += USERS_A_STATEMENT) {
+  /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
+  async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
+    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
       await database
         .update(publicKeys)
         .set({ root })
-        .where(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_A_STATEMENT)));
+        .where(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT)));
     }
   }
 }

@@ -1,82 +1,84 @@
 import { randomUUID } from "node:crypto";
 import { and, asc, eq, getTableColumns, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
-import type { UserID } from "keyroot/identity";
-import type { Region } from "keyroot/identity";
-import type { Bearer } from "../tokens/accessToken.ts";
-import { hashOf, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
-import type { Database, Databases } from "./database.ts";
+import type { Region, UserID } from "keyroot/identity";
+import type { Principal } from "../tokens/accessTokens.ts";
+import { hashSecret, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
+import { batchingLoader } from "./batchingLoader.ts";
+import { type Database, type Databases, perRegion } from "./database.ts";
 import { serverTokens, users, userTokens } from "./tables.ts";
-import { gather } from "./gather.ts";
-import { everyRegion } from "./users.ts";
 
-/** How long a repeated request is answered with the token that the first one made. */
+/** How long a request with an Idempotency-Key can be repeated. */
 const REPEATABLE_MS = 24 * 60 * 60 * 1000;
 
-/** A token just made: the only time that it is there to be seen. */
-export interface MadeToken {
+/** A new refresh token, at the only time when its value is available. */
+export interface CreatedToken {
   tokenID: string;
   token: string;
   /** Milliseconds since 1970. */
   created: number;
 }
 
-/** What is told of a refresh token later: never the token. */
-interface TokenNote {
+/** What a list of refresh tokens contains: never the token's value. */
+interface TokenInfo {
   tokenID: string;
   /** Milliseconds since 1970. */
   created: number;
-  /** Milliseconds since 1970; null while it stands. */
+  /** Milliseconds since 1970; null while the token is active. */
   revoked: number | null;
 }
 
-export interface ServerTokenNote extends TokenNote {
+export interface ServerTokenInfo extends TokenInfo {
   name: string | null;
 }
 
-export interface UserTokenNote extends TokenNote {
+export interface UserTokenInfo extends TokenInfo {
   context: string;
 }
 
-/** When and how a token is made. */
-export interface Making {
+export interface CreateTokenOptions {
   /** Milliseconds since 1970. */
   now: number;
-  /** Sent with a request that may be repeated. */
+  /** The request's Idempotency-Key, if it has one. */
   idempotencyKey: string | undefined;
 }
 
-/** Refresh tokens: partners' in the home database, users' in the user's region. Of each only its SHA-256 is kept. */
+/** Stores refresh tokens: partners' in the home database, users' in the user's region, each only as a hash. */
 export class RefreshTokenStore {
   readonly #databases: Databases;
-  readonly #ofServer;
-  readonly #ofUser;
+  readonly #serverTokens;
+  readonly #userTokens;
 
   constructor(databases: Databases) {
     this.#databases = databases;
     const { home } = databases;
     const hash = sql.placeholder("hash");
     const id = sql.placeholder("tokenID");
-    const serverByHash = home
+    const activeServerTokens = home
+      .select({ tokenID: serverTokens.tokenID })
+      .from(serverTokens)
+      .where(and(sql`${serverTokens.tokenID} = any(${id}::uuid[])`, isNull(serverTokens.revoked)))
+      .prepare("active_server_tokens");
+    const serverTokensByHash = home
       .select({ tokenHash: serverTokens.tokenHash, tokenID: serverTokens.tokenID, bizID: serverTokens.bizID })
       .from(serverTokens)
       .where(and(sql`${serverTokens.tokenHash} = any(${hash}::text[])`, isNull(serverTokens.revoked)))
       .prepare("server_tokens_by_hash");
-    const serverStanding = home
-      .select({ tokenID: serverTokens.tokenID })
-      .from(serverTokens)
-      .where(and(sql`${serverTokens.tokenID} = any(${id}::uuid[])`, isNull(serverTokens.revoked)))
-      .prepare("server_tokens_standing");
-    this.#ofServer = {
-      byHash: gather(async (hashes: readonly string[]) =>
-        inOrder(hashes, await serverByHash.execute({ hash: hashes }), "tokenHash"),
+    this.#serverTokens = {
+      byHash: batchingLoader(async (hashes: readonly string[]) =>
+        inOrder(hashes, await serverTokensByHash.execute({ hash: hashes }), "tokenHash"),
       ),
-      standing: gather(async (ids: readonly string[]) =>
-        inOrder(ids, await serverStanding.execute({ tokenID: ids }), "tokenID"),
+      active: batchingLoader(async (ids: readonly string[]) =>
+        inOrder(ids, await activeServerTokens.execute({ tokenID: ids }), "tokenID"),
       ),
     };
-    this.#ofUser = everyRegion(databases, (database) => {
-      const byHash = database
+    this.#userTokens = perRegion(databases, (database) => {
+      const activeUserTokens = database
+        .select({ tokenID: userTokens.tokenID })
+        .from(userTokens)
+        .where(and(sql`${userTokens.tokenID} = any(${id}::uuid[])`, isNull(userTokens.revoked)))
+        .prepare("active_user_tokens");
+      const userTokensByHash = database
         .select({
           tokenHash: userTokens.tokenHash,
           tokenID: userTokens.tokenID,
@@ -87,52 +89,50 @@ export class RefreshTokenStore {
         .innerJoin(users, eq(users.userID, userTokens.userID))
         .where(and(sql`${userTokens.tokenHash} = any(${hash}::text[])`, isNull(userTokens.revoked)))
         .prepare("user_tokens_by_hash");
-      const standing = database
-        .select({ tokenID: userTokens.tokenID })
-        .from(userTokens)
-        .where(and(sql`${userTokens.tokenID} = any(${id}::uuid[])`, isNull(userTokens.revoked)))
-        .prepare("user_tokens_standing");
       return {
-        byHash: gather(async (hashes: readonly string[]) =>
-          inOrder(hashes, await byHash.execute({ hash: hashes }), "tokenHash"),
+        byHash: batchingLoader(async (hashes: readonly string[]) =>
+          inOrder(hashes, await userTokensByHash.execute({ hash: hashes }), "tokenHash"),
         ),
-        standing: gather(async (ids: readonly string[]) =>
-          inOrder(ids, await standing.execute({ tokenID: ids }), "tokenID"),
+        active: batchingLoader(async (ids: readonly string[]) =>
+          inOrder(ids, await activeUserTokens.execute({ tokenID: ids }), "tokenID"),
         ),
       };
     });
   }
 
-  /** Whose a refresh token is; undefined where it is none, unknown, revoked, or another partner's: nobody is told which. */
-  async bearerOf(token: string, bizID: string): Promise<Bearer | undefined> {
+  /**
+   * The principal of a refresh token.
+   * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers cannot tell which
+   */
+  async principalOf(token: string, bizID: string): Promise<Principal | undefined> {
     const parsed = parseRefreshToken(token);
     if (parsed === undefined) return undefined;
-    const hash = hashOf(token);
-    let bearer: Bearer | undefined;
+    const hash = hashSecret(token);
+    let principal: Principal | undefined;
     if (parsed.kind === "partner") {
-      const found = await this.#ofServer.byHash(hash);
-      if (found !== undefined) bearer = { kind: "partner", bizID: found.bizID, tokenID: found.tokenID };
+      const found = await this.#serverTokens.byHash(hash);
+      if (found !== undefined) principal = { kind: "partner", bizID: found.bizID, tokenID: found.tokenID };
     } else {
-      const found = await this.#ofUser[parsed.region].byHash(hash);
+      const { region } = parsed;
+      const found = await this.#userTokens[region].byHash(hash);
       if (found !== undefined) {
         const { bizID, tokenID, userID } = found;
-        bearer = { kind: "user", region: parsed.region, bizID, tokenID, userID };
+        principal = { kind: "user", region, bizID, tokenID, userID };
       }
     }
-    return bearer?.bizID === bizID ? bearer : undefined;
+    return principal?.bizID === bizID ? principal : undefined;
   }
 
-  /** Whether the refresh token of an access token stands: a revoked one stops its access tokens at once. */
-  async stands(bearer: Bearer): Promise<boolean> {
-    const { tokenID } = bearer;
-    const query = bearer.kind === "partner" ? this.#ofServer : this.#ofUser[bearer.region];
-    return (await query.standing(tokenID)) !== undefined;
+  /** Whether a principal's refresh token is not revoked. Revocation takes effect on its access tokens at once. */
+  async isActive(principal: Principal): Promise<boolean> {
+    const tokens = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];
+    return (await tokens.active(principal.tokenID)) !== undefined;
   }
 
-  /** Makes a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
-  makeForServer(bizID: string, name: string | null, making: Making): Promise<MadeToken> {
+  /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  createForServer(bizID: string, name: string | null, options: CreateTokenOptions): Promise<CreatedToken> {
     const { home } = this.#databases;
-    return make({ kind: "partner" }, bizID, making, {
+    return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
         home
           .insert(serverTokens)
@@ -140,15 +140,18 @@ export class RefreshTokenStore {
           .onConflictDoNothing()
           .returning(),
       find: (requestHash) => home.select().from(serverTokens).where(eq(serverTokens.requestHash, requestHash)),
-      isSame: (row) => row.name === name,
+      isSameRequest: (row) => row.name === name,
     });
   }
 
-  /** Makes a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
-  makeForUser(user: { userID: UserID; region: Region }, context: string, making: Making): Promise<MadeToken> {
-    const { userID, region } = user;
+  /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  createForUser(
+    { userID, region }: { userID: UserID; region: Region },
+    context: string,
+    options: CreateTokenOptions,
+  ): Promise<CreatedToken> {
     const database = this.#databases.regions[region];
-    return make({ kind: "user", region }, userID, making, {
+    return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database
           .insert(userTokens)
@@ -156,11 +159,11 @@ export class RefreshTokenStore {
           .onConflictDoNothing()
           .returning(),
       find: (requestHash) => database.select().from(userTokens).where(eq(userTokens.requestHash, requestHash)),
-      isSame: (row) => row.context === context,
+      isSameRequest: (row) => row.context === context,
     });
   }
 
-  listOfPartner(bizID: string): Promise<ServerTokenNote[]> {
+  listOfPartner(bizID: string): Promise<ServerTokenInfo[]> {
     const { tokenID, created, revoked, name } = getTableColumns(serverTokens);
     return this.#databases.home
       .select({ tokenID, created, revoked, name })
@@ -169,7 +172,7 @@ export class RefreshTokenStore {
       .orderBy(asc(created), asc(tokenID));
   }
 
-  listOfUser({ userID, region }: { userID: UserID; region: Region }): Promise<UserTokenNote[]> {
+  listOfUser({ userID, region }: { userID: UserID; region: Region }): Promise<UserTokenInfo[]> {
     const { tokenID, created, revoked, context } = getTableColumns(userTokens);
     return this.#databases.regions[region]
       .select({ tokenID, created, revoked, context })
@@ -178,8 +181,11 @@ export class RefreshTokenStore {
       .orderBy(asc(created), asc(tokenID));
   }
 
-  /** Revokes a partner's own token, once and for ever. @returns undefined where the partner has no such token */
-  async revokeOfPartner(bizID: string, tokenID: string, now: number): Promise<ServerTokenNote | undefined> {
+  /**
+   * Revokes a partner's own token permanently. Repeating the call has no effect.
+   * @returns undefined when the partner has no such token
+   */
+  async revokeOfPartner(bizID: string, tokenID: string, now: number): Promise<ServerTokenInfo | undefined> {
     const [revoked] = await this.#databases.home
       .update(serverTokens)
       .set({ revoked: sql`coalesce(${serverTokens.revoked}, ${now})`, sealedToken: null })
@@ -188,12 +194,15 @@ export class RefreshTokenStore {
     return revoked;
   }
 
-  /** Revokes a user's token, once and for ever. @returns undefined where the user has no such token */
+  /**
+   * Revokes a user's token permanently. Repeating the call has no effect.
+   * @returns undefined when the user has no such token
+   */
   async revokeOfUser(
     { userID, region }: { userID: UserID; region: Region },
     tokenID: string,
     now: number,
-  ): Promise<UserTokenNote | undefined> {
+  ): Promise<UserTokenInfo | undefined> {
     const [revoked] = await this.#databases.regions[region]
       .update(userTokens)
       .set({ revoked: sql`coalesce(${userTokens.revoked}, ${now})`, sealedToken: null })
@@ -202,7 +211,7 @@ export class RefreshTokenStore {
     return revoked;
   }
 
-  /** Drops the sealed copies of tokens whose requests can be repeated no longer. */
+  /** Deletes the sealed copies of tokens whose requests can no longer be repeated. */
   async dropSealed(now: number): Promise<void> {
     const before = now - REPEATABLE_MS;
     const { home, regions } = this.#databases;
@@ -218,7 +227,7 @@ export class RefreshTokenStore {
   }
 }
 
-/** What both kinds of token have in their rows. */
+/** The columns that both tables of tokens have. */
 interface TokenRow {
   tokenID: string;
   tokenHash: string;
@@ -227,39 +236,41 @@ interface TokenRow {
   sealedToken: string | null;
 }
 
-/** Makes a token, or answers the one that the same request made before: a repetition leaves no orphan. */
-async function make<Row extends TokenRow>(
+/** Creates a token, or returns the one that an earlier request with the same Idempotency-Key created. */
+async function createToken<Row extends TokenRow>(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,
-  { now, idempotencyKey }: Making,
+  { now, idempotencyKey }: CreateTokenOptions,
   rows: {
     insert: (row: TokenRow) => Promise<Row[]>;
     find: (requestHash: string) => Promise<Row[]>;
-    isSame: (row: Row) => boolean;
+    isSameRequest: (row: Row) => boolean;
   },
-): Promise<MadeToken> {
+): Promise<CreatedToken> {
   const token = makeRefreshToken(kind);
   const tokenID = randomUUID();
-  const requestHash = idempotencyKey === undefined ? null : hashOf(owner, idempotencyKey);
+  const requestHash = idempotencyKey === undefined ? null : hashSecret(owner, idempotencyKey);
   const sealedToken = idempotencyKey === undefined ? null : await sealToken(token, tokenID, idempotencyKey);
-  const [inserted] = await rows.insert({ tokenID, tokenHash: hashOf(token), created: now, requestHash, sealedToken });
+  const row = { tokenID, tokenHash: hashSecret(token), created: now, requestHash, sealedToken };
+  const [inserted] = await rows.insert(row);
   if (inserted !== undefined) return { tokenID, token, created: now };
   if (idempotencyKey === undefined || requestHash === null) throw new Error("Two tokens of 256 random bits are equal.");
 
   const [earlier] = await rows.find(requestHash);
-  if (earlier === undefined || !rows.isSame(earlier)) throw reused("another request was sent with it");
+  if (earlier === undefined || !rows.isSameRequest(earlier)) throw keyReused("it belongs to a different request");
   if (earlier.sealedToken === null || earlier.created < now - REPEATABLE_MS)
-    throw reused("its token is shown no more: it was made a day ago, or is revoked");
+    throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
   const opened = await openToken(earlier.sealedToken, earlier.tokenID, idempotencyKey);
   return { tokenID: earlier.tokenID, token: opened, created: earlier.created };
 }
 
-function reused(why: string): ServiceError {
-  return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", `The Idempotency-Key was used before: ${why}. Use a new one.`);
+function keyReused(reason: string): ServiceError {
+  const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
+  return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
 }
 
-/** The rows in the order of what was asked for; undefined where there is none. */
-function inOrder<Row, Key extends keyof Row>(asked: readonly Row[Key][], rows: Row[], key: Key): (Row | undefined)[] {
-  const found = new Map(rows.map((row) => [row[key], row]));
-  return asked.map((value) => found.get(value));
+/** One row per value, in the order of the values; undefined for a value without a row. */
+function inOrder<Row, Key extends keyof Row>(values: readonly Row[Key][], rows: Row[], key: Key): (Row | undefined)[] {
+  const byValue = new Map(rows.map((row) => [row[key], row]));
+  return values.map((value) => byValue.get(value));
 }

@@ -1,31 +1,31 @@
 import { bigint, index, integer, pgTable, serial, text, timestamp, uuid } from "drizzle-orm/pg-core";
 import type { Region } from "keyroot/identity";
 
-/** Moments are milliseconds since 1970, as the API tells them. */
-const moment = (name: string) => bigint(name, { mode: "number" });
+/** Milliseconds since 1970, as in the API. */
+const timestampMs = (name: string) => bigint(name, { mode: "number" });
 
 /**
- * What refresh tokens of both kinds have. Of a token only the SHA-256 is kept. A request that came with an
- * Idempotency-Key leaves the SHA-256 of that key, and for a day the token sealed under it: without the key itself,
- * which is not kept, nobody opens it.
+ * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, whose value is not stored.
+ * A request with an Idempotency-Key also stores the SHA-256 of owner and key, and for 24 hours the token encrypted under
+ * the key. The key itself is not stored, so the database alone does not reveal the token.
  */
 const refreshToken = () => ({
   tokenID: uuid("token_id").primaryKey(),
   tokenHash: text("token_hash").notNull().unique(),
-  created: moment("created").notNull(),
-  revoked: moment("revoked"),
+  created: timestampMs("created").notNull(),
+  revoked: timestampMs("revoked"),
   requestHash: text("request_hash").unique(),
   sealedToken: text("sealed_token"),
 });
 
-/** In the home database: the companies. */
+/** Home database: partner companies. */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),
-  created: moment("created").notNull(),
+  created: timestampMs("created").notNull(),
 });
 
-/** In the home database: partners' refresh tokens. */
+/** Home database: partners' refresh tokens. */
 export const serverTokens = pgTable(
   "server_tokens",
   {
@@ -38,7 +38,7 @@ export const serverTokens = pgTable(
   (table) => [index("server_tokens_of_partner").on(table.bizID, table.tokenID)],
 );
 
-/** In the home database: whose each id is, and in which region all else about the user is. */
+/** Home database: the partner that owns a user id, and the region of the user's data. */
 export const userIDs = pgTable(
   "user_ids",
   {
@@ -49,17 +49,17 @@ export const userIDs = pgTable(
   (table) => [index("user_ids_of_partner").on(table.bizID, table.userID)],
 );
 
-/** In the user's region. */
+/** User's region: shadow users. */
 export const users = pgTable("users", {
   userID: text("user_id").primaryKey(),
   bizID: text("biz_id").notNull(),
   region: text("region").$type<Region>().notNull(),
   bucket: text("bucket").notNull().unique(),
   salt: text("salt").notNull(),
-  created: moment("created").notNull(),
+  created: timestampMs("created").notNull(),
 });
 
-/** In the user's region. */
+/** User's region: users' refresh tokens. */
 export const userTokens = pgTable(
   "user_tokens",
   {
@@ -72,7 +72,7 @@ export const userTokens = pgTable(
   (table) => [index("user_tokens_of_user").on(table.userID, table.tokenID)],
 );
 
-/** In the user's region: a user's one public key, in base64; without a root until it is part of a batch. */
+/** User's region: the one public key of each user, in base64. `root` is null until the key is part of a batch. */
 export const publicKeys = pgTable(
   "public_keys",
   {
@@ -82,23 +82,23 @@ export const publicKeys = pgTable(
     region: text("region").$type<Region>().notNull(),
     pubKey: text("pub_key").notNull(),
     keyID: text("key_id").notNull(),
-    registered: moment("registered").notNull(),
+    registered: timestampMs("registered").notNull(),
     root: text("root").references(() => batches.root),
   },
   (table) => [index("public_keys_by_root").on(table.root)],
 );
 
-/** In each region: Merkle trees of its users' keys. The chain decides whether one is published; this is what was seen. */
+/** Each region: Merkle trees of its users' keys, and the transaction and block last seen for each on the chain. */
 export const batches = pgTable("batches", {
   root: text("root").primaryKey(),
-  created: moment("created").notNull(),
+  created: timestampMs("created").notNull(),
   transactionHash: text("transaction_hash"),
   blockNumber: integer("block_number"),
 });
 
 /**
- * In the home database, in one row: who publishes, until when by the database's clock, and how often that has changed
- * hands. A publisher whose number is not the newest writes no more.
+ * Home database, one row: the publisher's lease. `until` is in the database's clock. `fence` is the fencing token: it grows
+ * with every holder, and writes with an older one are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
   name: text("name").primaryKey(),
@@ -107,20 +107,20 @@ export const publisherLeases = pgTable("publisher_leases", {
   until: timestamp("until", { withTimezone: true }).notNull(),
 });
 
-/** In the home database: the plan of each region that is not finished. */
+/** Home database: the unfinished plan of each region. */
 export const plans = pgTable("plans", {
   region: text("region").$type<Region>().primaryKey(),
   plan: text("plan").notNull(),
 });
 
-/** In the home database: the transactions that were about to be sent for a region's plan. */
+/** Home database: the journal of transactions that were about to be sent for a region's plan. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),
   attempt: text("attempt").notNull(),
 });
 
-/** In the home database: how much each caller has asked for, shared by all replicas. */
+/** Home database: requests of each caller in the current minute, shared by all replicas. */
 export const rateLimits = pgTable("rate_limits", {
   key: text("key").primaryKey(),
   points: integer("points").notNull(),

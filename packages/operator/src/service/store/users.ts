@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
-import type { UserID } from "keyroot/identity";
-import { bucketOf } from "../bucket.ts";
-import { REGIONS, type Region } from "keyroot/identity";
-import type { Database, Databases } from "./database.ts";
-import { gather } from "./gather.ts";
+import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { batchingLoader } from "./batchingLoader.ts";
+import { bucketName } from "./bucketName.ts";
+import { type Database, type Databases, perRegion } from "./database.ts";
 import { userIDs, users } from "./tables.ts";
 
 /** A shadow user (specification, "Shadow user"). */
@@ -21,13 +20,14 @@ export interface User {
 
 const SALT_BYTES = 16;
 
+/** Which partner owns an id, and in which region the user is. */
 type Claim = Pick<User, "userID" | "bizID" | "region">;
 
-/** Shadow users: whose each id is in the home database, all else in the user's region. */
+/** Stores shadow users: ownership of ids in the home database, everything else in the user's region. */
 export class UserStore {
   readonly #databases: Databases;
   readonly #naming: { bucketPrefix: string; stage: string };
-  readonly #owner;
+  readonly #getClaim;
   readonly #claim;
   readonly #inRegion;
 
@@ -36,29 +36,29 @@ export class UserStore {
     this.#naming = naming;
     const { home } = databases;
     const id = sql.placeholder("userID");
-    this.#owner = home.select().from(userIDs).where(eq(userIDs.userID, id)).prepare("owner_of_user_id");
-    const claim = home
+    this.#getClaim = home.select().from(userIDs).where(eq(userIDs.userID, id)).prepare("get_claim");
+    const insertClaims = home
       .insert(userIDs)
       .select(
         sql`select * from unnest(${arrayOf("text", "userID")}, ${arrayOf("text", "bizID")}, ${arrayOf("text", "region")})`,
       )
       .onConflictDoNothing()
       .returning()
-      .prepare("claim_user_ids");
-    this.#claim = gather(async (asked: readonly Claim[]) => {
-      const sorted = asked.toSorted(byUserID);
-      const claimed = await claim.execute(columnsOf(sorted, ["userID", "bizID", "region"]));
-      const found = new Map(claimed.map((row) => [row.userID, row]));
-      // Of two partners who ask for one id at once, the row says whose it became.
-      return asked.map(({ userID, bizID, region }) => {
-        const row = found.get(userID);
+      .prepare("insert_claims");
+    this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
+      const sorted = claims.toSorted(byUserID);
+      const inserted = await insertClaims.execute(columnsOf(sorted, ["userID", "bizID", "region"]));
+      const byID = new Map(inserted.map((row) => [row.userID, row]));
+      // One batch may contain the same id for two partners: the returned row shows which claim was inserted.
+      return claims.map(({ userID, bizID, region }) => {
+        const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
       });
     });
-    this.#inRegion = everyRegion(databases, (database) => {
+    this.#inRegion = perRegion(databases, (database) => {
       const names = ["userID", "bizID", "region", "bucket", "salt", "created"] as const;
       const columns = names.map((name) => arrayOf(name === "created" ? "bigint" : "text", name));
-      const insert = database
+      const insertUsers = database
         .insert(users)
         .select(sql`select * from unnest(${sql.join(columns, sql`, `)})`)
         .onConflictDoNothing()
@@ -66,42 +66,44 @@ export class UserStore {
         .prepare("insert_users");
       return {
         get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: gather(async (asked: readonly User[]) => {
-          const inserted = await insert.execute(columnsOf(asked.toSorted(byUserID), names));
-          const found = new Map(inserted.map((row) => [row.salt, row]));
-          return asked.map(({ salt }) => found.get(salt));
+        insert: batchingLoader(async (rows: readonly User[]) => {
+          const inserted = await insertUsers.execute(columnsOf(rows.toSorted(byUserID), names));
+          const bySalt = new Map(inserted.map((row) => [row.salt, row]));
+          return rows.map(({ salt }) => bySalt.get(salt));
         }),
       };
     });
   }
 
   /**
-   * Creates a user, or answers the one that the same partner created with the same region before. The id is claimed
-   * first: after a crash in between, the next try of the same partner completes it.
-   * @returns undefined where the id is another partner's, or in another region
+   * Creates a user, or returns the one that the same partner created with the same region before. The id is claimed first:
+   * after a crash between both inserts, the partner's next call completes the user.
+   * @param created milliseconds since 1970
+   * @returns undefined when the id belongs to another partner or another region
    */
   async create(bizID: string, userID: UserID, region: Region, created: number): Promise<User | undefined> {
     if (!(await this.#claim({ userID, bizID, region }))) {
-      const [owner] = await this.#owner.execute({ userID });
-      if (owner?.bizID !== bizID || owner.region !== region) return undefined;
+      const [claim] = await this.#getClaim.execute({ userID });
+      if (claim?.bizID !== bizID || claim.region !== region) return undefined;
     }
     const { get, insert } = this.#inRegion[region];
     const { bucketPrefix, stage } = this.#naming;
-    const bucket = bucketOf(bucketPrefix, stage, region, userID);
+    const bucket = bucketName(bucketPrefix, stage, region, userID);
     const salt = randomBytes(SALT_BYTES).toString("hex");
     return (await insert({ userID, bizID, region, bucket, salt, created })) ?? (await get.execute({ userID }))[0];
   }
 
-  /** A partner's user; undefined where there is none, or it is another partner's. */
+  /** @returns undefined when there is no such user, or it belongs to another partner */
   async get(bizID: string, userID: UserID): Promise<User | undefined> {
-    const [owner] = await this.#owner.execute({ userID });
-    if (owner?.bizID !== bizID) return undefined;
-    return (await this.#inRegion[owner.region].get.execute({ userID }))[0];
+    const [claim] = await this.#getClaim.execute({ userID });
+    if (claim?.bizID !== bizID) return undefined;
+    return (await this.#inRegion[claim.region].get.execute({ userID }))[0];
   }
 
   /**
-   * A partner's users in the order of their ids, after a certain one.
-   * @returns also after which id the next page begins, where there may be one
+   * Lists one page of a partner's users in the order of their ids.
+   * @param after the id before the page; undefined for the first page
+   * @returns `next` is the last id of the page, or null when no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {
     const ids = await this.#databases.home
@@ -110,7 +112,7 @@ export class UserStore {
       .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
       .orderBy(asc(userIDs.userID))
       .limit(limit);
-    const found = await Promise.all(
+    const rows = await Promise.all(
       REGIONS.map(async (region) => {
         const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
         return here.length === 0
@@ -118,24 +120,19 @@ export class UserStore {
           : this.#databases.regions[region].select().from(users).where(inArray(users.userID, here));
       }),
     );
-    const byID = new Map(found.flat().map((user) => [user.userID, user]));
-    // An id whose user is not there yet is about to be completed.
+    const byID = new Map(rows.flat().map((user) => [user.userID, user]));
     const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
+    // A claimed id without a user is left out: its creation is in progress or was interrupted.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
 }
 
-/** The same for each region. */
-export function everyRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
-  return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
-}
-
-/** A placeholder of many values, one for each row. */
+/** A placeholder for one column of many rows. */
 function arrayOf(type: "text" | "bigint", name: string) {
   return sql`${sql.placeholder(name)}::${sql.raw(type)}[]`;
 }
 
-/** Rows as the columns that `unnest` makes rows of. */
+/** Converts rows to columns, which SQL's `unnest` converts back to rows. */
 function columnsOf<Row, Name extends keyof Row>(
   rows: readonly Row[],
   names: readonly Name[],
@@ -143,7 +140,7 @@ function columnsOf<Row, Name extends keyof Row>(
   return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as Record<Name, Row[Name][]>;
 }
 
-/** One order for all replicas: two statements that insert the same ids never wait for each other. */
+/** All replicas insert in this order, so concurrent inserts of the same ids cannot deadlock. */
 function byUserID(a: { userID: UserID }, b: { userID: UserID }): number {
   return a.userID < b.userID ? -1 : 1;
 }

@@ -2,23 +2,23 @@ import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import { compactDecrypt, CompactEncrypt } from "jose";
 import { isRegion, REGIONS, type Region } from "keyroot/identity";
 
-/** Of 256 random bits, 43 characters in base64url. */
+/** 256 random bits, which are 43 characters in base64url. */
 const SECRET_BYTES = 32;
 const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9_-]{43}$`);
 
-/** What a refresh token shows of itself: a server's or a user's, and where the user's data is. */
+/** What the prefix of a refresh token says: whether it is a partner's or a user's, and the user's region. */
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**
- * Makes a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix lets scanners for leaked
- * secrets recognise it, and tells in which region's database it is.
+ * Makes a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. Scanners for leaked secrets can
+ * recognize the prefix. The region names the database that holds the token.
  */
-export function makeRefreshToken(of: RefreshTokenKind): string {
-  const prefix = of.kind === "partner" ? "krs" : `kru_${of.region}`;
+export function makeRefreshToken(kind: RefreshTokenKind): string {
+  const prefix = kind.kind === "partner" ? "krs" : `kru_${kind.region}`;
   return `${prefix}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
 }
 
-/** What kind of refresh token a text is; undefined where it is none. */
+/** @returns undefined when the text does not have the form of a refresh token */
 export function parseRefreshToken(text: string): RefreshTokenKind | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;
@@ -27,21 +27,21 @@ export function parseRefreshToken(text: string): RefreshTokenKind | undefined {
 }
 
 /**
- * SHA-256 in hex: all that is kept of a refresh token, and of an Idempotency-Key. A token of 256 random bits needs no
- * slow hash, and looking its hash up tells nothing of the token by time.
+ * SHA-256 in hex (64 digits), the only stored form of refresh tokens and Idempotency-Keys. Tokens have 256 random bits, so
+ * they need no slow hash, and the time of a lookup by hash reveals nothing about the token.
  */
-export function hashOf(...parts: string[]): string {
+export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
-/** Seals a token (JWE, RFC 7516) so that only a repetition of the request that made it, with its key, opens it. */
+/** Encrypts a token (JWE, RFC 7516) under an Idempotency-Key, so that only a repeated request can decrypt it. */
 export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
   return new CompactEncrypt(new TextEncoder().encode(token))
     .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
     .encrypt(sealingKey(tokenID, idempotencyKey));
 }
 
-/** Opens what `sealToken` made of the same id and key. */
+/** Decrypts what `sealToken` returned for the same token id and Idempotency-Key. */
 export async function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
   const { plaintext } = await compactDecrypt(sealed, sealingKey(tokenID, idempotencyKey));
   return new TextDecoder().decode(plaintext);

@@ -1,21 +1,21 @@
 import { sql } from "drizzle-orm";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
-import type { App } from "./operation.ts";
-import type { Service } from "./service.ts";
+import type { ServiceContext } from "../http/context.ts";
+import type { App } from "../http/defineOperation.ts";
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Adds what machines ask: /healthz (the process answers), /readyz (it and its databases can take requests) and /metrics
- * (for Prometheus: counts and durations by route and status, nothing about anybody).
+ * Adds the endpoints for load balancers and monitoring: /healthz (the process responds), /readyz (it accepts requests and
+ * reaches its databases) and /metrics (for Prometheus: durations by route and status, without ids).
  */
-export function monitoring(app: App, { databases }: Service): void {
+export function monitoringRoutes(app: App, { databases }: ServiceContext): void {
   const register = new Registry();
   collectDefaultMetrics({ register });
   const durations = new Histogram({
     name: "http_request_duration_seconds",
-    help: "How long requests took, by route and status.",
+    help: "Duration of requests by method, route and status.",
     labelNames: ["method", "route", "status"],
     buckets: BUCKETS_SECONDS,
     registers: [register],
@@ -32,7 +32,7 @@ export function monitoring(app: App, { databases }: Service): void {
     done();
   });
 
-  // Quiet about what machines ask every few seconds, and never louder than all the rest.
+  // These requests come every few seconds: log only their errors, and nothing below the service's own level.
   const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
   const hidden = { schema: { hide: true }, logLevel } as const;
   app.get("/healthz", hidden, () => ({ status: "ok" }));

@@ -1,14 +1,15 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
+import { MAX_BODY_BYTES } from "./schemas.ts";
 
-/** The media type of a problem (RFC 9457). */
+/** The media type of error responses (RFC 9457). */
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** No field of this API has a longer name, and every token is longer. */
-const MOST_NAME = 32;
+/** Unknown field names up to this length are repeated in errors. Longer ones may be tokens, so they are not. */
+const MAX_SHOWN_NAME = 32;
 
-/** What a wrong value of certain fields is called; of all others it is FIELD_INVALID. */
+/** The code of an invalid value in these fields. In all other fields it is FIELD_INVALID. */
 const FIELD_CODES: Record<string, ErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
@@ -17,13 +18,13 @@ const FIELD_CODES: Record<string, ErrorCode> = {
   "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
 };
 
-/** The refusal of a body, or headers, that are not as their schema says. The first fault gives the code. */
-export function refusalOf({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
+/** The error for a body or headers that do not match their schema. The first issue determines the code. */
+export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
   const errors = issues.flatMap(fieldErrorsOf);
   const [first] = issues;
   const code = first === undefined ? "FIELD_INVALID" : codeOf(first);
   const message = errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
-  return new ServiceError(400, code, `The request is not as it should be: ${message}.`, { errors });
+  return new ServiceError(400, code, `The request is invalid: ${message}.`, { errors });
 }
 
 function codeOf(issue: z.core.$ZodIssue): ErrorCode {
@@ -34,10 +35,9 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode {
 }
 
 function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
-  const field = issue.path.join(".") || "body";
   if (issue.code === "unrecognized_keys")
-    return issue.keys.slice(0, 10).map((key) => ({ field: shown(key), detail: "there is no such field" }));
-  return [{ field, detail: detailOf(issue) }];
+    return issue.keys.slice(0, 10).map((key) => ({ field: shownName(key), detail: "is not a field of this request" }));
+  return [{ field: issue.path.join(".") || "body", detail: detailOf(issue) }];
 }
 
 function detailOf(issue: z.core.$ZodIssue): string {
@@ -46,24 +46,22 @@ function detailOf(issue: z.core.$ZodIssue): string {
   if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
   if (code === "USER_ID_INVALID")
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
-  if (issue.code === "too_big")
-    return `must have at most ${issue.maximum} ${issue.origin === "string" ? "characters" : ""}`.trim();
-  if (issue.code === "too_small")
-    return `must be at least ${issue.minimum}${issue.origin === "string" ? " character long" : ""}`;
-  return issue.code === "invalid_type" ? `must be of the type ${issue.expected}` : "has not the right form";
+  const unit = "origin" in issue && issue.origin === "string" ? " characters" : "";
+  if (issue.code === "too_big") return `must be at most ${issue.maximum}${unit}`;
+  if (issue.code === "too_small") return `must be at least ${issue.minimum}${unit}`;
+  return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
 }
 
-/** A field's name as the caller wrote it, unless it is so long that it may be a token. */
-function shown(key: string): string {
-  return key.length <= MOST_NAME ? key : `a name of ${key.length} characters`;
+function shownName(key: string): string {
+  return key.length <= MAX_SHOWN_NAME ? key : `a name of ${key.length} characters`;
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {
   return issue.code !== "unrecognized_keys" && issue.path.length > 0 && issue.input === undefined;
 }
 
-/** A problem as it is sent. */
-export function problemOf(error: ServiceError, requestID: string) {
+/** The body of an error response (RFC 9457). */
+export function toProblem(error: ServiceError, requestID: string) {
   const { code, status, message, errors } = error;
   return {
     type: `urn:keyroot:error:${code}`,
@@ -76,37 +74,38 @@ export function problemOf(error: ServiceError, requestID: string) {
   };
 }
 
-/** Frameworks and databases have errors of their own: what of them is the caller's business. */
+/** Converts any error to one that may be sent to the caller. The original error is its cause, for the log. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
-  // A record's or a JSON text's fault: what the caller sent.
+  // Records and JSON texts that the caller sent.
   if (error instanceof KeyrootError && error.name === "ArgumentError")
     return new ServiceError(400, error.code, error.message, { cause: error });
   const { statusCode, code } = error as { statusCode?: number; code?: string };
-  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
-    return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", { cause: error });
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return contentTypeError({ cause: error });
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
-    return new ServiceError(413, "BODY_TOO_LARGE", "The body is larger than any request of this API.", {
+    return new ServiceError(413, "BODY_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`, {
       cause: error,
     });
-  if (isDatabaseAway(error)) {
-    const message = "The service cannot reach its database: try again in a moment.";
+  if (isDatabaseUnavailable(error)) {
+    const message = "The service cannot reach its database: try again later.";
     return new ServiceError(503, "UNAVAILABLE", message, { cause: error, retryAfter: 2 });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return new ServiceError(statusCode, "FIELD_INVALID", "The request is not one of HTTP as it should be.", {
-      cause: error,
-    });
-  return new ServiceError(500, "DEFECT", "The service has a defect; its log tells more under this request's id.", {
-    cause: error,
-  });
+    return new ServiceError(statusCode, "FIELD_INVALID", "This is not a valid HTTP request.", { cause: error });
+  const message = "The service failed. Its log contains the reason under this request's id.";
+  return new ServiceError(500, "DEFECT", message, { cause: error });
+}
+
+/** The error for a body that is not declared as JSON. */
+export function contentTypeError(options: ErrorOptions = {}): ServiceError {
+  return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
 }
 
 /**
- * Whether a query failed for a reason that passes: no connection, a server that stops or starts (class 57), too few resources (53),
- * a connection's failure (08), a transaction that lost against another (40).
+ * Whether a query failed for a temporary reason: no connection, connection failure (PostgreSQL error class 08), transaction
+ * rollback (40), insufficient resources (53), operator intervention (57).
  */
-function isDatabaseAway(error: unknown): boolean {
+function isDatabaseUnavailable(error: unknown): boolean {
   for (let reason = error; reason instanceof Error; reason = reason.cause) {
     const { code } = reason as { code?: unknown };
     if (
@@ -120,7 +119,7 @@ function isDatabaseAway(error: unknown): boolean {
       )
     )
       return true;
-    if (reason instanceof AggregateError && reason.errors.some(isDatabaseAway)) return true;
+    if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;
   }
   return false;
 }

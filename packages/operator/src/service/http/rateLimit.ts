@@ -1,19 +1,19 @@
 import { RateLimiterDrizzle, RateLimiterRes } from "rate-limiter-flexible";
 import { ServiceError } from "keyroot/errors";
-import type { Database } from "./store/database.ts";
-import { rateLimits } from "./store/tables.ts";
+import type { Database } from "../store/database.ts";
+import { rateLimits } from "../store/tables.ts";
 
 const WINDOW_SECONDS = 60;
 
-/** Counts a request of a caller, and refuses it where there have been too many. */
+/** Counts a request of a caller. @throws ServiceError RATE_LIMITED */
 export type RateLimit = (caller: string) => Promise<void>;
 
 /**
- * Lets each caller make so many requests a minute, counted in the home database for all replicas together. A caller who
- * is over the limit is refused from memory until the minute ends, at no cost to the database.
- * @param perMinute 0 for any number
+ * Limits each caller to a number of requests per minute, counted in the home database for all replicas together. A replica
+ * rejects a caller that is over the limit without a query until the minute ends.
+ * @param perMinute 0 for no limit
  */
-export function rateLimitOf(home: Database, perMinute: number): RateLimit {
+export function rateLimitIn(home: Database, perMinute: number): RateLimit {
   if (perMinute === 0) return () => Promise.resolve();
   const limiter = new RateLimiterDrizzle({
     storeClient: home,

@@ -1,7 +1,7 @@
 import { DrizzleQueryError } from "drizzle-orm";
 import { type Logger, pino, stdSerializers } from "pino";
 
-/** The service's log: one JSON object a line, on standard error, with request ids and without secrets. */
+/** The service's log: one JSON object per line on standard error, with request ids and without secrets. */
 export function makeLogger(level: string): Logger {
   return pino(
     {
@@ -9,7 +9,7 @@ export function makeLogger(level: string): Logger {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: {
-        // Neither headers nor bodies, which hold tokens, nor a path's query.
+        // Headers, bodies and query strings may contain tokens, so they are not logged.
         req: ({ method, url, ip }: { method: string; url: string; ip: string }) => ({
           method,
           path: url.split("?", 1)[0]?.slice(0, 200),
@@ -23,7 +23,7 @@ export function makeLogger(level: string): Logger {
   );
 }
 
-/** A failed query's error shows the values of its parameters: what matters is its cause. */
+/** The error of a failed query contains the values of its parameters: keep its statement and its cause only. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
   if (error instanceof DrizzleQueryError) return new Error(`A query failed: ${error.query}`, { cause: error.cause });

@@ -1,0 +1,27 @@
+import type { MerkleFile } from "keyroot/merkle";
+
+/** A file as a store keeps it. */
+export interface StoredFile {
+  /** Its path, or its `s3://` address. */
+  where: string;
+  /** Its size in bytes. */
+  bytes: number;
+  /** The SHA-256 of its bytes as read back: 64 lowercase hex digits. */
+  sha256: string;
+}
+
+/** The place from which a file host serves Merkle-tree files, one object `<root>.json` per tree. */
+export interface MerkleFileStore {
+  /**
+   * Stores a file under its root's name, atomically, and reads it back. Repeating the call has no effect. Implementations
+   * MUST NOT overwrite other bytes under that name.
+   * @throws ArgumentError FILE_CONFLICT if other bytes are stored under this name; TransportError FILE_UNWRITABLE
+   */
+  put(file: MerkleFile): Promise<StoredFile>;
+  /**
+   * Reads the bytes stored for a root.
+   * @param root 64 lowercase hex digits
+   * @throws VerificationError FILE_NOT_FOUND if there are none; TransportError FILE_UNREADABLE
+   */
+  get(root: string): Promise<Uint8Array>;
+}

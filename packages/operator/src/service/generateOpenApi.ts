@@ -1,0 +1,23 @@
+import { makeApp } from "./app.ts";
+import { makeContext } from "./http/context.ts";
+import { OPERATOR_API, PARTNER_API } from "./http/describeApi.ts";
+import { openDatabases } from "./store/database.ts";
+import { makeSigningKey, toSigningKeys } from "./tokens/signingKeys.ts";
+
+/**
+ * Generates the OpenAPI documents that every service serves.
+ * @returns each document by its file name
+ */
+export async function generateOpenApi(): Promise<Record<string, unknown>> {
+  // No query is sent: the documents do not depend on the database.
+  await using databases = await openDatabases({ url: "postgres://localhost/none" });
+  const signingKeys = await toSigningKeys([await makeSigningKey()]);
+  const naming = { issuer: "urn:keyroot", stage: "dev", bucketPrefix: "keyroot" };
+  await using app = await makeApp(
+    makeContext({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }),
+  );
+  const documents: Record<string, unknown> = {};
+  for (const { documentPath } of [PARTNER_API, OPERATOR_API])
+    documents[documentPath.slice(1)] = (await app.inject(documentPath)).json();
+  return documents;
+}

@@ -1,0 +1,52 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { ServiceError } from "keyroot/errors";
+import type { RefreshTokenStore } from "../store/refreshTokens.ts";
+import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";
+import { hashSecret } from "../tokens/refreshToken.ts";
+
+/** Identifies the caller of a request by its bearer token. */
+export class Authenticator {
+  readonly #accessTokens: AccessTokens;
+  readonly #refreshTokens: RefreshTokenStore;
+  readonly #adminTokenHash: Buffer | undefined;
+
+  /** @param adminToken undefined disables admin operations */
+  constructor(accessTokens: AccessTokens, refreshTokens: RefreshTokenStore, adminToken: string | undefined) {
+    this.#accessTokens = accessTokens;
+    this.#refreshTokens = refreshTokens;
+    this.#adminTokenHash = adminToken === undefined ? undefined : Buffer.from(hashSecret(adminToken));
+  }
+
+  /**
+   * The principal of the request's access token, if it is of the required kind.
+   * @param now milliseconds since 1970
+   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, and as `AccessTokens.verify`
+   */
+  async principalOf<Kind extends Principal["kind"]>(
+    request: FastifyRequest,
+    kind: Kind,
+    now: number,
+  ): Promise<PrincipalOf<Kind>> {
+    const principal = await this.#accessTokens.verify(bearerTokenOf(request), kind, now);
+    if (await this.#refreshTokens.isActive(principal)) return principal;
+    const message = "The refresh token behind this access token is revoked.";
+    throw new ServiceError(401, "ACCESS_TOKEN_REVOKED", message);
+  }
+
+  /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
+  requireAdmin(request: FastifyRequest): void {
+    // Hashes have equal lengths, which timingSafeEqual requires.
+    const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
+    if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
+    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "This is not the service's admin token.");
+  }
+}
+
+/** The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+function bearerTokenOf({ headers }: FastifyRequest): string {
+  const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
+  if (token !== undefined) return token;
+  const message = "Send the header Authorization: Bearer <token>.";
+  throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
+}

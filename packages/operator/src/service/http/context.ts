@@ -1,0 +1,61 @@
+import type { PublishedBatch } from "../publishing/keyPublisher.ts";
+import type { Databases } from "../store/database.ts";
+import { PartnerStore } from "../store/partners.ts";
+import { PublicKeyStore } from "../store/publicKeys.ts";
+import { RefreshTokenStore } from "../store/refreshTokens.ts";
+import { UserStore } from "../store/users.ts";
+import { AccessTokens } from "../tokens/accessTokens.ts";
+import type { SigningKeys } from "../tokens/signingKeys.ts";
+import { Authenticator } from "./authenticator.ts";
+import { type RateLimit, rateLimitIn } from "./rateLimit.ts";
+
+export interface ContextOptions {
+  databases: Databases;
+  signingKeys: SigningKeys;
+  /** The URL at which callers reach the service: the issuer of access tokens. */
+  issuer: string;
+  stage: string;
+  bucketPrefix: string;
+  /** Requests per minute and caller; 0 for no limit. */
+  rateLimit: number;
+  /** Undefined disables admin operations. */
+  adminToken: string | undefined;
+  /** Publishes all unpublished keys; undefined without a configured chain. */
+  publish?: (() => Promise<PublishedBatch[]>) | undefined;
+  /** Returns milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+/** Everything that the operations of the API use. */
+export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
+  publish: ContextOptions["publish"];
+  partners: PartnerStore;
+  users: UserStore;
+  refreshTokens: RefreshTokenStore;
+  publicKeys: PublicKeyStore;
+  accessTokens: AccessTokens;
+  authenticator: Authenticator;
+  rateLimit: RateLimit;
+}
+
+/** Creates the stores and the authentication over these databases. It sends no query. */
+export function makeContext(options: ContextOptions): ServiceContext {
+  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimit, adminToken, publish } = options;
+  const { now = Date.now } = options;
+  const refreshTokens = new RefreshTokenStore(databases);
+  const accessTokens = new AccessTokens(signingKeys, issuer);
+  return {
+    databases,
+    signingKeys,
+    stage,
+    now,
+    publish,
+    partners: new PartnerStore(databases.home),
+    users: new UserStore(databases, { bucketPrefix, stage }),
+    refreshTokens,
+    publicKeys: new PublicKeyStore(databases),
+    accessTokens,
+    authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
+    rateLimit: rateLimitIn(databases.home, rateLimit),
+  };
+}

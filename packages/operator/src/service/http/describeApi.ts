@@ -1,0 +1,109 @@
+import swagger from "@fastify/swagger";
+import swaggerUi from "@fastify/swagger-ui";
+import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
+import type { App } from "./defineOperation.ts";
+
+/** An OpenAPI document and the page that shows it. */
+interface ApiDescription {
+  title: string;
+  description: string;
+  tags: { name: string; description: string }[];
+  securitySchemes: Record<string, { type: "http"; scheme: "bearer"; bearerFormat?: "JWT"; description: string }>;
+  /** The path of the JSON document. */
+  documentPath: string;
+  /** The path of the page. */
+  pagePath: string;
+}
+
+/** The API for partners and their users' apps. */
+export const PARTNER_API: ApiDescription = {
+  title: "Keyroot partner API",
+  description:
+    "Partners create shadow users, and users register their public keys. The specification defines the operations without x-keyroot-extension.",
+  tags: [
+    { name: "public", description: "No token required." },
+    { name: "partner", description: "Requires the access token of a partner's server." },
+    { name: "user", description: "Requires a user's access token." },
+  ],
+  securitySchemes: {
+    partnerToken: bearer("A partner's access token.", "JWT"),
+    userToken: bearer("A user's access token.", "JWT"),
+  },
+  documentPath: "/openapi.json",
+  pagePath: "/docs",
+};
+
+/** The API for the operator of the service. */
+export const OPERATOR_API: ApiDescription = {
+  title: "Keyroot operator API",
+  description:
+    "The operator creates partners and their server tokens, and publishes registered keys. All operations are extensions of the specification.",
+  tags: [{ name: "operator", description: "Requires the admin token from the service's configuration." }],
+  securitySchemes: { operatorToken: bearer("The service's admin token.") },
+  documentPath: "/openapi-operator.json",
+  pagePath: "/docs/operator",
+};
+
+/** The pages run their own scripts and send requests to the service only. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 3 4 12M8 3l4 9" stroke="#047857" stroke-width="1.5"/><circle cx="8" cy="3" r="2.5" fill="#047857"/><circle cx="4" cy="12" r="2.5" fill="#a7f3d0"/><circle cx="12" cy="12" r="2.5" fill="#a7f3d0"/></svg>';
+
+/**
+ * Serves the OpenAPI 3.1 description of the operations that are defined in `scope` after this call, as JSON and as a page.
+ * It is generated from the schemas that validate requests.
+ */
+export async function describeApi(scope: App, description: ApiDescription): Promise<void> {
+  const { title, tags, securitySchemes, documentPath, pagePath } = description;
+  await scope.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: {
+        title,
+        version: "1.0.0",
+        description: description.description,
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      servers: [{ url: "/" }],
+      tags,
+      components: { securitySchemes },
+    },
+    transformObject: (document) => {
+      const transformed = jsonSchemaTransformObject(document);
+      // No request contains a problem, so nothing refers to its input schema.
+      const schemas = "components" in transformed ? transformed.components.schemas : undefined;
+      if (schemas !== undefined) delete schemas["ProblemInput"];
+      return transformed;
+    },
+    transform: (route) => {
+      const { schema, url } = jsonSchemaTransform(route);
+      const { specified } = route.route.config ?? {};
+      return { schema: specified === false ? { ...schema, "x-keyroot-extension": true } : schema, url };
+    },
+  });
+  await scope.register(swaggerUi, {
+    routePrefix: pagePath,
+    staticCSP: CONTENT_SECURITY_POLICY,
+    theme: {
+      title,
+      favicon: [{ filename: "icon.svg", rel: "icon", type: "image/svg+xml", sizes: "any", content: ICON }],
+    },
+    // This layout has no bar with the framework's logo, which also violates the policy.
+    uiConfig: { deepLinking: true, layout: "BaseLayout" },
+  });
+  scope.get(documentPath, { schema: { hide: true } }, () => scope.swagger());
+}
+
+function bearer(description: string, bearerFormat?: "JWT") {
+  return { type: "http", scheme: "bearer", ...(bearerFormat && { bearerFormat }), description } as const;
+}

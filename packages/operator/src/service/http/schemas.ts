@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { REGIONS } from "keyroot/identity";
+
+/** The maximum size of a request's body. The largest valid request is far smaller. */
+export const MAX_BODY_BYTES = 16_384;
+
+/** The maximum length of a token's context and of a name, in characters. */
+const MAX_TEXT = 200;
+/** The maximum number of users per page. */
+const MAX_PAGE = 1000;
+
+const strict = z.strictObject;
+
+const userIDHex = z
+  .string()
+  .regex(/^[0-9a-fA-F]{40}$/)
+  .toLowerCase()
+  .meta({ description: "The user's id: 160 bits as 40 hex digits in either case.", example: "8e4f1d0a".repeat(5) });
+const userID = z
+  .string()
+  .regex(/^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/)
+  .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
+const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
+const bizID = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[\x21-\x7e]*$/)
+  .meta({ description: "The business identifier of the partner." });
+const tokenID = z.uuid().meta({ description: "The id of a refresh token. It is not a secret." });
+const timestamp = z
+  .int()
+  .nonnegative()
+  .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
+const revoked = timestamp.nullable().meta({ description: "When the token was revoked; null while it is active." });
+const text = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(MAX_TEXT)
+    // No control characters (PostgreSQL cannot store NUL) and no unpaired surrogates (UTF-8 cannot encode them).
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
+    .meta({ description: `${what}, at most ${MAX_TEXT} characters.` });
+const context = text("The device or purpose of a user's refresh token");
+const name = text("A human-friendly name");
+const pubKey = z
+  .string()
+  .max(140)
+  .meta({ description: "The public key in base64: 105 bytes, an uncompressed point of Curve41417." });
+const keyID = z.string().max(24).meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
+const root = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .meta({ description: "The root of the Merkle tree that contains the key, and the name of its file." });
+const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+const keyState = z.enum(["pending", "submitted", "published"]);
+
+const user = {
+  user_id: userID,
+  bucket: z
+    .string()
+    .meta({ description: "The name of the user's storage container: <prefix>-<stage>-<region>-<user_id>." }),
+  region,
+  stage: z.string().meta({ description: "The name of the deployment stage." }),
+  salt: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .meta({ description: "A random value of this user, 32 hex digits." }),
+  created: timestamp,
+};
+const userToken = strict({ token_id: tokenID, context, created: timestamp, revoked });
+const serverToken = strict({ token_id: tokenID, name: name.nullable(), created: timestamp, revoked });
+const key = { pubKey, keyID, state: keyState, root: root.optional(), transaction: transaction.optional() };
+const empty = strict({});
+
+/** The bodies of requests and successful responses. The OpenAPI description is generated from them. */
+export const schemas = {
+  exchange: {
+    body: strict({ biz_id: bizID, token: z.string().min(1).max(128).meta({ description: "A refresh token." }) }),
+    response: strict({ jwt: z.string().meta({ description: "The access token. It expires after four hours." }) }),
+  },
+  createUser: {
+    body: strict({ user_id_hex: userIDHex, region }),
+    response: strict({ status: z.literal(201), ...user }),
+  },
+  createRefreshToken: {
+    body: strict({ user_id_hex: userIDHex, context }),
+    response: strict({ token: z.string().meta({ description: "The user's refresh token. It is shown only once." }) }),
+  },
+  getUser: { body: strict({ user_id_hex: userIDHex }), response: strict(user) },
+  listUsers: {
+    body: strict({ limit: z.int().min(1).max(MAX_PAGE).default(100), after: userID.optional() }),
+    response: strict({
+      users: z.array(strict(user)),
+      next: userID.nullable().meta({ description: "Send it as `after` to get the next page; null on the last page." }),
+    }),
+  },
+  listRefreshTokens: {
+    body: strict({ user_id_hex: userIDHex }),
+    response: strict({ tokens: z.array(userToken) }),
+  },
+  revokeRefreshToken: { body: strict({ user_id_hex: userIDHex, token_id: tokenID }), response: userToken },
+  listServerTokens: { body: empty, response: strict({ tokens: z.array(serverToken) }) },
+  revokeServerToken: { body: strict({ token_id: tokenID }), response: serverToken },
+  registerKey: {
+    body: strict({ pubKey, keyID }),
+    response: strict({ ...user, ...key }),
+  },
+  getRecord: {
+    body: empty,
+    response: strict({
+      ...user,
+      ...key,
+      state: z.enum(["unregistered", ...keyState.options]),
+      pubKey: pubKey.optional(),
+      keyID: keyID.optional(),
+    }),
+  },
+  getPublicKey: { body: strict({ user_id: userID }), response: strict({ user_id: userID, ...key }) },
+  createPartner: { body: strict({ name }), response: strict({ biz_id: bizID, name, created: timestamp }) },
+  createServerToken: {
+    body: strict({ biz_id: bizID, name: name.optional() }),
+    response: strict({
+      token_id: tokenID,
+      token: z.string().meta({ description: "The partner's refresh token. It is shown only once." }),
+      name: name.nullable(),
+      created: timestamp,
+    }),
+  },
+  publish: {
+    body: empty,
+    response: strict({
+      batches: z.array(
+        strict({
+          root,
+          users: z.int().nonnegative().meta({ description: "The number of users who now have this root." }),
+          transaction,
+          block: z.int().nonnegative().meta({ description: "The number of the transaction's block." }),
+        }),
+      ),
+    }),
+  },
+} as const;
+
+/** The body of every error response (RFC 9457). */
+export const problemSchema = strict({
+  type: z.string().meta({ description: "urn:keyroot:error:<code>" }),
+  title: z.string().meta({ description: "The code in words." }),
+  status: z.int().min(400).max(599).meta({ description: "The HTTP status." }),
+  code: z.string().meta({ description: "A stable identifier of the error." }),
+  detail: z.string().meta({ description: "What is wrong, and what to do." }),
+  instance: z.string().meta({ description: "The id of the request, which the service's log contains." }),
+  errors: z
+    .array(strict({ field: z.string(), detail: z.string() }))
+    .optional()
+    .meta({ description: "The invalid fields." }),
+}).meta({ id: "Problem", description: "An error (RFC 9457)." });

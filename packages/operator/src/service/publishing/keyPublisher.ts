@@ -1,0 +1,136 @@
+import { REGIONS, type Region } from "keyroot/identity";
+import { decodeChainId } from "keyroot/registry";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { Registry } from "../../publisher/chain/registry.ts";
+import { openStore } from "../../publisher/files/openStore.ts";
+import { publish, type PublishEvent } from "../../publisher/publish.ts";
+import { endpointSender } from "../../publisher/signers/endpointSender.ts";
+import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
+import type { Databases } from "../store/database.ts";
+import { PublicKeyStore } from "../store/publicKeys.ts";
+import { DatabaseJournal } from "./databaseJournal.ts";
+import { withLease } from "./lease.ts";
+
+/** Where the service publishes keys. */
+export interface ChainConfig {
+  /** The JSON-RPC endpoint of the chain. */
+  rpcUrl: string;
+  /** The registry's address: 0x and 40 hex digits. */
+  contract: string;
+  /** Blocks after which a root counts as published, its own included. */
+  confirmations: number;
+  /** Where each region's Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`. */
+  files: Record<Region, string>;
+}
+
+/** A published batch of keys. */
+export interface PublishedBatch {
+  /** 64 lowercase hex digits. */
+  root: string;
+  /** The number of users who now have this root. */
+  users: number;
+  /** 0x and 64 hex digits. */
+  transaction: string;
+  block: number;
+}
+
+/** Blocks in which a reorganization may still remove a published root, so `KeyPublisher` checks it again. */
+const REORGANIZATION_BLOCKS = 128;
+
+/** Publishes the keys that users registered. */
+export class KeyPublisher {
+  readonly #databases: Databases;
+  readonly #keys: PublicKeyStore;
+  readonly #chain: ChainConfig;
+  readonly #signer: Signer | undefined;
+  readonly #now: () => number;
+
+  /**
+   * @param signer signs for the registry's owner; undefined if the chain's endpoint does
+   * @param now returns milliseconds since 1970
+   */
+  constructor(databases: Databases, chain: ChainConfig, signer: Signer | undefined, now: () => number = Date.now) {
+    this.#databases = databases;
+    this.#keys = new PublicKeyStore(databases);
+    this.#chain = chain;
+    this.#signer = signer;
+    this.#now = now;
+  }
+
+  /**
+   * Publishes all unpublished keys, region by region. An unfinished plan is finished first, under its own roots. The process
+   * may end at any time: the plan is in the database, and the next call reads from the chain how far it got.
+   * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
+   */
+  publish(): Promise<PublishedBatch[]> {
+    return withLease(this.#databases.home, async (fenced, lost) => {
+      const { rpcUrl, contract } = this.#chain;
+      const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+      const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost });
+      const registry = await Registry.connect(call, contract);
+      const send = await this.#senderFor(registry);
+      const done: PublishedBatch[] = [];
+      for (const region of REGIONS) {
+        await this.#markReorganized(region, registry);
+        const records = await this.#keys.unpublished(region);
+        if (records.length === 0) continue;
+        const store = await openStore(this.#chain.files[region]);
+        const journal = await DatabaseJournal.open(this.#databases.home, fenced, region, async ({ batches }) => {
+          for (const { root, userIDs } of batches) await this.#keys.markSubmitted(region, root, userIDs, this.#now());
+        });
+        const events: PublishEvent[] = [];
+        const { published } = await publish(records, {
+          registry,
+          store,
+          send,
+          journal,
+          finality: { confirmations: this.#chain.confirmations },
+          onEvent: (event) => events.push(event),
+        });
+        for (const { root, userIDs, transactionHash, blockNumber } of published) {
+          await this.#keys.markPublished(region, { root, userIDs, transactionHash, blockNumber }, this.#now());
+          done.push({ root, users: userIDs.length, transaction: transactionHash, block: blockNumber });
+        }
+        await this.#markPublishedElsewhere(region, registry, events);
+      }
+      return done;
+    });
+  }
+
+  /** The number of registered keys that are not published, in all regions. */
+  async countUnpublished(): Promise<number> {
+    let unpublished = 0;
+    for (const region of REGIONS) unpublished += await this.#keys.countUnpublished(region);
+    return unpublished;
+  }
+
+  /** Records the roots of users whom another publisher published, earlier or in the meantime. They cannot change. */
+  async #markPublishedElsewhere(region: Region, registry: Registry, events: readonly PublishEvent[]): Promise<void> {
+    const found = events.flatMap((event) => {
+      if (event.event === "alreadyPublished") return event.users;
+      return event.event === "published" ? event.superseded : [];
+    });
+    for (const [root, users] of Map.groupBy(found, (user) => user.root)) {
+      const added = await registry.findAddedRoot(root);
+      if (added === undefined) continue;
+      const userIDs = users.map(({ userID }) => userID);
+      await this.#keys.markPublished(region, { root, userIDs, ...added }, this.#now());
+    }
+  }
+
+  /** Records the recently published roots that a reorganization removed from the chain. */
+  async #markReorganized(region: Region, registry: Registry): Promise<void> {
+    const { number } = await registry.chain.block("latest");
+    const recent = await this.#keys.publishedSince(region, number - REORGANIZATION_BLOCKS);
+    const roots = await registry.getMerkleTreeRoots(recent.map(({ userID }) => userID));
+    const removed = new Set(recent.filter(({ root }, i) => roots[i] !== root).map(({ root }) => root));
+    for (const root of removed) await this.#keys.markReorganized(region, root);
+  }
+
+  async #senderFor(registry: Registry): Promise<SendTransaction> {
+    if (this.#signer === undefined) return endpointSender(registry);
+    const { chain, contract, owner } = registry;
+    const chainId = decodeChainId(await chain.call("eth_chainId", []));
+    return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
+  }
+}

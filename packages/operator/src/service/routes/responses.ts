@@ -1,0 +1,29 @@
+import type { RegisteredKey } from "../store/publicKeys.ts";
+import type { ServerTokenInfo, UserTokenInfo } from "../store/refreshTokens.ts";
+import type { User } from "../store/users.ts";
+
+/** A user in the API's field names (specification, "Shadow user"). */
+export function toUserResponse({ userID, bucket, region, salt, created }: User, stage: string) {
+  return { user_id: userID, bucket, region, stage, salt, created };
+}
+
+/** A registered key in the API's field names. */
+export function toKeyResponse({ pubKey, keyID, state, root, transaction }: RegisteredKey) {
+  return {
+    pubKey,
+    keyID,
+    state,
+    ...(root !== undefined && { root }),
+    ...(transaction !== undefined && { transaction }),
+  };
+}
+
+/** A user's refresh token in the API's field names. */
+export function toUserTokenResponse({ tokenID, context, created, revoked }: UserTokenInfo) {
+  return { token_id: tokenID, context, created, revoked };
+}
+
+/** A server's refresh token in the API's field names. */
+export function toServerTokenResponse({ tokenID, name, created, revoked }: ServerTokenInfo) {
+  return { token_id: tokenID, name, created, revoked };
+}

@@ -1,0 +1,134 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyBaseLogger } from "fastify";
+import { TransportError } from "keyroot/errors";
+import { openSigner } from "../publisher/signers/openSigner.ts";
+import type { Signer } from "../publisher/signers/signer.ts";
+import { makeApp } from "./app.ts";
+import { readConfig, resolveConfig, type ServiceConfig } from "./config.ts";
+import { makeContext } from "./http/context.ts";
+import { makeLogger } from "./logger.ts";
+import { KeyPublisher } from "./publishing/keyPublisher.ts";
+import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
+import { checkMigrations, openDatabases } from "./store/database.ts";
+import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
+
+/** How often the sealed copies of tokens older than 24 hours are deleted. */
+const DROP_SEALED_MS = 60 * 60 * 1000;
+
+/** A service that accepts requests. */
+export interface RunningService {
+  /** `http://<address>:<port>`, without a trailing slash. */
+  readonly url: string;
+  /** Stops accepting requests, finishes those in progress, and closes the databases. */
+  close(): Promise<void>;
+}
+
+export interface StartServiceOptions extends ServiceConfig {
+  /**
+   * Signs the publishing transactions of the registry's owner. Default the signer that the environment variables of
+   * `openSigner` name, and otherwise the chain's endpoint.
+   */
+  signer?: Signer | undefined;
+}
+
+/**
+ * Starts the partner service: opens its databases, checks their tables (a PGlite gets them created), and listens.
+ * @param options the configuration. Default `readConfig(process.env)`
+ * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
+ * @example
+ * ```ts
+ * import { startService } from "@keyroot/operator";
+ *
+ * const service = await startService({ adminToken: process.env.ADMIN_TOKEN, port: 0, databaseFolder: null });
+ * console.log(service.url);
+ * await service.close();
+ * ```
+ */
+export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
+  const { signer, ...fields } = options;
+  const config = resolveConfig(fields);
+  const { stage, bucketPrefix, rateLimit, adminToken, chain, schedule, trustedProxies } = config;
+
+  await using starting = new AsyncDisposableStack();
+  const signingKeys =
+    config.signingKeys === undefined
+      ? await toSigningKeys([await makeSigningKey()])
+      : await readSigningKeys(config.signingKeys);
+  const databases = starting.use(
+    await openDatabases({
+      url: config.databaseUrl,
+      regionUrls: config.regionUrls,
+      folder: config.databaseFolder,
+      connections: config.connections,
+    }),
+  );
+  if (config.databaseUrl === undefined) await databases.migrate();
+  else await checkMigrations(databases);
+
+  const logger = makeLogger(config.logLevel);
+  const publisher = chain && new KeyPublisher(databases, chain, signer ?? (await openSigner(process.env)));
+  if (publisher !== undefined && schedule !== undefined)
+    starting.defer(publishInBackground(publisher, schedule, logger));
+
+  const context = makeContext({
+    databases,
+    signingKeys,
+    issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
+    stage,
+    bucketPrefix,
+    rateLimit,
+    adminToken,
+    publish: publisher && (() => publisher.publish()),
+  });
+  const dropping = setInterval(() => {
+    context.refreshTokens.dropSealed(context.now()).catch((err: unknown) => {
+      logger.error({ err }, "deleting sealed tokens failed");
+    });
+  }, DROP_SEALED_MS);
+  starting.defer(() => {
+    clearInterval(dropping);
+  });
+  const app = await makeApp(context, { logger, trustedProxies });
+  starting.defer(() => app.close());
+
+  const { host, port } = config;
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port.`;
+    throw new TransportError("PORT_UNAVAILABLE", message, { cause });
+  }
+  const { address, family, port: bound } = app.server.address() as AddressInfo;
+  const running = starting.move();
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`,
+    close: () => running.disposeAsync(),
+  };
+}
+
+/** @returns stops it, after the round that is in progress */
+function publishInBackground(
+  publisher: KeyPublisher,
+  schedule: Schedule,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = publishBySchedule(
+    schedule,
+    {
+      countUnpublished: () => publisher.countUnpublished(),
+      publish: async () => {
+        for (const batch of await publisher.publish()) logger.info(batch, "published");
+      },
+      onError: (err) => {
+        logger.error({ err }, "publishing failed");
+      },
+    },
+    stopping.signal,
+  );
+  return () => {
+    stopping.abort();
+    return ended;
+  };
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import { errors, jwtVerify, SignJWT } from "jose";
+import { LRUCache } from "lru-cache";
+import { ServiceError } from "keyroot/errors";
+import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
+import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
+
+/** Lifetime of an access token: 4 hours (specification, "Limits"). */
+const LIFETIME_SECONDS = 4 * 60 * 60;
+/** The `typ` header of access tokens (RFC 9068, section 2.1). */
+const TYPE = "at+jwt";
+/** Longer texts are rejected without parsing. */
+const MAX_CHARACTERS = 2048;
+/** Tokens whose signatures are remembered, about 1 kB each. */
+const MAX_REMEMBERED = 10_000;
+
+const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
+
+/** The caller that an access token identifies, and the refresh token that it was exchanged for. */
+export type Principal =
+  | { kind: "partner"; bizID: string; tokenID: string }
+  | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
+
+/** A principal of one kind. */
+export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
+
+interface VerifiedToken {
+  principal: Principal;
+  /** Milliseconds since 1970. */
+  expires: number;
+}
+
+/** Issues and verifies access tokens: JWTs (RFC 9068) with one issuer, and one audience per kind of principal. */
+export class AccessTokens {
+  readonly #keys: SigningKeys;
+  readonly #issuer: string;
+  /** Verifying a signature costs more than the rest of a request, so each token is verified once. */
+  readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
+
+  /** @param issuer the URL at which callers reach the service */
+  constructor(keys: SigningKeys, issuer: string) {
+    this.#keys = keys;
+    this.#issuer = issuer;
+  }
+
+  /** @param now milliseconds since 1970 */
+  issue(principal: Principal, now: number): Promise<string> {
+    const { kid, key } = this.#keys.signing;
+    const seconds = Math.floor(now / 1000);
+    const userClaims = principal.kind === "user" ? { region: principal.region } : {};
+    return new SignJWT({ biz_id: principal.bizID, rti: principal.tokenID, ...userClaims })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: TYPE })
+      .setIssuer(this.#issuer)
+      .setAudience(AUDIENCES[principal.kind])
+      .setSubject(principal.kind === "user" ? principal.userID : principal.bizID)
+      .setJti(randomUUID())
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + LIFETIME_SECONDS)
+      .sign(key);
+  }
+
+  /**
+   * Verifies an access token. Revocation is not checked here: see `RefreshTokenStore.isActive`.
+   * @param kind the only kind of principal that is accepted
+   * @param now milliseconds since 1970
+   * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
+   */
+  async verify<Kind extends Principal["kind"]>(token: string, kind: Kind, now: number): Promise<PrincipalOf<Kind>> {
+    if (token.length > MAX_CHARACTERS) throw invalid();
+    const known = this.#verified.get(token);
+    if (known !== undefined && known.expires <= now) throw expired();
+    const { principal } = known ?? (await this.#verifySignature(token, now));
+    if (principal.kind === kind) return principal as PrincipalOf<Kind>;
+    const message = `This operation requires a ${kind}'s access token, but this one is a ${principal.kind}'s.`;
+    throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
+  }
+
+  async #verifySignature(token: string, now: number): Promise<VerifiedToken> {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const key = this.#keys.verifying.get(kid ?? "");
+        if (key === undefined) throw new errors.JWKSNoMatchingKey();
+        return key;
+      },
+      {
+        algorithms: [ALGORITHM],
+        typ: TYPE,
+        issuer: this.#issuer,
+        audience: Object.values(AUDIENCES),
+        requiredClaims: ["exp", "iat", "sub", "jti", "rti", "biz_id"],
+        currentDate: new Date(now),
+      },
+    ).catch((error: unknown) => {
+      throw error instanceof errors.JWTExpired ? expired() : invalid();
+    });
+    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000 };
+    this.#verified.set(token, verified);
+    return verified;
+  }
+}
+
+/** The claims are checked like any other input, although the service signed them. */
+function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
+  const { biz_id: bizID, rti: tokenID, region } = claims;
+  if (typeof bizID !== "string" || typeof tokenID !== "string") throw invalid();
+  if (aud === AUDIENCES.partner && sub === bizID) return { kind: "partner", bizID, tokenID };
+  if (aud === AUDIENCES.user && isUserID(sub) && isRegion(region))
+    return { kind: "user", bizID, tokenID, userID: sub, region };
+  throw invalid();
+}
+
+function invalid(): ServiceError {
+  return new ServiceError(401, "ACCESS_TOKEN_INVALID", "This is not a valid access token of this service.");
+}
+
+function expired(): ServiceError {
+  const message = "The access token has expired: exchange the refresh token for a new one.";
+  return new ServiceError(401, "ACCESS_TOKEN_EXPIRED", message);
+}
