@@ -1,6 +1,6 @@
 import { ANSWER } from "keyroot/client";
 import { checkOptions } from "keyroot/client";
-import { poster } from "keyroot/client";
+import { operationCaller } from "keyroot/client";
 import { InvariantError } from "keyroot/errors";
 import type { KeyRecord } from "keyroot/identity";
 import { generateKeyPair } from "keyroot/identity";
@@ -34,7 +34,7 @@ export class Operator {
   readonly #adminToken: string;
 
   constructor({ baseUrl, adminToken }: ServiceNote) {
-    this.#post = poster(checkOptions({ baseUrl, bizId: "operator", timeoutMs: 60_000 }));
+    this.#post = operationCaller(checkOptions({ baseUrl, bizId: "operator", timeoutMs: 60_000 }));
     this.#adminToken = adminToken;
   }
 

@@ -1,8 +1,13 @@
-/** What a partner's back end needs: Node only, since it holds a token that never expires. */
+/** `keyroot/partner`: the client for a partner's back end. Node only, because it holds a token that never expires. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export type { ShadowUser } from "./client/answers.ts";
 export type { CallOptions } from "./client/options.ts";
 export type { Region } from "./identity/region.ts";
 export type { CreatedUser, RefreshToken, ServerToken } from "./client/partner/answers.ts";
-export { type ListOptions, PartnerClient, type PartnerClientOptions } from "./client/partner/partnerClient.ts";
+export {
+  type CreateTokenOptions,
+  type ListOptions,
+  PartnerClient,
+  type PartnerClientOptions,
+} from "./client/partner/partnerClient.ts";
 export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./client/partner/provision.ts";

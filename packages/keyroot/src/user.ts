@@ -1,4 +1,4 @@
-/** What a user's app needs to talk to the service: no Node, runs in browsers. */
+/** `keyroot/user`: the client for a user's app. Runs in browsers and in Node. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export type { ShadowUser } from "./client/answers.ts";
 export type { CallOptions } from "./client/options.ts";

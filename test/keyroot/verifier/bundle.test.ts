@@ -47,7 +47,7 @@ describe("the verifier, bundled for browsers", () => {
       expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(15 * 1024);
     });
 
-    for (const words of ["hashes/sha3", "verifier/readRoot", "@ethereumjs/"]) {
+    for (const words of ["hashes/sha3", "verifier/readRootAtBlock", "verifier/quorum", "@ethereumjs/"]) {
       it(`leaves ${words} out until then`, () => {
         const chunks = split.chunksWith(words);
         expect(chunks).to.not.be.empty;

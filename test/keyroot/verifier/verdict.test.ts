@@ -4,12 +4,9 @@ import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/byte
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import {
-  type ChainAnswers,
-  verifyFile,
-  verifyRoot,
-  type KeyQuery,
-} from "../../../packages/keyroot/src/verifier/verdict.ts";
+import type { KeyQuery } from "../../../packages/keyroot/src/verifier/options.ts";
+import type { ChainAnswers } from "../../../packages/keyroot/src/verifier/rootReading.ts";
+import { verifyFile, verifyRoot } from "../../../packages/keyroot/src/verifier/verdict.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
 
 const HASH = `0x${"c0de".repeat(16)}`;

@@ -90,7 +90,9 @@ describeOnBoth("commands with a chain", (startChain) => {
       );
       const { json, events } = await publish([one, two]);
       expect(json).to.include({ users: 0, alreadyPublished: 2 });
-      const kept = events.flatMap(({ event, users }) => (event === "alreadyPublished" ? (users as { userID: string }[]) : []));
+      const kept = events.flatMap(({ event, users }) =>
+        event === "alreadyPublished" ? (users as { userID: string }[]) : [],
+      );
       expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
     });
 
@@ -268,7 +270,8 @@ describeOnBoth("commands with a chain", (startChain) => {
       expect(first.withAccessList).to.be.lessThan(first.plain);
       expect(json["costWei"]).to.equal(
         String(
-          BigInt(json["gas"] as number) * (BigInt(json["baseFeePerGas"] as string) + BigInt(json["priorityFee"] as string)),
+          BigInt(json["gas"] as number) *
+            (BigInt(json["baseFeePerGas"] as string) + BigInt(json["priorityFee"] as string)),
         ),
       );
       expect(Math.abs((json["money"] as number) - (Number(json["costWei"]) / 1e18) * 2000) < 0.006).to.be.true;

@@ -1,28 +1,28 @@
 import { base64urlnopad } from "@scure/base";
 import { TransportError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
-import { unlessAborted } from "./unlessAborted.ts";
+import { rejectOnAbort } from "./abort.ts";
 
-/** An access token is exchanged anew this long before it expires, or a tenth of its life where that is less; in ms. */
+/** An access token is replaced this many ms before it expires, or a tenth of its lifetime before if that is less. */
 const MARGIN_MS = 60_000;
 
-/** A JWT (RFC 7519) in its compact form: it can stand in a header. */
+/** A JWT in compact form (RFC 7519), which a header can hold. The group is its payload. */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
-const MOST_CHARACTERS = 8192;
+const MAX_CHARACTERS = 8192;
 
 /**
- * The access token of a client, as long as it is good, and then the next one. However many ask at once, there is one
- * exchange, for which all of them wait.
+ * The access token of a client: kept while it is valid, then replaced. Concurrent callers share one exchange of the refresh
+ * token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
   readonly #now: () => number;
-  #held: { jwt: string; renewAt: number } | undefined;
+  #current: { jwt: string; replaceAt: number } | undefined;
   #exchanging: Promise<string> | undefined;
 
   /**
    * @param exchange exchanges the refresh token for an access token, a JWT
-   * @param now milliseconds since 1970
+   * @param now returns ms since 1970
    */
   constructor(exchange: () => Promise<string>, now: () => number) {
     this.#exchange = exchange;
@@ -30,45 +30,45 @@ export class AccessToken {
   }
 
   /**
-   * A token that should be good for a while yet.
-   * @param signal ends this caller's wait, not the exchange that others wait for
+   * Returns a valid access token.
+   * @param signal ends the wait of this caller, not the exchange that others wait for
    * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and as the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
-    if (this.#held !== undefined && this.#now() < this.#held.renewAt) return this.#held.jwt;
+    if (this.#current !== undefined && this.#now() < this.#current.replaceAt) return this.#current.jwt;
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // Whoever waits is told of a failure; it may be that nobody waits any more.
+    // Every waiting caller gets the error. Node must not see an unhandled rejection if all of them have aborted.
     this.#exchanging.catch(() => undefined);
-    return unlessAborted(this.#exchanging, signal);
+    return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** The token that follows on one that was refused. @throws as `get` */
+  /** Returns another access token than the one that the service refused. @throws as `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
-    if (this.#held?.jwt === refused) this.#held = undefined;
+    if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);
   }
 
   async #renew(): Promise<string> {
-    const asked = this.#now();
+    const requestedAt = this.#now();
     const jwt = await this.#exchange();
-    const life = lifeOf(jwt);
-    this.#held = { jwt, renewAt: asked + life - Math.min(MARGIN_MS, life / 10) };
+    const lifetime = lifetimeOf(jwt);
+    this.#current = { jwt, replaceAt: requestedAt + lifetime - Math.min(MARGIN_MS, lifetime / 10) };
     return jwt;
   }
 }
 
 /**
- * How long a fresh access token is good for, in ms, by its own words: only the service can judge its signature. The life,
- * and not the hour of its end, since the clocks here and there may differ.
+ * The lifetime of a new access token in ms, by its own claims: `exp` less `iat`, because the clocks of client and service may
+ * differ. Only the service can verify the signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
-function lifeOf(jwt: string): number {
-  const claims = jwt.length <= MOST_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
+function lifetimeOf(jwt: string): number {
+  const claims = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
   const { iat, exp } = claims;
   if (typeof iat === "number" && typeof exp === "number" && exp > iat) return (exp - iat) * 1000;
-  const message = "The service's access token must be a JWT with the numbers iat and exp, the later one greater.";
+  const message = "The service's access token must be a JWT with the numbers iat and exp, and exp must be greater.";
   throw new TransportError("SERVICE_ANSWER_INVALID", message);
 }
 
@@ -77,7 +77,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(new TextDecoder().decode(base64urlnopad.decode(payload)));
     return isObject(claims) ? claims : {};
   } catch {
-    // Told by lifeOf, without the parser's words, which may quote the token.
+    // `lifetimeOf` throws, without the parser's message, which may quote the token.
     return {};
   }
 }

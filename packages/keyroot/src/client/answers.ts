@@ -3,10 +3,10 @@ import type { UserID } from "../identity/userID.ts";
 import { type Region, REGIONS } from "../identity/region.ts";
 import { Shape } from "../input/shape.ts";
 
-/** Reads answers of the service. What it does not know, a newer service may have added: it is left out. */
+/** Reads the service's answers. Ignores unknown fields, which a newer service may have added. */
 export const ANSWER = new Shape((...why) => new TransportError("SERVICE_ANSWER_INVALID", ...why));
 
-/** A user's shadow in the service (specification, "Shadow user"). */
+/** A shadow user (specification, "Shadow user"). */
 export interface ShadowUser {
   user_id: UserID;
   /** The name of the user's storage container. */
@@ -42,11 +42,11 @@ export function readUserID(where: string, answer: unknown): UserID {
 }
 
 /**
- * Holds an answer against what was asked about: an answer of another user, region or key is none.
+ * Checks that an answer is about the user, region, token or key of the request.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
-export function insistOn(what: string, expected: string, actual: string): void {
-  if (actual === expected) return;
-  const message = `The service answers about the ${what} ${actual}, it was asked about ${expected}.`;
-  throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected, actual });
+export function checkSubject(what: string, requested: string, answered: string): void {
+  if (answered === requested) return;
+  const message = `The service's answer is about the ${what} ${answered}, but the request was about ${requested}.`;
+  throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected: requested, actual: answered });
 }

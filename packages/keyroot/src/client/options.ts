@@ -1,30 +1,38 @@
-import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
+import {
+  checkFunction,
+  checkInteger,
+  checkObject,
+  checkSignal,
+  checkText,
+  MAX_TIMEOUT_MS,
+  optional,
+} from "../input/options.ts";
 import { checkUrl } from "../transport/jsonRpc.ts";
 
-/** Where the service is, and what asking it may cost. */
+/** Which service to call, and the limits of a call. */
 export interface ClientOptions {
-  /** The service's address: https, or http on this machine. */
+  /** The service's base URL: https, or http on this machine. */
   baseUrl: string;
   /** The partner's business identifier (specification, "Business identifier"). */
   bizId: string;
-  /** The most milliseconds that one try takes, from the request to the last byte of its answer. Default 10,000. */
+  /** The longest time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
   timeoutMs?: number | undefined;
-  /** How often a request is tried again, at the most. Default 4. */
+  /** The highest number of retries after a failed attempt, 0 to 100. Default 4. */
   retries?: number | undefined;
-  /** Fetches; default the global one. It must heed `signal` and `redirect`. */
+  /** Replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Milliseconds since 1970; default the system's clock. */
+  /** Returns the current time in ms since 1970. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
 
-/** What every operation of a client takes. */
+/** Options of every operation. */
 export interface CallOptions {
-  /** Ends the call early, with ABORTED. */
+  /** Aborts the call, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
-/** The same, checked, and with its defaults. */
+/** `ClientOptions`, checked and with defaults. */
 export interface CheckedOptions extends Pick<ClientOptions, "baseUrl" | "bizId" | "fetch"> {
   timeoutMs: number;
   retries: number;
@@ -33,41 +41,52 @@ export interface CheckedOptions extends Pick<ClientOptions, "baseUrl" | "bizId" 
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function checkOptions(options: ClientOptions): CheckedOptions {
-  const { bizId, timeoutMs = 10_000, retries = 4, fetch, now = Date.now } = options;
-  if (typeof bizId !== "string" || !/^[\x21-\x7e]{1,200}$/.test(bizId)) {
-    throw invalidOption("bizId", "the partner's business identifier, a text without spaces", bizId);
-  }
-  // setTimeout takes no more than 31 bits.
-  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1 || timeoutMs >= 2 ** 31) {
-    throw invalidOption("timeoutMs", "a whole number from 1 to 2^31 - 1", timeoutMs);
-  }
-  if (!Number.isSafeInteger(retries) || retries < 0 || retries > 100) {
-    throw invalidOption("retries", "a whole number from 0 to 100", retries);
-  }
-  return { baseUrl: checkBaseUrl(options.baseUrl), bizId, timeoutMs, retries, fetch, now };
+  const {
+    bizId,
+    timeoutMs = 10_000,
+    retries = 4,
+    fetch,
+    now = Date.now,
+  } = checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
+  return {
+    baseUrl: checkBaseUrl(options.baseUrl),
+    bizId: checkText("The option bizId", bizId, "the partner's business identifier, without spaces", BIZ_ID),
+    timeoutMs: checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS),
+    retries: checkInteger("The option retries", retries, 0, 100),
+    fetch: optional(checkFunction, "The option fetch", fetch),
+    now: checkFunction("The option now", now),
+  };
+}
+
+const BIZ_ID = /^[\x21-\x7e]{1,200}$/;
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkCallOptions<T extends CallOptions>(options: T): T {
+  optional(checkSignal, "The option signal", checkObject("The operation's options", options).signal);
+  return options;
 }
 
 /**
- * Returns a refresh token that it was given. The error does not show it.
- * @param prefix how such a token begins
+ * Returns the refresh token. The error does not show it.
+ * @param prefix the first characters of this kind of token
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {
   if (typeof token === "string" && token.startsWith(prefix) && /^[\x21-\x7e]{5,500}$/.test(token)) return token;
-  const whose = prefix === "krs_" ? "a server's" : "a user's";
-  const message = `The option ${option} must be ${whose} refresh token, which begins with ${prefix}.`;
+  const owner = prefix === "krs_" ? "a server's" : "a user's";
+  const message = `The option ${option} must be ${owner} refresh token, which begins with ${prefix}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** The address without a slash at its end. Tokens go there: nobody on the way may read them. */
+/** Returns the URL without slashes at the end. Refuses http except on this machine, because tokens are sent there. */
 function checkBaseUrl(baseUrl: unknown): string {
   const { protocol, hostname, search, hash, href } = new URL(checkUrl("baseUrl", baseUrl));
   if (protocol !== "https:" && !isLoopback(hostname)) {
-    const message = `The option baseUrl must be an https address: ${hostname} is not this machine, and tokens go there.`;
+    const message = `The option baseUrl must be an https URL, because tokens are sent there. ${hostname} is not this machine.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   if (search !== "" || hash !== "") {
-    throw new ArgumentError("ARGUMENT_INVALID", "The option baseUrl must be an address without ? and #.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The option baseUrl must be a URL without ? and #.");
   }
   return href.replace(/\/+$/, "");
 }
@@ -75,9 +94,4 @@ function checkBaseUrl(baseUrl: unknown): string {
 /** The names and addresses of this machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3). */
 function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-}
-
-export function invalidOption(name: string, expected: string, actual: unknown): ArgumentError {
-  const message = `The option ${name} must be ${expected}, it is ${describeValue(actual)}.`;
-  return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: describeValue(actual) });
 }

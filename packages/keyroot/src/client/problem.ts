@@ -2,7 +2,7 @@ import { printable } from "../input/describeValue.ts";
 import { type ErrorCode, type FieldError, ServiceError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 
-/** What the service may answer. Another code, of a newer service or of something between, becomes SERVICE_ERROR. */
+/** The codes of the service. Any other code, from a newer service or a proxy, becomes SERVICE_ERROR. */
 export const SERVICE_CODES = [
   "JSON_INVALID",
   "JSON_TOO_DEEP",
@@ -46,14 +46,16 @@ export const SERVICE_CODES = [
   "UNAVAILABLE",
 ] as const satisfies readonly ErrorCode[];
 
-/** Longer words of a service are cut. */
-const MOST_CHARACTERS = 500;
-const MOST_FIELDS = 50;
+/** Longer text from the service is cut; further field errors are dropped. */
+const MAX_CHARACTERS = 500;
+const MAX_FIELDS = 50;
+/** Longer waits than this many seconds (31 years) count as this. */
+const MAX_RETRY_AFTER_S = 999_999_999;
 
-/** Refresh tokens and JWTs, as they might come back in the words of a service or a proxy. */
+/** Refresh tokens and JWTs, which a service or a proxy might send back in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** What a refusal looks like before it is read. */
+/** An answer with a status of 400 or more, unread. */
 interface Refusal {
   status: number;
   headers: Headers;
@@ -61,26 +63,39 @@ interface Refusal {
 }
 
 /**
- * The error that an answer with a status of 400 or more stands for: a problem (RFC 9457), or anything that something
- * between here and the service may say.
- * @param operation who answers what, for the message
+ * Converts an answer with a status of 400 or more into an error. The answer is a problem (RFC 9457), or anything that a proxy
+ * sends.
+ * @param subject begins the message: which host answers which operation
  */
-export function readProblem(operation: string, { status, headers, text }: Refusal): ServiceError {
+export function readProblem(subject: string, { status, headers, text }: Refusal): ServiceError {
   const problem = parseObject(text);
   const { detail, instance } = problem;
   const code = SERVICE_CODES.find((code) => code === problem["code"]) ?? "SERVICE_ERROR";
-  const words = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
-  const retryAfter = headers.get("Retry-After");
-  return new ServiceError(status, code, `${operation} with the HTTP status ${status}${words}`, {
+  const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
+  return new ServiceError(status, code, `${subject} with the HTTP status ${status}${reason}`, {
     errors: toFieldErrors(problem["errors"]),
-    retryAfter: retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined,
+    retryAfter: parseRetryAfter(headers.get("Retry-After")),
     requestId: typeof instance === "string" && /^[\w.:/-]{1,200}$/.test(instance) ? quote(instance) : undefined,
   });
 }
 
+/**
+ * How long to wait, in seconds, by the header Retry-After: a number of seconds or a date (RFC 9110, sections 10.2.3 and
+ * 5.6.7). Undefined for anything else.
+ */
+function parseRetryAfter(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
+  // Every form of the date begins with the day's name; the oldest form leaves GMT out.
+  const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
+  const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
+  if (Number.isNaN(date)) return undefined;
+  return Math.min(Math.max(0, Math.ceil((date - Date.now()) / 1000)), MAX_RETRY_AFTER_S);
+}
+
 function toFieldErrors(errors: unknown): FieldError[] | undefined {
   if (!Array.isArray(errors)) return undefined;
-  return errors.slice(0, MOST_FIELDS).flatMap((error: unknown) => {
+  return errors.slice(0, MAX_FIELDS).flatMap((error: unknown) => {
     if (!isObject(error)) return [];
     const { field, detail } = error;
     return typeof field === "string" && typeof detail === "string"
@@ -89,9 +104,9 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Words from outside: cut, without what steers a terminal, and without tokens. */
-function quote(words: string): string {
-  const cut = words.length > MOST_CHARACTERS ? `${words.slice(0, MOST_CHARACTERS)}…` : words;
+/** Text from outside for a message: cut, without terminal control characters, and without tokens. */
+function quote(text: string): string {
+  const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));
 }
 
@@ -100,7 +115,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : {};
   } catch {
-    // Not of the service, then: the status says all that is known.
+    // A proxy's answer, not the service's: only the status is known.
     return {};
   }
 }

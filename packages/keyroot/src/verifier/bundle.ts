@@ -3,61 +3,69 @@ import { VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isObject } from "../input/json.ts";
+import { checkObject } from "../input/options.ts";
 import { verifyProof, expectUser, type MerkleProof, parseProof, type ProvenKey } from "../merkle/proof.ts";
 import { type BlockHeader, hashHeader, type HeaderJson } from "../ethereum/header.ts";
 import { verifyStorageProof, slotOfUser, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument, Shape } from "../input/shape.ts";
 import type { Evidence } from "../evidence.ts";
-import { verifyRoot, type KeyQuery } from "./verdict.ts";
-import { parseEvidencePolicy, parseKeyQuery, type VerifyOptions } from "./options.ts";
+import {
+  checkHash,
+  parseKeyQuery,
+  parseRegistryReference,
+  parseUsersSlot,
+  type RegistryReference,
+  type VerifyOptions,
+} from "./options.ts";
+import { verifyRoot } from "./verdict.ts";
 
-/** All that shows a user's published key under a block's hash: to be verified without asking anybody. */
+/** Everything that proves a user's published key under a block's hash, so that it can be verified without any request. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
-  /** The chain that holds the contract (EIP-155). The bundle's word: what proves the chain is the block's hash. */
+  /** The chain of the contract (EIP-155), as the bundle states it. Only the block's hash proves the chain. */
   chainId: number;
-  /** 0x and 40 hex digits in lower case. */
+  /** 0x and 40 lowercase hex digits. */
   contract: string;
-  /** Keccak-256 of the contract's code, 0x and 64 hex digits in lower case. */
+  /** Keccak-256 of the contract's code, 0x and 64 lowercase hex digits. */
   codeHash: string;
   /** The slot of the contract's mapping from users to roots. */
   usersSlot: number;
-  /** That the user's record is under the root. */
+  /** Proves that the user's record is under the root. */
   proof: MerkleProof;
-  /** The header of the block at which the contract keeps that root for the user. */
+  /** The header of a block at which the contract has that root for the user. */
   header: HeaderJson;
 }
 
-/** What somebody wants to know, and in which contract he trusts: a forger would bring one of his own. */
+/** Whose key to verify, and which contract to trust: a forger would use a contract of their own. */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
 >;
 
-/** A public key that is published, as of a block. */
+/** A public key that is published as of a block. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
   codeHash: string;
-  /** The block's hash is the caller's, the contract's answer is proven under it. */
+  /** The caller names the block's hash; the contract's answer is proven under it. */
   evidence: Evidence;
 }
 
 const FORMAT = "keyroot-bundle-v1";
 const SHAPE = new Shape((...why) => new VerificationError("file", "BUNDLE_SHAPE", ...why));
-/** More than a bundle as deep as tries can be on any chain today; its objects stand four deep, down to a sibling. */
+/** Larger than any bundle with the deepest tries of today's chains. The depth counts objects and arrays, to a sibling. */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
   ...(["format", "chainId", "contract", "codeHash", "usersSlot", "proof"] as const),
   ...(["header", "accountProof", "storageProof"] as const),
 ];
-/** A trie's path has 64 nodes and a leaf at the most, no node is larger than 17 items of 33 bytes. */
+/** The path of a trie has at most 64 nodes and a leaf. The largest node has 17 items of 33 bytes. */
 const MAX_NODES = 65;
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Checks the form of a bundle, of the proof in it, and of the record in that; nothing else.
- * @param source the bytes as they were served, or what they parse to
+ * Checks only the form of a bundle, of the proof in it, and of the record in the proof.
+ * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as `parseProof`
  */
 export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
@@ -80,33 +88,38 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Judges a bundle that nobody vouches for, without asking anybody: whether under the hash of a block that the caller
- * trusts, the contract that the caller trusts keeps a root for this user, and whether the record under it is of this
- * user, with this key.
+ * Verifies a bundle from any source, without any request: under the hash of a block that the caller trusts, the contract that
+ * the caller trusts has a root for this user, and the record under that root is this user's, with this key.
  *
- * The block tells how old the answer is, and nothing later can take it back: a root is set once.
- * @param source the bytes as they were served, or what they parse to
- * @param blockHash 0x and 64 hex digits in lower case, from a source that the bundle's sender has no hand in
+ * The block determines how old the answer is. It stays true afterwards, because a root is set once.
+ * @param source the bytes as received, or the value that they parse to
+ * @param trusted `blockHash`, 0x and 64 lowercase hex digits, from a source that the bundle's sender does not control
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
  * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root";
  * as `verifyProof`
- * @throws ArgumentError as `verifyPublicKey`; nothing was judged then
+ * @throws ArgumentError as `verifyPublicKey`; nothing was verified
+ * @example
+ * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
+ * const query = { userID, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
+ * const { publicKey, evidence } = await verifyBundle(bytes, query, { blockHash });
  */
 // eslint-disable-next-line @typescript-eslint/require-await -- it returns a promise, and rejects instead of throwing
 export async function verifyBundle(
   source: unknown,
-  { userID, ...trusted }: BundleQuery,
-  { blockHash }: { blockHash?: string | undefined } = {},
+  query: BundleQuery,
+  trusted: { blockHash?: string | undefined } = {},
 ): Promise<VerifiedBundle> {
-  const options: VerifyOptions = { ...trusted, blockHash, rpc: [], merkleUrl: "" };
-  const question = parseKeyQuery(userID, options);
-  const { usersSlot } = parseEvidencePolicy(options);
+  const expected = parseRegistryReference(query);
+  const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
+  const usersSlot = parseUsersSlot(query.usersSlot);
+  const { blockHash } = checkObject("The trusted block", trusted, "an object with blockHash");
+  checkHash("The option blockHash", blockHash);
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash, accountProof, storageProof } = bundle;
 
   expectUser(record, userID);
-  const block = judgeHeader(bundle, blockHash);
-  judgePlace(bundle, question, usersSlot);
+  const block = verifyHeader(bundle, blockHash);
+  verifyRegistry(bundle, expected, usersSlot);
   const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), {
     accountProof,
     storageProof,
@@ -115,39 +128,38 @@ export async function verifyBundle(
   const evidence: Evidence = { anchor: "pinned", storageProof: true, block: { hash, number, timestamp } };
   const answers = { chainId: `0x${chainId.toString(16)}`, codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
   const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
-  const { expectedPublicKey } = question;
   return { ...verifyProof(bundle.proof, { userID, root, expectedPublicKey }), contract, chainId, codeHash, evidence };
 }
 
-/** The bundle's block, when it is the one that the caller trusts. */
-function judgeHeader({ header }: Bundle, expected: string | undefined): BlockHeader {
+/** Returns the bundle's block if it is the one that the caller trusts. */
+function verifyHeader({ header }: Bundle, expected: string | undefined): BlockHeader {
   const block = hashHeader(header);
   const { hash: actual, number } = block;
   if (expected === undefined) {
-    const message = `Unanchored: nobody vouches for the block ${actual}, which the bundle says is number ${number}. Give the hash of that block, from a source that you trust.`;
+    const message = `Unanchored: the bundle is of the block ${actual}, according to the bundle number ${number}. Get the hash of that block from a source that you trust, and pass it as blockHash.`;
     throw new VerificationError("anchor", "UNANCHORED", message, { actual });
   }
   if (actual === expected) return block;
-  const message = `The bundle's header has the hash ${actual}, the trusted block has ${expected}.`;
+  const message = `The bundle's header has the hash ${actual} instead of the trusted block's ${expected}.`;
   throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
 }
 
-/** Whether the bundle speaks of the place that the caller trusts. */
-function judgePlace(bundle: Bundle, question: KeyQuery, usersSlot: number): void {
-  const places = [
-    ["CHAIN_ID_MISMATCH", "the chain", bundle.chainId, question.chainId],
-    ["CONTRACT_MISMATCH", "the contract", bundle.contract, question.contract.toLowerCase()],
-    ["CONTRACT_MISMATCH", "a mapping of users in the slot", bundle.usersSlot, usersSlot],
-    ["CODE_HASH_MISMATCH", "code with the hash", bundle.codeHash, question.codeHash ?? bundle.codeHash],
+/** Checks that the bundle names the chain, contract, slot and code that the caller trusts. */
+function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: number): void {
+  const parts = [
+    ["CHAIN_ID_MISMATCH", "chain", bundle.chainId, expected.chainId],
+    ["CONTRACT_MISMATCH", "contract", bundle.contract, expected.contract.toLowerCase()],
+    ["CONTRACT_MISMATCH", "slot of the mapping of users", bundle.usersSlot, usersSlot],
+    ["CODE_HASH_MISMATCH", "hash of the contract's code", bundle.codeHash, expected.codeHash ?? bundle.codeHash],
   ] as const;
-  for (const [code, what, actual, expected] of places) {
+  for (const [code, name, actual, expected] of parts) {
     if (actual === expected) continue;
-    const message = `The bundle speaks of ${what} ${actual}, expected was ${expected}.`;
+    const message = `The bundle's ${name} is ${actual} instead of ${expected}.`;
     throw new VerificationError("root", code, message, { expected, actual });
   }
 }
 
-/** Which fields a header may have, and how long they are, `hashHeader` tells. */
+/** `hashHeader` checks the names and lengths of the fields. */
 function parseHeader(header: unknown): HeaderJson {
   const fields = SHAPE.object("header", header, isObject(header) ? Object.keys(header) : []);
   const parse = (name: string) => SHAPE.text(`header[${describeValue(name)}]`, fields[name], /^0x[0-9a-f]*$/);

@@ -1,89 +1,84 @@
 import { isObject } from "../input/json.ts";
 import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
-import type { EvidencePolicy } from "./readRoot.ts";
 import type { Evidence } from "../evidence.ts";
-import type { KeyQuery } from "./verdict.ts";
+import type { EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
 /**
- * Where verified keys are remembered. It must return what was stored, or nothing; whoever can write into it can make a
- * client believe in a key, so it belongs where the app keeps its own data.
+ * Stores verified keys. It must return what was stored, or undefined. Anyone who can write to it can make a client accept a
+ * false key, so keep it with the app's own data.
  */
 export interface KeyCache {
   get(key: string): Promise<string | undefined> | string | undefined;
-  set(key: string, value: string): Promise<void> | void;
+  /** May return a promise. */
+  set(key: string, value: string): unknown;
 }
 
-/** A key that was verified before. */
-export interface SeenKey {
+/** A key that was verified earlier. */
+export interface CachedKey {
   root: string;
   index: number;
   blockNumber: number;
   record: KeyRecord;
   evidence: Evidence;
-  /** Whether the contract was asked at a finalized block: as a root is set once, its answer stands for ever. */
+  /** Whether the root was read at a finalized block. The contract sets a root once, so that answer is permanent. */
   final: boolean;
 }
 
 const FORMAT = "keyroot-cache-v1";
 
-/**
- * The key that was seen for a user, if there is one. What cannot be read counts as never seen: it leads to asking again,
- * and never to a verdict.
- */
-export async function recall(
+/** Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict. */
+export async function loadCachedKey(
   cache: KeyCache,
-  question: KeyQuery,
-  demand: EvidencePolicy,
-): Promise<SeenKey | undefined> {
-  const text = await cache.get(cacheKey(question, demand));
+  query: KeyQuery,
+  policy: EvidencePolicy,
+): Promise<CachedKey | undefined> {
+  const text = await cache.get(entryName(query, policy));
   if (typeof text !== "string") return undefined;
   try {
-    const seen: unknown = JSON.parse(text);
-    if (!isObject(seen) || seen["format"] !== FORMAT) return undefined;
-    const { root, index, blockNumber, evidence, final } = seen as unknown as SeenKey;
-    const record = parseKeyRecord(String(seen["record"]));
-    const wellFormed = /^[0-9a-f]{64}$/.test(root) && isObject(evidence) && typeof final === "boolean";
-    if (!wellFormed || record.userID !== question.userID) return undefined;
+    const entry: unknown = JSON.parse(text);
+    if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
+    const { root, index, blockNumber, evidence, final } = entry as unknown as CachedKey;
+    const record = parseKeyRecord(String(entry["record"]));
+    const isValid = /^[0-9a-f]{64}$/.test(root) && isObject(evidence) && typeof final === "boolean";
+    if (!isValid || record.userID !== query.userID) return undefined;
     return { root, index, blockNumber, record, evidence, final };
   } catch {
     return undefined;
   }
 }
 
-export async function remember(
+export async function storeKey(
   cache: KeyCache,
-  question: KeyQuery,
+  query: KeyQuery,
+  policy: EvidencePolicy,
   key: VerifiedKey,
-  demand: EvidencePolicy,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
-  const final = demand.tag === "finalized" && evidence.block !== undefined;
+  const final = policy.tag === "finalized" && evidence.block !== undefined;
   const record = serializeKeyRecord(key.record);
-  await cache.set(
-    cacheKey(question, demand),
-    JSON.stringify({ format: FORMAT, root, index, blockNumber, record, evidence, final }),
-  );
+  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final };
+  await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
-/** Whether a seen key answers for good: its root is final, and rests on no less than what is asked for now. */
-export function suffices({ evidence, final }: SeenKey, { anchor, storageProof }: EvidencePolicy): boolean {
+/** Whether a cached key needs no new request: its root is final, and its evidence meets the policy. */
+export function meetsPolicy({ evidence, final }: CachedKey, { anchor, storageProof }: EvidencePolicy): boolean {
   if (!final || (storageProof && !evidence.storageProof)) return false;
   if (typeof anchor === "string") return evidence.anchor === anchor;
-  // A pinned block is asked about each time: it is the caller's own.
+  // Not a pinned block: each caller has its own.
   return "quorum" in anchor && evidence.anchor === "quorum" && (evidence.agreeing ?? 0) >= anchor.quorum;
 }
 
-/** A key out of the cache, held against everything that can be checked without asking again. @throws as `verifyKeyRecord` */
-export function verifyCached(question: KeyQuery, { record, index, ...seen }: SeenKey): VerifiedKey {
-  const { contract, chainId } = question;
-  const { root, blockNumber, evidence } = seen;
-  const publicKey = verifyKeyRecord("The remembered record", record, question.expectedPublicKey);
+/** Verifies everything about a cached key that needs no request. @throws as `verifyKeyRecord` */
+export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
+  const { contract, chainId } = query;
+  const { root, blockNumber, evidence } = entry;
+  const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey);
   return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
 }
 
-/** What a key was verified for: another contract, other code, or another slot is another question. */
-function cacheKey({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
+/** Another chain, contract, code or slot is another entry. */
+function entryName({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
   return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
 }

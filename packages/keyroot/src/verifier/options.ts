@@ -1,137 +1,181 @@
-import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
+import {
+  checkBoolean,
+  checkFunction,
+  checkInteger,
+  checkObject,
+  checkSignal,
+  checkText,
+  invalidArgument,
+  MAX_TIMEOUT_MS,
+  optional,
+} from "../input/options.ts";
 import { USERS_SLOT } from "../registry/calldata.ts";
 import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
-import type { EvidencePolicy } from "./readRoot.ts";
-import type { KeyQuery } from "./verdict.ts";
 
-/** Where to look, what to insist on, and what it may cost. */
+/** Where the contract and the files are, which evidence to require, and the limits of a verification. */
 export interface VerifyOptions {
   /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider; several of them with `quorum`. */
   rpc: Endpoint | readonly Endpoint[];
-  /** The chain that holds the contract (EIP-155): 1 is Ethereum's mainnet. */
+  /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. */
   chainId: number;
   /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
   contract: string;
-  /** The address under which the Merkle-tree files are served (http or https). */
+  /** The URL of the folder that holds the Merkle-tree files (http or https). */
   merkleUrl: string;
-  /** The key that a server handed out for this user: 105 bytes, or their base64. */
+  /** The key that a server returned for this user: 105 bytes, or their base64. */
   expectedPublicKey?: Uint8Array | string | undefined;
-  /** Keccak-256 of the contract's deployed code, 0x and 64 hex digits: nothing but this code is believed. */
+  /** Keccak-256 of the contract's deployed code (as EIP-1052), 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * Insists that this many of the endpoints agree on a block, and on the contract's answer at it. Take more than half of
-   * them: fewer could be liars who agree among themselves.
+   * Requires that this many endpoints agree on a block and on the contract's answer at that block. Choose more than half of
+   * them: otherwise two groups of this size can disagree.
    */
   quorum?: number | undefined;
-  /** Insists on the contract's answer at this block: 0x and 64 hex digits in lower case. */
+  /** Requires the contract's answer at this block: 0x and 64 lowercase hex digits. */
   blockHash?: string | undefined;
-  /** Declares that `rpc` is a light client, which checks by itself which block is the chain's. */
+  /** Declares that `rpc` is a light client, which checks by itself which block belongs to the chain. */
   lightClient?: boolean | undefined;
-  /** Insists on a storage proof (EIP-1186) of the contract's answer. */
+  /** Requires a storage proof (EIP-1186) of the contract's answer. */
   storageProof?: boolean | undefined;
-  /** The block to ask at, where none is given by `blockHash`: default `latest`. */
+  /** The block to read at, unless `blockHash` names one. Default `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
-  /** Refuses a block that is older, in milliseconds: an endpoint that has stopped, or is held back. */
+  /** The highest age of the block in ms. An endpoint that has stopped, or is held back, has older blocks. */
   maxAgeMs?: number | undefined;
-  /** The slot of the contract's mapping from users to roots, for storage proofs: default 2; `PubKeyTrust` has 1. */
+  /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
   limits?: Partial<Limits> | undefined;
-  /** Ends the verification early, with ABORTED. */
+  /** Aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
-  /** Fetches files and RPC answers; default the global one. It must heed `signal` and `redirect`. */
+  /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Milliseconds since 1970; default the system's clock. */
+  /** Returns the current time in ms since 1970. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
 
 /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider. */
 export type Endpoint = string | Eip1193Provider;
 
-/** What the answer must rest on. @throws ArgumentError ARGUMENT_INVALID */
-export function parseEvidencePolicy(options: VerifyOptions): EvidencePolicy {
+/** The contract whose answer counts. */
+export interface RegistryReference {
+  /** The chain of the contract (EIP-155). */
+  chainId: number;
+  /** The contract's address: 0x and 40 hex digits. */
+  contract: string;
+  /** Keccak-256 of the contract's code (as EIP-1052), 0x and 64 hex digits; undefined accepts any code. */
+  codeHash?: string | undefined;
+}
+
+/** What to verify: that this user's key is published in this contract. */
+export interface KeyQuery extends RegistryReference {
+  userID: UserID;
+  /** The 105 bytes that a server returned as this user's public key, if there are any. */
+  expectedPublicKey?: Uint8Array | undefined;
+}
+
+/** The evidence that a verdict requires. */
+export interface EvidencePolicy {
+  /** The source of the block hash: `quorum` is how many endpoints must agree, `blockHash` is the pinned hash. */
+  anchor: "endpoint" | "light-client" | { quorum: number } | { blockHash: string };
+  storageProof: boolean;
+  /** The block to read at, unless one is pinned. */
+  tag: "latest" | "safe" | "finalized";
+  /** The highest age of the block in ms. */
+  maxAgeMs: number | undefined;
+  /** The slot of the contract's mapping from users to roots. */
+  usersSlot: number;
+}
+
+const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
+const HASH = /^0x[0-9a-f]{64}$/;
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function parseRegistryReference(options: RegistryReference): RegistryReference {
+  const { chainId, contract, codeHash } = checkObject("The options", options, "an object with chainId and contract");
+  checkInteger("The option chainId", chainId, 1);
+  checkText("The option contract", contract, "an address, 0x and 40 hex digits", /^0x[0-9a-f]{40}$/i);
+  checkHash("The option codeHash", codeHash);
+  return { chainId, contract, codeHash };
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH */
+export function parseKeyQuery(
+  registry: RegistryReference,
+  userID: UserID,
+  expectedPublicKey: VerifyOptions["expectedPublicKey"],
+): KeyQuery {
+  const key = typeof expectedPublicKey === "string" ? base64ToBytes(expectedPublicKey) : expectedPublicKey;
+  if (key !== undefined && (!(key instanceof Uint8Array) || key.length !== PUBLIC_KEY_BYTES)) {
+    const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, or their base64.`;
+    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
+  }
+  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key };
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function parseEvidencePolicy(options: Partial<VerifyOptions>): EvidencePolicy {
   const { quorum, blockHash, lightClient = false, storageProof = false, block: tag = "latest", maxAgeMs } = options;
+  checkBoolean("The option lightClient", lightClient);
+  checkBoolean("The option storageProof", storageProof);
   if ([quorum !== undefined, blockHash !== undefined, lightClient].filter(Boolean).length > 1) {
-    const message = "The options quorum, blockHash and lightClient each name where the block comes from: give one.";
+    const message =
+      "The options quorum, blockHash and lightClient each name the source of the block: give one of them.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   if (blockHash !== undefined && options.block !== undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The options block and blockHash each name a block: give one.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The options block and blockHash each name a block: give one of them.");
   }
-  for (const [name, value] of Object.entries({ lightClient, storageProof })) {
-    // A text such as "false" would be taken for true here, and for false there.
-    if (typeof value !== "boolean") throw invalidOption(name, "true or false", value);
-  }
-  const usersSlot = options.usersSlot ?? USERS_SLOT;
-  const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-  if (!isCount(usersSlot)) throw invalidOption("usersSlot", "a whole number", usersSlot);
-  if (maxAgeMs !== undefined && !isCount(maxAgeMs)) throw invalidOption("maxAgeMs", "a whole number", maxAgeMs);
-  if (!["latest", "safe", "finalized"].includes(tag)) throw invalidOption("block", "latest, safe or finalized", tag);
-  if (blockHash !== undefined && !/^0x[0-9a-f]{64}$/.test(blockHash)) {
-    throw invalidOption("blockHash", "0x and 64 hex digits in lower case", blockHash);
-  }
-  const anchor =
-    quorum !== undefined
-      ? { quorum }
-      : blockHash !== undefined
-        ? { blockHash }
-        : lightClient
-          ? "light-client"
-          : "endpoint";
+  checkHash("The option blockHash", blockHash);
+  if (!TAGS.includes(tag)) throw invalidArgument("The option block", "latest, safe or finalized", tag);
+  if (maxAgeMs !== undefined) checkInteger("The option maxAgeMs", maxAgeMs, 0);
+  const usersSlot = parseUsersSlot(options.usersSlot);
+  const pinned = blockHash === undefined ? undefined : { blockHash };
+  const anchor = quorum === undefined ? (pinned ?? (lightClient ? "light-client" : "endpoint")) : { quorum };
   return { anchor, storageProof, tag, maxAgeMs, usersSlot };
 }
 
-/** The endpoints to ask. @throws ArgumentError ARGUMENT_INVALID */
-export function parseEndpoints({ rpc, quorum }: VerifyOptions): readonly Endpoint[] {
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
+  return checkInteger("The option usersSlot", usersSlot, 0);
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
   const endpoints = Array.isArray(rpc) ? (rpc as readonly Endpoint[]) : [rpc as Endpoint];
   if (quorum === undefined) {
-    if (endpoints.length !== 1) throw invalidOption("rpc", "one endpoint, or several with a quorum", endpoints.length);
-    return endpoints;
+    if (endpoints.length === 1) return endpoints;
+    throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
   }
-  // Two addresses of one host are one operator's word, not two; nor does a way to write it make it another.
+  // Two URLs of one host are one operator's word, not two. A dot at the end, or a different path, does not change the host.
   const hosts = endpoints.map((rpc) =>
     typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).host.replace(/\.(?=:|$)/, "") : rpc,
   );
-  if (new Set(hosts).size !== hosts.length) throw invalidOption("rpc", "endpoints on different hosts", hosts.length);
-  if (!Number.isSafeInteger(quorum) || quorum < 1 || quorum > endpoints.length) {
-    throw invalidOption("quorum", `a whole number from 1 to the ${endpoints.length} endpoints`, quorum);
-  }
+  if (new Set(hosts).size !== hosts.length)
+    throw invalidArgument("The option rpc", "endpoints on different hosts", rpc);
+  checkInteger("The option quorum", quorum, 1, endpoints.length);
   return endpoints;
 }
 
-/** What is asked. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH */
-export function parseKeyQuery(userID: UserID, options: VerifyOptions): KeyQuery {
-  const { chainId, contract, codeHash, expectedPublicKey } = options;
-  if (!Number.isSafeInteger(chainId) || chainId < 1) throw invalidOption("chainId", "a positive whole number", chainId);
-  if (!/^0x[0-9a-f]{40}$/i.test(contract)) throw invalidOption("contract", "0x and 40 hex digits", contract);
-  if (codeHash !== undefined && !/^0x[0-9a-f]{64}$/.test(codeHash)) {
-    throw invalidOption("codeHash", "0x and 64 hex digits in lower case", codeHash);
-  }
-  const key = typeof expectedPublicKey === "string" ? base64ToBytes(expectedPublicKey) : expectedPublicKey;
-  if (key !== undefined && (!(key instanceof Uint8Array) || key.length !== PUBLIC_KEY_BYTES)) {
-    const message = `expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, or their base64.`;
-    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
-  }
-  return { userID: parseUserID(userID), chainId, contract, codeHash, expectedPublicKey: key };
-}
-
-/** What it may cost. @throws ArgumentError ARGUMENT_INVALID */
+/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  for (const [name, value] of Object.entries(all)) {
-    // setTimeout takes no more than 31 bits.
-    if (!Number.isSafeInteger(value) || value < 1 || value >= 2 ** 31) {
-      throw invalidOption(`limits.${name}`, "a whole number from 1 to 2^31 - 1", value);
-    }
-  }
-  return all;
+  checkObject("The option limits", limits);
+  const parse = (name: keyof Limits) =>
+    checkInteger(`The option limits.${name}`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
+  return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };
 }
 
-function invalidOption(name: string, expected: string, actual: unknown): ArgumentError {
-  const message = `The option ${name} must be ${expected}, it is ${describeValue(actual)}.`;
-  return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual });
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkRuntime({ signal, fetch, now }: Pick<VerifyOptions, "signal" | "fetch" | "now">): void {
+  optional(checkSignal, "The option signal", signal);
+  optional(checkFunction, "The option fetch", fetch);
+  optional(checkFunction, "The option now", now);
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkHash(what: string, hash: unknown): void {
+  if (hash !== undefined) checkText(what, hash, "a hash, 0x and 64 lowercase hex digits", HASH);
 }

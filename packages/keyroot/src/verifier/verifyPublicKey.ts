@@ -1,17 +1,18 @@
 import type { UserID } from "../identity/userID.ts";
-import { decodeBlockNumber } from "../registry/calldata.ts";
 import type { Evidence } from "../evidence.ts";
-import { verifyFile, type VerifiedRecord } from "./verdict.ts";
-import { parseKeyQuery, type VerifyOptions } from "./options.ts";
+import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
+import { parseEvidencePolicy, parseKeyQuery, parseRegistryReference, type VerifyOptions } from "./options.ts";
+import { readRoot } from "./readRoot.ts";
 import { openSources } from "./sources.ts";
+import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
-/** A public key that is published, where, and what that rests on. */
+/** A published public key, where it is published, and the evidence for it. */
 export interface VerifiedKey extends VerifiedRecord {
-  /** The root that the contract keeps for the user: 64 hex digits in lower case. */
+  /** The root that the contract has for the user: 64 lowercase hex digits. */
   root: string;
   /**
-   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, whatever
-   * else the evidence for the root: nothing may depend on it.
+   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, even if the
+   * evidence for the root is stronger: do not rely on it.
    */
   blockNumber: number;
   contract: string;
@@ -20,27 +21,39 @@ export interface VerifiedKey extends VerifiedRecord {
 }
 
 /**
- * Verifies a user's public key against the root that the contract keeps for that user (specification, "Public-key
- * verification procedure"): reads the root, fetches the root's file, rebuilds its tree, and insists on the one record
- * of this user. Returns only when everything holds; a key must not be used otherwise.
+ * Verifies a user's public key against the root that the contract has for the user (specification, "Public-key verification
+ * procedure"): reads the root, fetches the root's file, rebuilds its tree, and requires exactly one record of the user.
+ * Returns only if all of this succeeds. Do not use a key after an error.
  *
- * What the root rests on is said in `evidence`, and never less than what the options ask for. Where they ask for
- * nothing, it is the word of one endpoint: take one that neither the key's server nor the file host runs.
- * @param userID 32 characters of zBase32 in lower case
- * @throws VerificationError where the key is not verified; `step`, `code`, `expected` and `actual` say why
- * @throws TransportError where endpoint or file host did not answer; nothing is known then
- * @throws ArgumentError where the options are unusable; nothing was asked then
+ * `evidence` states what the root rests on, which is never less than the options require. By default it is the word of one
+ * endpoint: choose one that neither the server of the key nor the file host operates.
+ *
+ * The steps are called from here, and none of them calls another: options → sources → evidence → verdict.
+ * @param userID 32 lowercase characters of zBase32
+ * @throws VerificationError if the key is not verified; `step`, `code`, `expected` and `actual` state why
+ * @throws TransportError if an endpoint or the file host does not answer: the key is neither verified nor refuted
+ * @throws ArgumentError if the options are invalid; no request was sent
+ * @example
+ * const { publicKey } = await verifyPublicKey(userID, {
+ *   rpc: "https://rpc.example",
+ *   chainId: 1,
+ *   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+ *   merkleUrl: "https://files.example",
+ *   expectedPublicKey: keyFromServer,
+ * });
  */
 export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
-  const question = parseKeyQuery(userID, options);
-  const session = openSources(options);
+  const query = parseKeyQuery(parseRegistryReference(options), userID, options.expectedPublicKey);
+  const policy = parseEvidencePolicy(options);
+  const sources = openSources(options);
   try {
-    const { root, evidence, askBlockNumber } = await session.findRoot(question);
-    const [bytes, answer] = await Promise.all([session.fetchFile(root), askBlockNumber()]);
-    const judged = verifyFile(question, root, bytes);
-    const { contract, chainId } = question;
-    return { ...judged, root, blockNumber: decodeBlockNumber(answer), contract, chainId, evidence };
+    const { answers, evidence, callContract } = await readRoot(query, policy, sources.calls, options.now);
+    const root = verifyRoot(query, answers, evidence);
+    const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
+    const verified = verifyFile(query, root, bytes);
+    const { contract, chainId } = query;
+    return { ...verified, root, blockNumber: decodeBlockNumber(block), contract, chainId, evidence };
   } finally {
-    session.end();
+    sources.close();
   }
 }

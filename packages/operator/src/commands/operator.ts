@@ -1,6 +1,6 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { checkOptions } from "keyroot/client";
-import { poster } from "keyroot/client";
+import { operationCaller } from "keyroot/client";
 import { ArgumentError } from "keyroot/errors";
 import { readStackFile } from "../stack/stackFile.ts";
 
@@ -14,7 +14,7 @@ export type OperatorPost = (path: string, body: object) => Promise<unknown>;
 export async function operatorOf(service: string | undefined, hre: HardhatRuntimeEnvironment): Promise<OperatorPost> {
   const { baseUrl, adminToken } = service === undefined ? await localService(hre) : named(service);
   // Publishing takes as long as the chain does.
-  const post = poster(checkOptions({ baseUrl, bizId: "operator", timeoutMs: 600_000, retries: 1 }));
+  const post = operationCaller(checkOptions({ baseUrl, bizId: "operator", timeoutMs: 600_000, retries: 1 }));
   return (path, body) =>
     post(`/v1/admin/${path}`, body, { accessToken: adminToken, idempotencyKey: crypto.randomUUID() });
 }

@@ -4,10 +4,10 @@ import { bundle } from "../../../support/browser/bundle.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("the clients, bundled for browsers", () => {
-  it("keyroot/user weighs 19 kB at the most, compressed; half of it is ky", async () => {
+  it("keyroot/user weighs 12 kB at the most, compressed", async () => {
     const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
-    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(19 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(12 * 1024);
   });
 
   it("keyroot/user brings neither the partner's client nor what only it needs", async () => {

@@ -200,7 +200,11 @@ describe("BucketStore", () => {
         (_, response) => (response.writeHead(500).end("\u0007<no"), true),
         /HTTP status 500|cannot be/,
       ],
-      ["a redirect", (_, response) => (response.writeHead(301, { Location: "http://127.0.0.1:1/" }).end(), true), /301/],
+      [
+        "a redirect",
+        (_, response) => (response.writeHead(301, { Location: "http://127.0.0.1:1/" }).end(), true),
+        /301/,
+      ],
     ];
     for (const [what, gate, reason] of cases) {
       it(`reports the code of ${what}, for reads and writes`, async () => {

@@ -1,10 +1,11 @@
-import { insistOn, readShadowUser, type ShadowUser } from "../answers.ts";
-import { type CallOptions, checkOptions, checkRefreshToken, type ClientOptions, invalidOption } from "../options.ts";
+import { checkSubject, readShadowUser, type ShadowUser } from "../answers.ts";
+import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { ArgumentError, TransportError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
+import { checkInteger, checkText } from "../../input/options.ts";
 import {
   type CreatedUser,
   readCreatedUser,
@@ -18,24 +19,46 @@ import {
 } from "./answers.ts";
 import { provision, type ProvisionOptions, type ProvisionOutcome, type UserToProvision } from "./provision.ts";
 
-/** Where the service is, and who asks. */
+/** Which service to call, as which partner. */
 export interface PartnerClientOptions extends ClientOptions {
-  /** A server's refresh token (specification, "Server refresh token"): it never expires, so keep it on servers. */
+  /** A server's refresh token (specification, "Server refresh token"). It never expires: keep it on servers. */
   serverToken: string;
+}
+
+/** Options of `PartnerClient.listUsers`. */
+export interface ListOptions extends CallOptions {
+  /** How many users to request at once, 1 to 1,000. Default 100. */
+  pageSize?: number | undefined;
+  /** The id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
+  after?: string | undefined;
+}
+
+/** Options of `PartnerClient.createRefreshToken`. */
+export interface CreateTokenOptions extends CallOptions {
+  /**
+   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token. Default: a
+   * random key for each call, which all retries of the call share.
+   */
+  idempotencyKey?: string | undefined;
 }
 
 const PATH = "/v1/authdBizSrv";
 
 /**
- * A partner's back end as the service knows it: creates shadow users, and makes, lists and revokes refresh tokens.
+ * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens.
  *
- * It exchanges its server token for access tokens by itself. Every operation may be sent again without harm, and is: after
- * a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are taken as 32 characters of zBase32 or
- * as 40 hex digits, of either case.
+ * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats it after a
+ * network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32, or 40 hex digits in
+ * any case.
  *
- * Each operation throws ServiceError with the service's code where it refuses; TransportError UNREACHABLE, TIMEOUT,
- * REDIRECT_REFUSED, ANSWER_TOO_LARGE, SERVICE_ANSWER_INVALID where it does not answer, or not in its own form, and
- * ABORTED; ArgumentError USER_ID_INVALID.
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
+ * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
+ * TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
+ *
+ * @example
+ * const partner = new PartnerClient({ baseUrl: "https://keys.example", bizId, serverToken });
+ * const { user_id } = await partner.createUser(userIDHex, "eu-west-1");
+ * const refreshToken = await partner.createRefreshToken(user_id, "phone");
  */
 export class PartnerClient {
   readonly #session: ServiceSession;
@@ -43,102 +66,105 @@ export class PartnerClient {
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
     refuseBrowsers();
-    this.#session = new ServiceSession(
-      checkOptions(options),
-      checkRefreshToken("serverToken", options.serverToken, "krs_"),
-    );
+    const checked = checkOptions(options);
+    this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
   }
 
   /**
-   * Creates a shadow user. The same user in the same region again is answered again; a different region, or an id that
-   * somebody else has, is USER_ID_TAKEN.
+   * Creates a shadow user, or returns it if it exists in this region. If it exists in another region, or the id belongs to
+   * another partner, the service refuses with USER_ID_TAKEN.
    */
-  async createUser(userID: string, region: Region, { signal }: CallOptions = {}): Promise<CreatedUser> {
-    const id = userIDOf(userID);
-    const answer = await this.#call("users/create", { user_id_hex: userIDToHex(id), region }, { signal });
-    const user = readCreatedUser(answer);
-    insistOn("user", id, user.user_id);
-    insistOn("region", region, user.region);
+  async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
+    const id = toUserID(userID);
+    const body = { user_id_hex: userIDToHex(id), region: checkText("The argument region", region) };
+    const user = readCreatedUser(await this.#call("users/create", body, options));
+    checkSubject("user", id, user.user_id);
+    checkSubject("region", region, user.region);
     return user;
   }
 
   /**
-   * Makes a refresh token for a user, to hand to the user's app; it is shown this once.
-   * @param context the device or purpose, 200 characters at the most
-   * @param options `idempotencyKey`, 32 to 128 visible ASCII characters: within 24 hours the same key and request make
-   * one token, and answer it again. Default a random one, kept over this call's own retries
+   * Creates a refresh token for a user's app. The service shows it this once.
+   * @param context the device or purpose, at most 200 characters
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
-  async createRefreshToken(
-    userID: string,
-    context: string,
-    { idempotencyKey = crypto.randomUUID(), signal }: CallOptions & { idempotencyKey?: string | undefined } = {},
-  ): Promise<string> {
+  async createRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
+    const { idempotencyKey = crypto.randomUUID() } = checkCallOptions(options);
     checkIdempotencyKey(idempotencyKey);
-    const body = { user_id_hex: userIDToHex(userIDOf(userID)), context };
-    return readToken(await this.#call("users/createRefreshToken", body, { idempotencyKey, signal }));
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
+    return readToken(await this.#call("users/createRefreshToken", body, options, idempotencyKey));
   }
 
-  /** Looks a user up. */
-  async getUser(userID: string, { signal }: CallOptions = {}): Promise<ShadowUser> {
-    const id = userIDOf(userID);
-    const user = readShadowUser("user", await this.#call("users/get", { user_id_hex: userIDToHex(id) }, { signal }));
-    insistOn("user", id, user.user_id);
+  /** Returns a user. */
+  async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
+    const id = toUserID(userID);
+    const user = readShadowUser("user", await this.#call("users/get", { user_id_hex: userIDToHex(id) }, options));
+    checkSubject("user", id, user.user_id);
     return user;
   }
 
-  /**
-   * All of this partner's users. They are asked for page by page, as they are taken.
-   * @param options `pageSize`, users a request, 1 to 1,000; `after`, the user id after which to begin
-   * @throws ArgumentError ARGUMENT_INVALID
-   */
-  async *listUsers({ pageSize = 100, after, signal }: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
-    if (!Number.isSafeInteger(pageSize) || pageSize < 1 || pageSize > 1000) {
-      throw invalidOption("pageSize", "a whole number from 1 to 1,000", pageSize);
-    }
-    let from = after === undefined ? undefined : userIDOf(after);
+  /** Iterates over all users of the partner. Requests a page when the caller needs its first user. */
+  async *listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
+    const { pageSize = 100, after } = checkCallOptions(options);
+    checkInteger("The option pageSize", pageSize, 1, 1000);
+    let from = after === undefined ? undefined : toUserID(after);
     for (;;) {
       const body = { limit: pageSize, ...(from !== undefined && { after: from }) };
-      const { users, next } = readUserPage(await this.#call("users/list", body, { signal }), pageSize);
+      const { users, next } = readUserPage(await this.#call("users/list", body, options), pageSize);
       yield* users;
       if (next === null) return;
       if (next === from || users.length === 0) {
-        throw new TransportError("SERVICE_ANSWER_INVALID", "The service's list of users does not go on.");
+        throw new TransportError("SERVICE_ANSWER_INVALID", "The service's list of users does not advance.");
       }
       from = next;
     }
   }
 
-  /** A user's refresh tokens, revoked ones among them. */
-  async listRefreshTokens(userID: string, { signal }: CallOptions = {}): Promise<RefreshToken[]> {
-    const body = { user_id_hex: userIDToHex(userIDOf(userID)) };
-    return readTokens(await this.#call("users/listRefreshTokens", body, { signal }), readRefreshToken);
+  /** Returns a user's refresh tokens, including revoked ones: their metadata, not the tokens themselves. */
+  async listRefreshTokens(userID: string, options: CallOptions = {}): Promise<RefreshToken[]> {
+    const body = { user_id_hex: userIDToHex(toUserID(userID)) };
+    return readTokens(await this.#call("users/listRefreshTokens", body, options), readRefreshToken);
   }
 
-  /** Revokes a user's refresh token, and with it its access tokens, at once. Again: the same answer. */
-  async revokeRefreshToken(userID: string, tokenID: string, { signal }: CallOptions = {}): Promise<RefreshToken> {
-    const body = { user_id_hex: userIDToHex(userIDOf(userID)), token_id: tokenID };
-    const token = readRefreshToken("token", await this.#call("users/revokeRefreshToken", body, { signal }));
-    insistOn("token", tokenID, token.token_id);
+  /** Revokes a user's refresh token and its access tokens immediately. Repeating the call has no effect. */
+  async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
+    const token = readRefreshToken("token", await this.#call("users/revokeRefreshToken", body, options));
+    checkSubject("token", tokenID, token.token_id);
     return token;
   }
 
-  /** This partner's server tokens, revoked ones among them. */
-  async listServerTokens({ signal }: CallOptions = {}): Promise<ServerToken[]> {
-    return readTokens(await this.#call("serverTokens/list", {}, { signal }), readServerToken);
+  /** Returns the partner's server tokens, including revoked ones: their metadata, not the tokens themselves. */
+  async listServerTokens(options: CallOptions = {}): Promise<ServerToken[]> {
+    return readTokens(await this.#call("serverTokens/list", {}, options), readServerToken);
   }
 
   /**
-   * Revokes a server token, and with it its access tokens, at once. The client's own, too: ACCESS_TOKEN_REVOKED may be all
-   * that is heard of it, where the answer was lost on its way.
+   * Revokes a server token and its access tokens immediately. A client can revoke its own token. If that answer is lost, the retry
+   * fails with ACCESS_TOKEN_REVOKED.
    */
-  async revokeServerToken(tokenID: string, { signal }: CallOptions = {}): Promise<ServerToken> {
-    const token = readServerToken("token", await this.#call("serverTokens/revoke", { token_id: tokenID }, { signal }));
-    insistOn("token", tokenID, token.token_id);
+  async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
+    const body = { token_id: checkText("The argument tokenID", tokenID) };
+    const token = readServerToken("token", await this.#call("serverTokens/revoke", body, options));
+    checkSubject("token", tokenID, token.token_id);
     return token;
   }
 
-  /** Creates users with a refresh token each, as many as there are: see `provision` in docs/http-api.md. */
+  /**
+   * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list. Reads the
+   * list only as far as it works on it, so the list can have any length. Work stops when the caller stops iterating.
+   *
+   * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends the run.
+   * To continue a run that ended early (by an error, by `signal` or with its process), run the whole list again with the same
+   * `runId` within 24 hours of the first run: each user gets the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429, 502, 503 or
+   * 504; and what the list throws
+   * @example
+   * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
+   *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);
+   *   else console.error(outcome.user.userID, outcome.error.code);
+   * }
+   */
   provision<User extends UserToProvision>(
     users: Iterable<User> | AsyncIterable<User>,
     options: ProvisionOptions,
@@ -146,33 +172,29 @@ export class PartnerClient {
     return provision(this, users, options);
   }
 
-  #call(operation: string, body: object, options: CallOptions & { idempotencyKey?: string }): Promise<unknown> {
-    return this.#session.call(`${PATH}/${operation}`, body, options);
+  #call(operation: string, body: object, options: CallOptions, idempotencyKey?: string): Promise<unknown> {
+    const { signal } = checkCallOptions(options);
+    return this.#session.call(`${PATH}/${operation}`, body, { signal, ...(idempotencyKey && { idempotencyKey }) });
   }
 }
 
-/** How to go through a partner's users. */
-export interface ListOptions extends CallOptions {
-  pageSize?: number | undefined;
-  after?: string | undefined;
-}
-
 /** A user id from zBase32 or hex. @throws ArgumentError USER_ID_INVALID */
-function userIDOf(text: string): UserID {
-  return /^[0-9a-f]{40}$/i.test(text) ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
+function toUserID(text: string): UserID {
+  const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
+  return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 
 function checkIdempotencyKey(key: unknown): void {
   if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, it is ${describeValue(key)}.`;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 
-/** A server token that reached a browser is everybody's. */
+/** In a browser, every visitor could read the server token. */
 function refuseBrowsers(): void {
   const { process, document, importScripts } = globalThis as Record<string, unknown>;
   if (process !== undefined && document === undefined && importScripts === undefined) return;
   const message =
-    "keyroot/partner holds a token that never expires: run it in Node, on a server. Apps take keyroot/user.";
+    "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.";
   throw new ArgumentError("BROWSER_REFUSED", message);
 }

@@ -1,5 +1,5 @@
-import { ANSWER, insistOn, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
-import { type CallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
+import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
+import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import { TransportError } from "../../errors.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
@@ -7,17 +7,17 @@ import { checkKeyRecord } from "../../identity/keyRecord.ts";
 import { checkPublicKey, keyIDOf } from "../../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../../identity/userID.ts";
 
-/** Where the service is, and who asks. */
+/** Which service to call, as which user. */
 export interface UserClientOptions extends ClientOptions {
-  /** The user's refresh token (specification, "User refresh token"), as the partner handed it out. */
+  /** The user's refresh token (specification, "User refresh token"), which the partner created. */
   refreshToken: string;
 }
 
-/** How far a public key has come on its way to the chain. */
+/** The state of a public key on its way to the chain. */
 export type KeyState = (typeof STATES)[number];
 const STATES = ["unregistered", "pending", "submitted", "published"] as const;
 
-/** A registered public key, by the service's word. */
+/** A registered public key, as the service states it. */
 export interface RegisteredKey {
   /** 105 bytes in base64. */
   pubKey: string;
@@ -25,21 +25,21 @@ export interface RegisteredKey {
   keyID: string;
 }
 
-/** What the chain has of a key, by the service's word; both are there once the key is published. */
-interface Publication {
-  /** The Merkle root that holds the key: 64 hex digits. */
+/** Where a key is on the chain, as the service states it. Both fields are present when the key is published. */
+interface RootReference {
+  /** The Merkle root of the batch that contains the key: 64 hex digits. */
   root?: string;
   /** The transaction that added the root: 0x and 64 hex digits. */
   transaction?: string;
 }
 
-/** A user's own record, with a key unless it is `unregistered`. */
-export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, Publication {
+/** A user's own record. It has a key unless its state is `unregistered`. */
+export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, RootReference {
   state: KeyState;
 }
 
-/** A user's public key, by the service's word: verify it with `verifyPublicKey` before it is used. */
-export interface UserPublicKey extends RegisteredKey, Publication {
+/** A user's public key, as the service states it: verify it with `verifyPublicKey` before you use it. */
+export interface UserPublicKey extends RegisteredKey, RootReference {
   user_id: UserID;
   state: KeyState;
 }
@@ -47,82 +47,92 @@ export interface UserPublicKey extends RegisteredKey, Publication {
 const PATH = "/v1/authdUser";
 
 /**
- * A user's app as the service knows it: registers the user's public key, and tells how far it has come.
+ * The client for a user's app: registers the user's public key, returns its state, and returns keys of other users.
  *
- * It exchanges its refresh token for access tokens by itself. Every operation may be sent again without harm, and is: after
+ * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent, so the client repeats it after
  * a network error, a timeout, and the statuses 429, 502, 503 and 504.
  *
- * Each operation throws ServiceError with the service's code where it refuses; TransportError UNREACHABLE, TIMEOUT,
- * REDIRECT_REFUSED, ANSWER_TOO_LARGE, SERVICE_ANSWER_INVALID where it does not answer, or not in its own form, and ABORTED.
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
+ * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
+ * TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ *
+ * @example
+ * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken });
+ * const { state } = await user.register(publicKey);
+ * const { pubKey } = await user.publicKeyOf(contactID);
+ * const { publicKey: verified } = await verifyPublicKey(contactID, { ...options, expectedPublicKey: pubKey });
  */
 export class UserClient {
   readonly #session: ServiceSession;
 
   /** @throws ArgumentError ARGUMENT_INVALID */
   constructor(options: UserClientOptions) {
-    this.#session = new ServiceSession(
-      checkOptions(options),
-      checkRefreshToken("refreshToken", options.refreshToken, "kru_"),
-    );
+    const checked = checkOptions(options);
+    this.#session = new ServiceSession(checked, checkRefreshToken("refreshToken", options.refreshToken, "kru_"));
   }
 
   /**
-   * Registers the user's public key. A user has one: the same again changes nothing, another one is refused with
-   * PUBLIC_KEY_REGISTERED.
+   * Registers the user's public key. A user has one key: repeating the call with it has no effect, and the service refuses
+   * another one with PUBLIC_KEY_REGISTERED.
    * @param publicKey 105 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
-  async register(publicKey: Uint8Array, { signal }: CallOptions = {}): Promise<UserRecord> {
+  async register(publicKey: Uint8Array, options: CallOptions = {}): Promise<UserRecord> {
     checkPublicKey(publicKey);
     const key: RegisteredKey = { pubKey: bytesToBase64(publicKey), keyID: bytesToBase64(keyIDOf(publicKey)) };
-    const record = readUserRecord(await this.#session.call(`${PATH}/publicKey/register`, key, { signal }));
-    insistOn("public key", key.pubKey, record.pubKey ?? "none");
+    const record = readUserRecord(await this.#call("publicKey/register", key, options));
+    checkSubject("public key", key.pubKey, record.pubKey ?? "none");
     return record;
   }
 
-  /** The user's own record. */
-  async record({ signal }: CallOptions = {}): Promise<UserRecord> {
-    return readUserRecord(await this.#session.call(`${PATH}/record/get`, {}, { signal }));
+  /** Returns the user's own record. */
+  async record(options: CallOptions = {}): Promise<UserRecord> {
+    return readUserRecord(await this.#call("record/get", {}, options));
   }
 
   /**
-   * The public key of another user of the same partner. It is the service's word, no more: before it is used, hand it to
-   * `verifyPublicKey` as `expectedPublicKey`.
+   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verifyPublicKey` as
+   * `expectedPublicKey` before you use it.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */
-  async publicKeyOf(userID: UserID, { signal }: CallOptions = {}): Promise<UserPublicKey> {
+  async publicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
     const user_id = parseUserID(userID);
-    const answer = await this.#session.call(`${PATH}/publicKey/get`, { user_id }, { signal });
+    const answer = await this.#call("publicKey/get", { user_id }, options);
     const fields = ANSWER.fields("The answer", answer, ["user_id", "state"]);
-    insistOn("user", user_id, readUserID("user_id", fields.user_id));
+    checkSubject("user", user_id, readUserID("user_id", fields.user_id));
     const state = ANSWER.oneOf("state", fields.state, STATES);
-    return { user_id, state, ...readKey(user_id, answer), ...readPublication(answer) };
+    return { user_id, state, ...readKey(user_id, answer), ...readRootReference(answer) };
+  }
+
+  #call(operation: string, body: object, options: CallOptions): Promise<unknown> {
+    const { signal } = checkCallOptions(options);
+    return this.#session.call(`${PATH}/${operation}`, body, { signal });
   }
 }
 
 function readUserRecord(answer: unknown): UserRecord {
   const user = readShadowUser("record", answer);
-  const { state: stated } = ANSWER.fields("record", answer, ["state"]);
-  const state = ANSWER.oneOf("state", stated, STATES);
+  const fields = ANSWER.fields("record", answer, ["state"]);
+  const state = ANSWER.oneOf("state", fields.state, STATES);
   if (state === "unregistered") return { ...user, state };
-  return { ...user, state, ...readKey(user.user_id, answer), ...readPublication(answer) };
+  return { ...user, state, ...readKey(user.user_id, answer), ...readRootReference(answer) };
 }
 
-/** A key that is one, with its own id. */
+/** A valid public key with its own id. */
 function readKey(userID: UserID, answer: unknown): RegisteredKey {
   const fields = ANSWER.fields("The answer", answer, ["pubKey", "keyID"]);
   const key = { pubKey: ANSWER.text("pubKey", fields.pubKey), keyID: ANSWER.text("keyID", fields.keyID) };
   try {
     checkKeyRecord({ userID, ...key });
   } catch (cause) {
-    const message = `The service answers with a public key that is none: ${(cause as Error).message}`;
+    const message = `The service's answer has an invalid public key: ${(cause as Error).message}`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
   }
   return key;
 }
 
-function readPublication(answer: unknown): Publication {
+function readRootReference(answer: unknown): RootReference {
   const { root, transaction } = ANSWER.fields("The answer", answer, ["root", "transaction"]);
   return {
     ...(root !== undefined && { root: ANSWER.text("root", root, /^[0-9a-f]{64}$/) }),

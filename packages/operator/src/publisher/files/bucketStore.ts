@@ -81,7 +81,8 @@ export class BucketStore implements MerkleFileStore {
     try {
       await client.config.region();
     } catch {
-      const message = "No region is set for the bucket. Set AWS_REGION; if the service has no regions, set it to us-east-1.";
+      const message =
+        "No region is set for the bucket. Set AWS_REGION; if the service has no regions, set it to us-east-1.";
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs);

@@ -4,7 +4,7 @@ import type { RequestListener } from "node:http";
 import { mock } from "node:test";
 import { text } from "node:stream/consumers";
 import { checkOptions, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
-import { poster, type PostOptions } from "../../../packages/keyroot/src/client/post.ts";
+import { operationCaller, type OperationOptions } from "../../../packages/keyroot/src/client/callOperation.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
@@ -20,8 +20,8 @@ describe("a client's request", () => {
         handler(request, response);
       }),
     );
-    const post = poster(checkOptions({ baseUrl: `${url}/behind/`, bizId: "biz_1", ...options }));
-    return { asked, post: (options: PostOptions = {}, body = {}) => post("/v1/x", body, options) };
+    const post = operationCaller(checkOptions({ baseUrl: `${url}/behind/`, bizId: "biz_1", ...options }));
+    return { asked, post: (options: OperationOptions = {}, body = {}) => post("/v1/x", body, options) };
   };
 
   /** Answers one status after the other, and then 200. */
@@ -101,7 +101,11 @@ describe("a client's request", () => {
           setImmediate(waits);
           return Promise.resolve(new Response("{}", { status: 429, headers: { "Retry-After": "86400" } }));
         };
-        const answer = poster(checkOptions({ baseUrl: "https://keys.example", bizId: "b", fetch }))("/v1/x", {}, {});
+        const answer = operationCaller(checkOptions({ baseUrl: "https://keys.example", bizId: "b", fetch }))(
+          "/v1/x",
+          {},
+          {},
+        );
         await waiting;
         mock.timers.tick(29_999);
         expect(requests).to.equal(1);

@@ -1,0 +1,25 @@
+import { TransportError } from "../errors.ts";
+
+/**
+ * Waits for a promise until `signal` aborts. The work behind the promise continues: other callers may wait for it.
+ * @throws TransportError ABORTED; and what the promise rejects with
+ */
+export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => {
+    reject(abortedError(signal));
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** The error for a caller whose signal aborted. */
+export function abortedError({ reason }: AbortSignal): TransportError {
+  return new TransportError("ABORTED", "The caller aborted the request.", { cause: reason });
+}

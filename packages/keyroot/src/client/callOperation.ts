@@ -1,0 +1,63 @@
+import { TransportError } from "../errors.ts";
+import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
+import type { CallOptions, CheckedOptions } from "./options.ts";
+import { readProblem } from "./problem.ts";
+import { withRetry } from "./retry.ts";
+
+/** The largest answer in bytes, after decompression: many times a page of 1,000 users. */
+const MAX_BYTES = 2 ** 22;
+
+/** What a request carries besides its body. */
+export interface OperationOptions extends CallOptions {
+  accessToken?: string;
+  /** Identifies the request, so that it has one effect however often it arrives. */
+  idempotencyKey?: string;
+}
+
+/**
+ * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient failure
+ * (see `withRetry`): every operation of the service is idempotent.
+ * @param path the path of the operation, appended to `baseUrl`
+ * @throws ServiceError if the service refuses; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
+ */
+export type OperationCall = (path: string, body: object, options: OperationOptions) => Promise<unknown>;
+
+/** A function that calls the operations of the service that the options name. */
+export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedOptions): OperationCall {
+  const { host } = new URL(baseUrl);
+  return async (path, body, { accessToken, idempotencyKey, signal }) => {
+    const init: RequestInit = {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        ...(accessToken !== undefined && { Authorization: `Bearer ${accessToken}` }),
+        ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+      },
+      body: JSON.stringify(body),
+      cache: "no-store",
+      credentials: "omit",
+      referrerPolicy: "no-referrer",
+    };
+    const send = async () => {
+      const answer = await fetchBytes(baseUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
+      return readAnswer(`${host} answers ${path}`, answer);
+    };
+    return withRetry(send, { retries, signal });
+  };
+}
+
+/** @param subject begins the messages: which host answers which operation */
+function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): unknown {
+  if (status < 200 || status > 599) {
+    const message = `${subject} with the HTTP status ${status}, which does not exist.`;
+    throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
+  }
+  const text = new TextDecoder().decode(bytes);
+  if (status >= 400) throw readProblem(subject, { status, headers, text });
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Without the parser's error as cause: it may quote the text, and so a token.
+    throw new TransportError("SERVICE_ANSWER_INVALID", `${subject} with something other than JSON.`);
+  }
+}

@@ -1,0 +1,62 @@
+import pRetry from "p-retry";
+import { ServiceError, TransportError } from "../errors.ts";
+import { rejectOnAbort } from "./abort.ts";
+
+/** HTTP statuses after which the same request may succeed: the limit of requests, and outages of the service or a proxy. */
+const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
+const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
+
+/** The longest wait that a service can ask for with Retry-After, in ms. */
+const MAX_RETRY_AFTER_MS = 30_000;
+/** Without Retry-After, the wait before a retry is random, up to this many ms before the first, twice as many before each next. */
+const FIRST_BACKOFF_MS = 300;
+const MAX_BACKOFF_MS = 10_000;
+
+/** How often to send a request again, and what ends that early. */
+export interface RetryOptions {
+  /** The highest number of retries after the first attempt. */
+  retries: number;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs `send` again after a transient failure: UNREACHABLE, TIMEOUT, and the statuses 429, 502, 503 and 504. Only for requests
+ * that may arrive twice without harm.
+ * @throws TransportError ABORTED; and what the last attempt throws
+ */
+export function withRetry<T>(send: () => Promise<T>, { retries, signal }: RetryOptions): Promise<T> {
+  return pRetry(send, {
+    retries,
+    // p-retry counts attempts, the wait is ours: it cannot wait as long as the service asks.
+    minTimeout: 0,
+    shouldRetry: async ({ error, retriesConsumed }) => {
+      if (!isTransient(error)) return false;
+      await sleep(delayBefore(retriesConsumed, error), signal);
+      return true;
+    },
+  });
+}
+
+function isTransient(error: Error): boolean {
+  if (error instanceof ServiceError) return TRANSIENT_STATUSES.includes(error.status);
+  return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
+}
+
+/** How long to wait before the next retry, in ms. */
+function delayBefore(retriesBefore: number, error: Error): number {
+  const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
+  if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
+  // Random from zero on ("full jitter"), so that clients that failed together do not return together.
+  return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
+}
+
+/** @throws TransportError ABORTED */
+async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await rejectOnAbort(promise, signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,167 @@
+import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { fetchBlock } from "../ethereum/blocks.ts";
+import type { BlockHeader } from "../ethereum/header.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { EvidencePolicy, KeyQuery } from "./options.ts";
+import { callContractAt, checkAge, requestAnswersAt } from "./requestAtBlock.ts";
+import type { ChainAnswers, RootReading } from "./rootReading.ts";
+import { verifyChainId } from "./verdict.ts";
+
+/**
+ * Reads a user's root at a block on which `quorum` endpoints agree, with an answer on which `quorum` endpoints agree or a
+ * storage proof. While that many endpoints are honest, fewer dishonest ones can neither change nor prevent the result.
+ * @throws as `readRootAtBlock`
+ */
+export async function readRootByQuorum(
+  query: KeyQuery,
+  policy: EvidencePolicy,
+  calls: readonly RpcCall[],
+  quorum: number,
+  now: () => number,
+): Promise<RootReading> {
+  const { storageProof } = policy;
+  const endpoints = new Endpoints(calls, quorum);
+  const agreed = await findBlock(endpoints, policy.tag);
+  const [block] = agreed;
+  checkAge(block, policy, now);
+
+  const request = async (call: RpcCall) => {
+    const answers = await requestAnswersAt(block, call, query, policy);
+    // An endpoint of another chain has no vote.
+    verifyChainId(query, answers);
+    return answers;
+  };
+  // A valid proof needs no second endpoint.
+  const votes: Votes<ChainAnswers> = storageProof
+    ? await endpoints.first(request)
+    : await endpoints.agree(request, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
+  const { hash, number, timestamp } = block;
+  const agreeing = storageProof ? agreed.length : votes.length;
+  return {
+    answers: votes[0],
+    evidence: { anchor: "quorum", storageProof, agreeing, block: { hash, number, timestamp } },
+    callContract: async (data) =>
+      (await endpoints.agree((call) => callContractAt(block, call, query.contract, data), String))[0],
+  };
+}
+
+/** Equal votes: at least one. */
+type Votes<T> = [T, ...T[]];
+
+/**
+ * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim to
+ * have, which fewer dishonest ones can move neither up nor down. If endpoints do not have what they claimed, it continues
+ * with the next lower claim, so that honest endpoints that are slightly behind can take part.
+ */
+async function findBlock(endpoints: Endpoints, tag: EvidencePolicy["tag"]): Promise<Votes<BlockHeader>> {
+  const { quorum } = endpoints;
+  const heads: number[] = [];
+  const fetchHead = async (call: RpcCall) => {
+    heads.push((await fetchBlock(call, tag)).number);
+    heads.sort((a, b) => b - a);
+  };
+  // Each endpoint that has yet to answer could raise the block by one position.
+  const isKnown = (pending: number) => heads.length >= quorum && heads[quorum - 1] === heads[quorum - 1 - pending];
+  await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
+
+  let number = heads[quorum - 1];
+  while (number !== undefined) {
+    const height = number;
+    const blocks = await endpoints.findAgreement(
+      (call) => fetchBlock(call, height),
+      ({ hash }) => hash,
+    );
+    if (blocks !== undefined) return blocks;
+    number = heads.slice(quorum - 1).find((head) => head < height);
+  }
+  throw endpoints.notReached();
+}
+
+/** The endpoints of a quorum, and how far they have failed or contradicted each other. */
+class Endpoints {
+  readonly quorum: number;
+  readonly #calls: readonly RpcCall[];
+  readonly #errors: KeyrootError[] = [];
+  #contradicted = false;
+
+  constructor(calls: readonly RpcCall[], quorum: number) {
+    this.#calls = calls;
+    this.quorum = quorum;
+  }
+
+  /** The equal votes of enough endpoints. @throws as `notReached` */
+  async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (vote: T) => string): Promise<Votes<T>> {
+    const votes = await this.findAgreement(request, keyOf);
+    if (votes === undefined) throw this.notReached();
+    return votes;
+  }
+
+  /** The first vote of any endpoint. @throws as `notReached` */
+  async first<T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> {
+    const votes = await this.poll(request, (votes) => asVotes(votes));
+    if (votes === undefined) throw this.notReached();
+    return votes;
+  }
+
+  /**
+   * The equal votes of enough endpoints, as soon as no other group can become large enough.
+   * @returns undefined if there is no such group
+   */
+  findAgreement<T>(request: (call: RpcCall) => Promise<T>, keyOf: (vote: T) => string): Promise<Votes<T> | undefined> {
+    return this.poll(request, (votes, pending) => {
+      const groups = [...Map.groupBy(votes, keyOf).values()];
+      const [largest = [], second = []] = groups.sort((a, b) => b.length - a.length);
+      this.#contradicted ||= second.length > 0;
+      const isDecided = largest.length >= this.quorum && second.length + pending < this.quorum;
+      return isDecided ? asVotes(largest) : undefined;
+    });
+  }
+
+  /**
+   * Sends a request to all endpoints at once, and ends as soon as the votes decide: slow endpoints delay nothing. An
+   * endpoint that fails has no vote.
+   * @param decide computes the result from the votes so far and the number of pending endpoints; undefined while it is open
+   * @returns undefined if the result is open after all endpoints have answered
+   */
+  poll<T, R>(
+    request: (call: RpcCall) => Promise<T>,
+    decide: (votes: T[], pending: number) => R | undefined,
+  ): Promise<R | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
+    const votes: T[] = [];
+    let pending = this.#calls.length;
+    for (const call of this.#calls) {
+      request(call)
+        .then(
+          (vote) => votes.push(vote),
+          (error: unknown) => {
+            if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+            this.#errors.push(error);
+          },
+        )
+        .then(() => {
+          pending--;
+          const result = decide(votes, pending);
+          if (result !== undefined || pending === 0) resolve(result);
+        })
+        .catch(reject);
+    }
+    return promise;
+  }
+
+  /** The error QUORUM_NOT_REACHED: false answers are a VerificationError, missing ones a TransportError. */
+  notReached(): KeyrootError {
+    const contradiction = this.#contradicted ? ", they contradict each other" : "";
+    const claim = `Fewer than ${this.quorum} of ${this.#calls.length} endpoints agree${contradiction}.`;
+    const message = [claim, ...new Set(this.#errors.map(({ message }) => message))].join(" ");
+    const details = { expected: this.quorum, actual: this.#errors.map(({ code }) => code) };
+    return this.#contradicted || this.#errors.some((error) => error instanceof VerificationError)
+      ? new VerificationError("anchor", "QUORUM_NOT_REACHED", message, details)
+      : new TransportError("QUORUM_NOT_REACHED", message, details);
+  }
+}
+
+function asVotes<T>(votes: readonly T[]): Votes<T> | undefined {
+  const [first, ...others] = votes;
+  return first === undefined ? undefined : [first, ...others];
+}

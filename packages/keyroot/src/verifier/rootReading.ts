@@ -1,0 +1,45 @@
+import { codeHashOf } from "../ethereum/codeHash.ts";
+import type { Evidence } from "../evidence.ts";
+import { decodeCode, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { KeyQuery } from "./options.ts";
+
+/** An endpoint's answers about a user's root, unchecked. */
+export interface ChainAnswers {
+  /** The result of `eth_chainId`. */
+  chainId: unknown;
+  /** Keccak-256 of the contract's code, 0x and 64 hex digits; undefined if it was not requested. */
+  codeHash: string | undefined;
+  /** The result of `eth_call` of `getMerkleTreeRoot`, or the same 32 bytes from a storage proof. */
+  root: unknown;
+}
+
+/** Calls the contract with this calldata, 0x and hex. */
+export type ContractCall = (data: string) => Promise<unknown>;
+
+/** The answers about a user's root, and the evidence for them. */
+export interface RootReading {
+  answers: ChainAnswers;
+  evidence: Evidence;
+  /** Calls the contract at the same block. The answer is the word of the endpoint, or of the endpoints of the quorum. */
+  callContract: ContractCall;
+}
+
+/**
+ * Requests the root, and the code's hash if the query has one.
+ * @param block where to read the code: a tag, or a hash (EIP-1898)
+ * @throws TransportError RPC_ANSWER_INVALID, and as the calls
+ */
+export async function requestAnswers(
+  { userID, contract, codeHash }: KeyQuery,
+  call: RpcCall,
+  callContract: ContractCall,
+  block: string | { blockHash: string },
+): Promise<ChainAnswers> {
+  const [chainId, root, code] = await Promise.all([
+    call("eth_chainId", []),
+    callContract(encodeGetMerkleTreeRoot(userID)),
+    codeHash === undefined ? undefined : call("eth_getCode", [contract, block]),
+  ]);
+  return { chainId, root, codeHash: codeHash === undefined ? undefined : await codeHashOf(decodeCode(code)) };
+}
