@@ -21,7 +21,7 @@ import { makeKeyRecord } from "keyroot/identity";
 import { generateKeyPair } from "keyroot/identity";
 import { randomUserID } from "keyroot/identity";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { fetchBlock } from "keyroot/ethereum";
+import { fetchGenesisHash } from "keyroot/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { rpcCaller, type RpcCall } from "keyroot/transport";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
@@ -140,7 +140,7 @@ function parseAll(dir: string): number {
 async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
-  const { hash: genesis } = await fetchBlock(call, 0);
+  const genesis = await fetchGenesisHash(call);
   const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
   const state = await AuditState.open(join(folder, "state.json"), { chainId, genesis, contract });
   const memory: number[] = [];

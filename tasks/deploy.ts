@@ -1,11 +1,9 @@
 import { HardhatError } from "@nomicfoundation/hardhat-errors";
-import { keccak256 } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import publicKeyRegistry from "../ignition/modules/PublicKeyRegistry.ts";
 import { TransportError } from "keyroot/errors";
-import { isObject } from "keyroot/input";
-import { decodeCode } from "keyroot/registry";
+import { fetchCodeHash, fetchGenesisHash } from "keyroot/ethereum";
 import { buildContracts } from "@keyroot/operator/stack";
 import { command, messageOf } from "@keyroot/operator/commands";
 import { checkAddress, Target, type TargetArgs } from "@keyroot/operator/commands";
@@ -24,7 +22,7 @@ export default command(async (args: Args, hre) => {
   await buildContracts(hre);
   const id = await deploymentId(target, chainId, owner);
   const contract = await deploy(await connect(hre, target), id, owner);
-  const codeHash = keccak256(`0x${decodeCode(await target.call("eth_getCode", [contract, "latest"]))}`);
+  const codeHash = await fetchCodeHash(target.call, contract, "latest");
   return {
     json: { contract, chainId, codeHash },
     text: [`PublicKeyRegistry is at ${contract} on chain ${chainId}.`, `  hash of its code  ${codeHash}`].join("\n"),
@@ -55,10 +53,6 @@ async function deploy({ ignition }: NetworkConnection, deploymentId: string, own
  * apart: on a fresh chain an old record would name an address without code.
  */
 async function deploymentId({ call }: Target, chainId: number, owner = ""): Promise<string> {
-  const genesis = await call("eth_getBlockByNumber", ["0x0", false]);
-  const hash = isObject(genesis) ? genesis["hash"] : undefined;
-  if (typeof hash !== "string" || !/^0x[0-9a-f]{64}$/i.test(hash)) {
-    throw new TransportError("RPC_ANSWER_INVALID", "The endpoint does not tell the chain's first block.");
-  }
+  const hash = await fetchGenesisHash(call);
   return `chain-${chainId}-${hash.slice(2, 10)}${owner && `-${owner.toLowerCase()}`}`;
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "keyroot/identity";
-import { readRootsAdded } from "keyroot/registry";
+import { fetchRootAddedLogs } from "keyroot/registry";
 import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../../fixtures/publisher/deployment.ts";
 import type { PlainFile } from "../../fixtures/plainFile.ts";
 
@@ -22,7 +22,7 @@ export async function judgePublished(field: Deployment, records: readonly KeyRec
   const { call, contract, merkleDir } = field;
   const findings: string[] = [];
   const toBlock = Number(await call("eth_blockNumber", []));
-  const added = await readRootsAdded(call, contract, { fromBlock: 0, toBlock });
+  const added = await fetchRootAddedLogs(call, contract, { fromBlock: 0, toBlock });
   // Each root once, for every user of its file: so nobody is in the files of two roots.
   for (const [root, events] of Map.groupBy(added, ({ root }) => root)) {
     const users = await countUsers(join(merkleDir, `${root}.json`));

@@ -1,11 +1,11 @@
 /**
- * Every error that Keyroot throws on purpose. The class says whose fault it is, `code` says what is wrong and never
- * changes its meaning, the message is for people and may. docs/errors.md explains every code.
+ * All errors that Keyroot throws deliberately. The class tells what to do, and `code` is stable: programs may compare it.
+ * The message is for people and may change. docs/errors.md explains every code.
  */
 
 import type { Evidence } from "./evidence.ts";
 
-/** The codes, in the order in which data flows: identity, tree, file, chain, evidence, publishing, the outer world. */
+/** All error codes, grouped by subject. */
 export const ERROR_CODES = [
   // identity
   "USER_ID_INVALID",
@@ -20,7 +20,7 @@ export const ERROR_CODES = [
   "KEY_ID_INVALID",
   "KEY_ID_MISMATCH",
   "RECORD_INVALID",
-  // JSON from outside
+  // JSON
   "JSON_INVALID",
   "JSON_TOO_DEEP",
   "JSON_DUPLICATE_KEY",
@@ -43,7 +43,7 @@ export const ERROR_CODES = [
   "LOOKUP_MISMATCH",
   "TREE_MISMATCH",
   "ROOT_MISMATCH",
-  // compact proof and bundle
+  // proof and bundle
   "PROOF_SHAPE",
   "BUNDLE_SHAPE",
   "USER_MISMATCH",
@@ -77,7 +77,7 @@ export const ERROR_CODES = [
   "TRANSACTION_REVERTED",
   "NO_RECEIPT",
   "NOT_FINAL",
-  // the partner service
+  // partner service
   "CONTENT_TYPE",
   "FIELD_MISSING",
   "FIELD_UNKNOWN",
@@ -108,12 +108,12 @@ export const ERROR_CODES = [
   "CONFIGURATION_INVALID",
   "SCHEMA_OUTDATED",
   "DATABASE_LOCKED",
-  // auditing
+  // audit
   "STATE_INVALID",
   "WEBHOOK_ERROR",
-  // the story
+  // demo
   "DEMO_FAILED",
-  // the outer world
+  // arguments, files, network
   "ARGUMENT_INVALID",
   "BROWSER_REFUSED",
   "FILE_UNREADABLE",
@@ -132,21 +132,31 @@ export const ERROR_CODES = [
   "ABORTED",
 ] as const;
 
-/** A stable name for what is wrong. */
+/** One of `ERROR_CODES`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What an error carries beside code and message. */
+/** The optional fields of an error. */
 export interface ErrorDetails extends ErrorOptions {
-  /** What should have been there. */
+  /** The expected value. */
   expected?: unknown;
-  /** What was there. */
+  /** The value found instead. */
   actual?: unknown;
 }
 
-/** The base of all errors below; never thrown itself. */
+/**
+ * The base class of all errors below.
+ * @example
+ * try {
+ *   await verifyPublicKey(userID, options);
+ * } catch (error) {
+ *   if (error instanceof KeyrootError) console.error(error.code, error.message);
+ * }
+ */
 export abstract class KeyrootError extends Error {
   readonly code: ErrorCode;
+  /** The expected value, where the error has one. */
   readonly expected: unknown;
+  /** The value found instead, where the error has one. */
   readonly actual: unknown;
 
   constructor(code: ErrorCode, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
@@ -157,24 +167,25 @@ export abstract class KeyrootError extends Error {
   }
 }
 
-/** The caller handed over something unusable: a malformed id, an option out of range. */
+/** An argument is invalid, such as a malformed id or an option out of range. Fix the call. */
 export class ArgumentError extends KeyrootError {
   override readonly name = "ArgumentError";
 }
 
-/** Something that must hold in Keyroot itself does not: a defect. */
+/** A condition that Keyroot itself guarantees does not hold. This is a bug in Keyroot. */
 export class InvariantError extends KeyrootError {
   override readonly name = "InvariantError";
 }
 
-/** The steps of a verification, in their order (specification, "Public-key verification procedure"). */
+/** The steps of a verification, in order (specification, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
-/** What was asked about is false: forged, malformed, incomplete or not published. The key must not be used. */
+/** The checked statement is false: something is forged, malformed, incomplete or not published. Do not use the key. */
 export class VerificationError extends KeyrootError {
   override readonly name = "VerificationError";
+  /** The step that failed. */
   readonly step: VerificationStep;
-  /** What the verdict rests on, where it is one about the chain: "not published" is worth no more than this. */
+  /** The evidence for a statement about the chain, such as NOT_PUBLISHED: the statement is only as strong as this. */
   readonly evidence: Evidence | undefined;
 
   constructor(
@@ -189,35 +200,36 @@ export class VerificationError extends KeyrootError {
   }
 }
 
-/** The outer world did not answer, or not in a form that can be judged. Nothing is known; trying again may help. */
+/** The network or a service did not give a usable answer. Nothing was verified or refuted. A retry may help. */
 export class TransportError extends KeyrootError {
   override readonly name = "TransportError";
 }
 
-/** A field of a request that is not as it should be. */
+/** An invalid field of a request to the partner service. */
 export interface FieldError {
-  /** Its path, as in `user_id_hex`. */
+  /** The path of the field, such as `user_id_hex`. */
   field: string;
+  /** The problem, in words. */
   detail: string;
 }
 
-/** What a refusal of the partner service carries beside status, code and message. */
+/** The optional fields of a ServiceError. */
 export interface ServiceErrorDetails extends ErrorDetails {
   errors?: readonly FieldError[] | undefined;
   retryAfter?: number | undefined;
   requestId?: string | undefined;
 }
 
-/** The partner service refuses a request, as RFC 9457 describes a problem. */
+/** The partner service rejected a request (RFC 9457, problem details). */
 export class ServiceError extends KeyrootError {
   override readonly name = "ServiceError";
   /** The HTTP status, 400 to 599. */
   readonly status: number;
-  /** Each field that is not as it should be. */
+  /** The invalid fields of the request. */
   readonly errors: readonly FieldError[] | undefined;
-  /** How long to wait before the next try, in seconds. */
+  /** The time to wait before the next attempt, in seconds. */
   readonly retryAfter: number | undefined;
-  /** What the service calls this request, to find it in its logs; only a client knows it. */
+  /** The request's id in the service's logs. Set by clients only. */
   readonly requestId: string | undefined;
 
   constructor(
@@ -231,19 +243,5 @@ export class ServiceError extends KeyrootError {
     this.errors = errors;
     this.retryAfter = retryAfter;
     this.requestId = requestId;
-  }
-}
-
-/**
- * Runs `check` on data from outside: what a parser calls a bad argument is, in a file or an answer, a failed
- * verification. The code stays.
- */
-export function verifying<T>(step: VerificationStep, where: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    const { code, message, expected, actual } = error;
-    throw new VerificationError(step, code, `${where}: ${message}`, { expected, actual, cause: error });
   }
 }

@@ -1,22 +1,24 @@
 /**
- * Where the hash of the block comes from that an answer is about:
- * - `endpoint`: one endpoint names it, and is believed;
+ * The source of the block hash that an answer refers to:
+ * - `endpoint`: one endpoint reported it;
  * - `quorum`: several endpoints agree on it;
- * - `pinned`: the caller gives it;
- * - `light-client`: the endpoint is one that the caller declares to check it, such as Helios or Colibri.
+ * - `pinned`: the caller supplied it;
+ * - `light-client`: one endpoint reported it, and the caller declared this endpoint to be a light client that verifies
+ *   block hashes, such as Helios or Colibri.
  */
 export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client";
 
-/** What a verdict rests on. */
+/** The evidence for a verified key, or for the absence of one. */
 export interface Evidence {
   anchor: Anchor;
   /**
-   * Whether the contract's answer is shown by a storage proof under the block's state root. Otherwise it is the word of
-   * the endpoint, or of the endpoints of the quorum. A proof under a header that one endpoint named is worth its word.
+   * Whether a storage proof under the block's state root supports the contract's answer. If false, the answer is a claim
+   * of the endpoint, or of the endpoints of the quorum. With the anchor `endpoint`, a storage proof is no stronger than
+   * the endpoint's claim.
    */
   storageProof: boolean;
-  /** The block that the contract was asked at; undefined where an endpoint's word for its newest one was enough. */
+  /** The block at which the contract was read. Undefined if one endpoint's latest state was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
-  /** How many endpoints agree, with the anchor `quorum`: as many as were asked for, or more that were as quick. */
+  /** The number of endpoints that agree, with the anchor `quorum`. At least the requested number. */
   agreeing?: number | undefined;
 }

@@ -1,56 +1,24 @@
 import { RLP } from "@ethereumjs/rlp";
 import { expect } from "chai";
-import { AbiCoder, getBytes, hexlify, id, keccak256, toBeArray, toBeHex } from "ethers";
+import { getBytes, hexlify, id, keccak256, toBeArray, toBeHex } from "ethers";
 import fc from "fast-check";
-import hre from "hardhat";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { userIDFromBytes, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/calldata.ts";
 import {
-  checkForm,
   extractProof,
-  verifyStorageProof,
-  slotOfUser,
+  parseStorageProof,
   type StorageProof,
+  verifyStorageProof,
 } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
-import { closedAfterEach } from "../../support/support.ts";
 import { accountOf, trieOf } from "../../support/tries.ts";
 
-const ZERO = `0x${"0".repeat(64)}`;
 const CODE_HASH = keccak256("0x6000");
 const NO_CODE_HASH = keccak256("0x");
 const PROOF_INVALID = { name: "VerificationError", step: "root", code: "PROOF_INVALID" };
 
-/** What the slots of a contract hold, by number: never zero. */
+/** The values of a contract's storage slots by number, without zeros. */
 type Storage = Map<number, bigint>;
 
 describe("storage proof", () => {
-  const closing = closedAfterEach();
-
-  describe("slotOfUser", () => {
-    it("is Keccak-256 of what Solidity's ABI makes of the id and the mapping's slot", () => {
-      fc.assert(
-        fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.nat(), (bytes, usersSlot) => {
-          const encoded = AbiCoder.defaultAbiCoder().encode(["bytes20", "uint256"], [bytes, usersSlot]);
-          expect(slotOfUser(userIDFromBytes(bytes), usersSlot)).to.equal(keccak256(encoded));
-        }),
-      );
-    });
-
-    it("is where the compiled registry keeps the user's root", async () => {
-      const { ethers } = closing(await hre.network.create());
-      const [owner] = await ethers.getSigners();
-      const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
-      const [user, other] = [sampleUserID(1), sampleUserID(2)];
-      await registry.addMerkleTreeRoot(id("root"), `0x${userIDToHex(user)}`);
-      const stored = (slot: string) => ethers.provider.getStorage(registry, slot);
-      expect(await stored(slotOfUser(user, USERS_SLOT))).to.equal(id("root"));
-      expect(await stored(slotOfUser(other, USERS_SLOT))).to.equal(ZERO);
-      expect(await stored(slotOfUser(user, USERS_SLOT + 1))).to.equal(ZERO);
-    });
-  });
-
   describe("verifyStorageProof", () => {
     const contracts = Array.from({ length: 40 }, (_, i): Storage => {
       return new Map(Array.from({ length: i }, (_, slot) => [slot, 2n ** BigInt(6 * slot)]));
@@ -65,7 +33,7 @@ describe("storage proof", () => {
       proof = await state.prove(39, 3);
     });
 
-    it("shows what any slot of any contract holds, be it nothing, or that there is no contract", async () => {
+    it("proves the value of any slot of any contract, an empty slot, and a missing contract", async () => {
       const storage = fc.array(fc.tuple(fc.nat(9), fc.bigInt(1n, 2n ** 256n - 1n)), { maxLength: 9 });
       await fc.assert(
         fc.asyncProperty(
@@ -75,33 +43,33 @@ describe("storage proof", () => {
           async (entries, i, j) => {
             const contracts = entries.map((slots): Storage => new Map(slots));
             const { root, prove } = await stateOf(contracts);
-            const held = contracts[i] && { codeHash: CODE_HASH, value: toBeHex(contracts[i].get(j) ?? 0n, 32) };
-            expect(verifyStorageProof(root, addressOf(i), slotOf(j), await prove(i, j))).to.deep.equal(held);
+            const expected = contracts[i] && { codeHash: CODE_HASH, value: toBeHex(contracts[i].get(j) ?? 0n, 32) };
+            expect(verifyStorageProof(root, addressOf(i), slotOf(j), await prove(i, j))).to.deep.equal(expected);
           },
         ),
       );
     });
 
-    it("takes an account without code for no contract", async () => {
+    it("treats an account without code as no contract", async () => {
       const account = RLP.encode([1n, 1n, getBytes(keccak256("0x80")), getBytes(NO_CODE_HASH)]);
       const accounts = await trieOf([[addressOf(0), account]]);
       const proof = { accountProof: await accounts.prove(addressOf(0)), storageProof: [] };
       expect(verifyStorageProof(accounts.root, addressOf(0), slotOf(0), proof)).to.equal(undefined);
     });
 
-    it("takes a contract's address in any case", () => {
+    it("accepts a contract's address in upper and lower case", () => {
       const upper = addressOf(39).toUpperCase().replace("0X", "0x");
       expect(verifyStorageProof(state.root, upper, slotOf(3), proof)).to.have.property("value", toBeHex(2n ** 18n, 32));
     });
 
-    it("does not mind further nodes, nor the order of those below the root", () => {
+    it("ignores additional nodes and the order of the nodes below the root", () => {
       const [root, ...below] = proof.storageProof as [string, ...string[]];
       const storageProof = [root, ...proof.accountProof, ...below.reverse(), ...below];
       expect(prove({ storageProof })).to.deep.equal(prove({}));
     });
 
-    it("reads a node that is so short that it stands inside another", async () => {
-      // Two slots whose paths part so late that their leaves are shorter than a hash.
+    it("reads a node of fewer than 32 bytes inside its parent", async () => {
+      // The paths of the two slots differ so late that their leaves are shorter than a hash.
       const path = keccak256(slotOf(3)).slice(2);
       const leaf = [packed("3", path.slice(61)), Uint8Array.of(7)];
       const branch = Array.from({ length: 17 }, (_, i): unknown => (i === parseInt(path.charAt(60), 16) ? leaf : []));
@@ -120,39 +88,39 @@ describe("storage proof", () => {
     });
 
     const forgeries: [string, () => Partial<StorageProof> | Promise<Partial<StorageProof>>][] = [
-      ["no node of the account", () => ({ accountProof: [] })],
-      ["no node of the slot", () => ({ storageProof: [] })],
+      ["no nodes of the account", () => ({ accountProof: [] })],
+      ["no nodes of the slot", () => ({ storageProof: [] })],
       ["the account's last node left out", () => ({ accountProof: proof.accountProof.slice(0, -1) })],
       [
-        "the slot's last node left out, as if nothing were there",
+        "the slot's last node left out, as if the slot were empty",
         () => ({ storageProof: proof.storageProof.slice(0, -1) }),
       ],
       ["the account's first node left out", () => ({ accountProof: proof.accountProof.slice(1) })],
       ["the slot's first node left out", () => ({ storageProof: proof.storageProof.slice(1) })],
-      ["the account's root not at the front", () => ({ accountProof: proof.accountProof.toReversed() })],
-      ["the slot's root not at the front", () => ({ storageProof: proof.storageProof.toReversed() })],
+      ["the account's root node not first", () => ({ accountProof: proof.accountProof.toReversed() })],
+      ["the slot's root node not first", () => ({ storageProof: proof.storageProof.toReversed() })],
       ["another account's proof", async () => ({ accountProof: (await state.prove(38, 3)).accountProof })],
       [
-        "an account's proof that there is none",
+        "a proof that an account does not exist",
         async () => ({ accountProof: (await state.prove(99, 0)).accountProof }),
       ],
       ["another slot's proof", async () => ({ storageProof: (await state.prove(39, 4)).storageProof })],
+      ["a proof that a slot is empty", async () => ({ storageProof: (await state.prove(39, 99)).storageProof })],
       [
-        "a slot's proof that it holds nothing",
-        async () => ({ storageProof: (await state.prove(39, 99)).storageProof }),
-      ],
-      [
-        "the same slot's proof of another contract",
+        "the proof of the same slot of another contract",
         async () => ({ storageProof: (await state.prove(38, 3)).storageProof }),
       ],
-      ["the same slot's proof of another block", async () => (await stateOf(contracts.slice(1))).prove(38, 3)],
+      ["the proof of the same slot in another block", async () => (await stateOf(contracts.slice(1))).prove(38, 3)],
       ["the proof that a trie is empty", () => ({ storageProof: ["0x80"] })],
-      ["the account's nodes for the slot's", () => ({ storageProof: proof.accountProof })],
-      ["a byte after a node", () => ({ storageProof: proof.storageProof.map((node) => `${node}00`) })],
-      ["a node's last byte cut off", () => ({ storageProof: proof.storageProof.map((node) => node.slice(0, -2)) })],
+      ["the account's nodes in place of the slot's", () => ({ storageProof: proof.accountProof })],
+      ["a byte after each node", () => ({ storageProof: proof.storageProof.map((node) => `${node}00`) })],
+      [
+        "each node without its last byte",
+        () => ({ storageProof: proof.storageProof.map((node) => node.slice(0, -2)) }),
+      ],
     ];
     for (const [name, forge] of forgeries) {
-      it(`refuses ${name}`, async () => {
+      it(`rejects ${name}`, async () => {
         const forged = await forge();
         expect(() => prove(forged))
           .to.throw(VerificationError)
@@ -160,7 +128,7 @@ describe("storage proof", () => {
       });
     }
 
-    it("shows nothing else whatever is done to the nodes", () => {
+    it("proves nothing else, however the nodes are changed", () => {
       const honest = prove({});
       const half = fc.constantFrom("accountProof", "storageProof");
       const place = fc.nat(9);
@@ -182,20 +150,20 @@ describe("storage proof", () => {
       );
     });
 
-    // No chain stores such a thing; whoever makes up a chain could.
+    // No real chain stores such values, but a forged state root could cover them.
     const value = RLP.encode(getBytes(id("root")));
     const storages: [string, Uint8Array][] = [
       ["a value of more than 32 bytes", RLP.encode(new Uint8Array(33).fill(1))],
-      ["a value with zeros in front", RLP.encode(Uint8Array.of(0, 1))],
-      ["a zero that is stored", RLP.encode(Uint8Array.of(0))],
-      ["nothing that is stored", RLP.encode(new Uint8Array())],
+      ["a value with leading zeros", RLP.encode(Uint8Array.of(0, 1))],
+      ["a stored zero", RLP.encode(Uint8Array.of(0))],
+      ["a stored empty value", RLP.encode(new Uint8Array())],
       ["a list", RLP.encode([getBytes(id("root"))])],
-      ["a value and more", Uint8Array.of(...value, 0)],
-      ["a part of a value", value.subarray(0, 32)],
-      ["a length of a length beyond all bounds", Uint8Array.of(0xbf, ...new Uint8Array(8).fill(0xff))],
+      ["a value with a byte after it", Uint8Array.of(...value, 0)],
+      ["a truncated value", value.subarray(0, 32)],
+      ["a length that is far too large", Uint8Array.of(0xbf, ...new Uint8Array(8).fill(0xff))],
     ];
     for (const [name, value] of storages) {
-      it(`refuses ${name}`, async () => {
+      it(`rejects ${name}`, async () => {
         const storage = await trieOf([[slotOf(3), value]]);
         const { root, proof } = await stateWith(storage.root, await storage.prove(slotOf(3)));
         expect(() => verifyStorageProof(root, addressOf(0), slotOf(3), proof))
@@ -210,11 +178,11 @@ describe("storage proof", () => {
       ["of three fields", RLP.encode([1n, none, hash])],
       ["with a storage root of 31 bytes", RLP.encode([1n, 1n, none.subarray(1), hash])],
       ["with a list for its code's hash", RLP.encode([1n, 1n, none, [hash]])],
-      ["that is no list", RLP.encode(hash)],
+      ["that is not a list", RLP.encode(hash)],
       ["with a byte after it", Uint8Array.of(...RLP.encode([1n, 1n, none, hash]), 0)],
     ];
     for (const [name, account] of accounts) {
-      it(`refuses an account ${name}`, async () => {
+      it(`rejects an account ${name}`, async () => {
         const accounts = await trieOf([[addressOf(0), account]]);
         const proof = { accountProof: await accounts.prove(addressOf(0)), storageProof: [] };
         expect(() => verifyStorageProof(accounts.root, addressOf(0), slotOf(0), proof))
@@ -225,7 +193,7 @@ describe("storage proof", () => {
   });
 
   describe("extractProof", () => {
-    it("picks the nodes of the account and of the one slot", () => {
+    it("returns the nodes of the account and of the slot", () => {
       const answer = {
         balance: "0x0",
         accountProof: ["0x01"],
@@ -235,7 +203,7 @@ describe("storage proof", () => {
     });
 
     for (const answer of [null, "0x", [], {}, { storageProof: [] }, { accountProof: [], storageProof: [null] }]) {
-      it(`refuses ${JSON.stringify(answer)}`, () => {
+      it(`rejects ${JSON.stringify(answer)}`, () => {
         expect(() => extractProof(answer))
           .to.throw(VerificationError)
           .and.include(PROOF_INVALID);
@@ -243,33 +211,33 @@ describe("storage proof", () => {
     }
   });
 
-  describe("checkForm", () => {
-    it("takes as many and as large nodes as there can be", () => {
+  describe("parseStorageProof", () => {
+    it("accepts the maximum number and size of nodes", () => {
       const nodes = Array.from({ length: 65 }, () => `0x${"fF".repeat(1024)}`);
-      expect(checkForm({ accountProof: nodes, storageProof: [] })).to.deep.equal({
+      expect(parseStorageProof({ accountProof: nodes, storageProof: [] })).to.deep.equal({
         accountProof: nodes,
         storageProof: [],
       });
     });
 
     const nodes: [string, unknown][] = [
-      ["no list", "0x00"],
-      ["a list of something else", [1]],
+      ["a string", "0x00"],
+      ["a list of numbers", [1]],
       ["too many nodes", new Array(66).fill("0x00")],
       ["a node that is too large", [`0x${"00".repeat(1025)}`]],
-      ["a node without a byte", ["0x"]],
-      ["half a byte", ["0x0"]],
+      ["an empty node", ["0x"]],
+      ["an odd number of digits", ["0x0"]],
       ["hex without 0x", ["00"]],
-      ["other characters", ["0x0g"]],
-      ["a line's end", ["0x0\n"]],
+      ["characters that are not hex", ["0x0g"]],
+      ["a line break", ["0x0\n"]],
     ];
     for (const [name, list] of nodes) {
-      it(`refuses ${name}`, () => {
+      it(`rejects ${name}`, () => {
         for (const proof of [
           { accountProof: list, storageProof: [] },
           { accountProof: [], storageProof: list },
         ]) {
-          expect(() => checkForm(proof))
+          expect(() => parseStorageProof(proof))
             .to.throw(VerificationError)
             .and.include(PROOF_INVALID);
         }
@@ -280,7 +248,7 @@ describe("storage proof", () => {
 
 interface State {
   root: string;
-  /** Proves a slot of a contract, both by number; there need be neither. */
+  /** Makes the proof of a slot of a contract, both given by number. Neither has to exist. */
   prove: (contract: number, slot: number) => Promise<StorageProof>;
 }
 
@@ -288,10 +256,10 @@ const addressOf = (contract: number) => toBeHex(contract + 1, 20);
 const slotOf = (slot: number) => toBeHex(slot, 32);
 const keccak = (bytes: Uint8Array) => getBytes(keccak256(bytes));
 
-/** A node's path: a nibble for its kind, which says as well whether the number of nibbles is odd, and the nibbles. */
+/** The encoded path of a node: its flag and its nibbles (Yellow Paper, appendix C). */
 const packed = (kind: string, nibbles: string) => getBytes(`0x${kind}${nibbles}`);
 
-/** The state of a chain with nothing but these contracts. */
+/** The state of a chain that consists of these contracts. */
 async function stateOf(contracts: Storage[]): Promise<State> {
   const storages = await Promise.all(
     contracts.map((slots) => trieOf([...slots].map(([slot, value]) => [slotOf(slot), RLP.encode(toBeArray(value))]))),
@@ -304,7 +272,7 @@ async function stateOf(contracts: Storage[]): Promise<State> {
   return { root: accounts.root, prove };
 }
 
-/** The state of a chain with one contract, whose storage is what somebody made of it. */
+/** The state of a chain with one contract that has this storage root. */
 async function stateWith(storageRoot: string, storageProof: string[]) {
   const accounts = await trieOf([[addressOf(0), accountOf(storageRoot, CODE_HASH)]]);
   return { root: accounts.root, proof: { accountProof: await accounts.prove(addressOf(0)), storageProof } };

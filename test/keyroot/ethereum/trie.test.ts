@@ -225,7 +225,7 @@ async function readByBoth(root: string, key: string, nodes: readonly Uint8Array[
 function read(root: string, key: string, nodes: readonly Uint8Array[]): Outcome {
   let value: Uint8Array | undefined;
   try {
-    value = readTrie(root.slice(2), key.slice(2), nodes);
+    value = readTrie(root, key.slice(2), nodes);
   } catch {
     return "invalid";
   }

@@ -12,9 +12,9 @@ import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/m
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { type PublishedRoot, publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/calldata.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
 import { type FileHost, startFileHost } from "../../../packages/operator/src/stack/fileHost.ts";
 import { startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
 import { type Eip1193Provider, type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

@@ -5,9 +5,9 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/calldata.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
 import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";

@@ -8,7 +8,7 @@ import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
-import { readRegistry } from "../../../packages/operator/src/publisher/chain/registryAbi.ts";
+import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
@@ -248,7 +248,7 @@ describeOnBoth("publish", (startChain) => {
     const failsIfSent = beforeSending(() => {
       throw new Error("no root must be added");
     });
-    const addedUsers = async () => String(await readRegistry(fresh.call, fresh.contract, "userCount"));
+    const addedUsers = async () => String(await fetchUserCount(fresh.call, fresh.contract));
 
     it("rebuilds them from the records, byte for byte, reports each, and continues", async () => {
       const files = await interrupt();
@@ -380,7 +380,7 @@ describeOnBoth("publish", (startChain) => {
     it("publishes each user once if the same records are published twice at the same time", async () => {
       const records = sampleRecords(20);
       await Promise.all([publishAll(records), publishAll(records)]);
-      expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal("20");
+      expect(String(await fetchUserCount(fresh.call, fresh.contract))).to.equal("20");
       expect(await stored()).to.have.lengthOf(1);
       for (const record of records) await verify(record);
     });

@@ -2,29 +2,29 @@ import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { base64 } from "./platform.ts";
 
-/** Bytes as base64 with padding (RFC 4648, section 4). */
+/** Encodes bytes as base64 with padding (RFC 4648, section 4). */
 export function bytesToBase64(bytes: Uint8Array): string {
   return base64.encode(bytes);
 }
 
-/** Without a repeated group: on a text of many millions of characters that would exhaust the stack. */
+/** Has no repeated group, which would exhaust the stack on texts of many million characters. */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
-/** Padded to four characters, and the bits that the last digit does not need are zero. */
+/** Four characters with padding, where the unused bits of the last digit are zero. */
 const LAST_GROUP = /^(?:|[^=]{4}|[^=][AQgw]==|[^=]{2}[AEIMQUYcgkosw048]=)$/;
 
 /**
- * How many bytes a text in base64 stands for. Only the one canonical spelling is taken (RFC 4648, section 3.5).
+ * The number of bytes that a base64 text encodes. Accepts only canonical base64 (RFC 4648, section 3.5).
  * @throws ArgumentError BASE64_INVALID
  */
 export function base64ByteLength(text: unknown): number {
   if (typeof text !== "string" || text.length % 4 !== 0 || !DIGITS.test(text) || !LAST_GROUP.test(text.slice(-4))) {
-    const message = `${describeValue(text)} is not base64 in its canonical form.`;
+    const message = `Expected canonical base64 with padding, got ${describeValue(text)}.`;
     throw new ArgumentError("BASE64_INVALID", message, { actual: text });
   }
   return (text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
 }
 
-/** Decodes base64, in its canonical spelling only. @throws ArgumentError BASE64_INVALID */
+/** Decodes base64. Accepts only canonical base64 (RFC 4648, section 3.5). @throws ArgumentError BASE64_INVALID */
 export function base64ToBytes(text: string): Uint8Array {
   base64ByteLength(text);
   return base64.decode(text);

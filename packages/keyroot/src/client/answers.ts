@@ -1,10 +1,12 @@
 import { TransportError } from "../errors.ts";
-import type { UserID } from "../identity/userID.ts";
+import { USER_ID, type UserID } from "../identity/userID.ts";
 import { type Region, REGIONS } from "../identity/region.ts";
-import { Shape } from "../input/shape.ts";
+import { ShapeChecker } from "../input/shapeChecker.ts";
 
 /** Reads the service's answers. Ignores unknown fields, which a newer service may have added. */
-export const ANSWER = new Shape((...why) => new TransportError("SERVICE_ANSWER_INVALID", ...why));
+export const ANSWER = new ShapeChecker(
+  (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
+);
 
 /** A shadow user (specification, "Shadow user"). */
 export interface ShadowUser {
@@ -19,9 +21,6 @@ export interface ShadowUser {
   /** Milliseconds since 1970. */
   created: number;
 }
-
-/** 32 characters of zBase32. */
-const USER_ID = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
 /** @throws TransportError SERVICE_ANSWER_INVALID */
 export function readShadowUser(where: string, answer: unknown): ShadowUser {

@@ -1,12 +1,11 @@
 import { RLP } from "@ethereumjs/rlp";
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { keccak256 } from "./keccak.ts";
 
-/** The fields of a block's header in their order, as JSON-RPC names them, and how many bytes each has. */
+/** The fields of a block header in order, with their JSON-RPC names and their sizes in bytes. Each fork appends fields. */
 const FIELDS = [
   // Yellow Paper, section 4.4
   ["parentHash", 32],
@@ -39,32 +38,37 @@ const FIELDS = [
   ["slotNumber", "quantity"],
 ] as const;
 
-/** How many fields every header has; each fork after that appended some. */
-const ALWAYS = 15;
+/** The number of fields that every header has. */
+const REQUIRED_FIELDS = 15;
+/** The maximum size of a field in bytes. */
+const MAX_FIELD_BYTES = 1024;
 
-/** A header's fields as JSON-RPC spells them, and nothing else. */
+/** The fields of a block header, with names and values as in JSON-RPC. */
 export type HeaderJson = Record<string, string>;
 
-/** A block, as far as its header goes; `hash` is computed from it. */
+/** The fields of a block header that are used here, and its computed hash. */
 export interface BlockHeader {
-  /** 0x and 64 hex digits in lower case. */
+  /** 0x and 64 lowercase hex digits. */
   hash: string;
   number: number;
   /** Seconds since 1970. */
   timestamp: number;
-  /** 0x and 64 hex digits in lower case. */
+  /** 0x and 64 lowercase hex digits. */
   stateRoot: string;
 }
 
-/** The header's fields out of a block that an endpoint answered; the block's body is left out. */
+/**
+ * Extracts the header's fields from a block in an endpoint's answer. Checks nothing else.
+ * @throws VerificationError HEADER_INVALID, step "anchor"
+ */
 export function extractHeader(block: unknown): HeaderJson {
   if (!isObject(block)) throw invalid("a block", block);
   return Object.fromEntries(FIELDS.flatMap(([name]) => (typeof block[name] === "string" ? [[name, block[name]]] : [])));
 }
 
 /**
- * Computes a block's hash from its header: Keccak-256 over the RLP of its fields. Which fork the header is of shows in
- * the fields that it has; it must have no others.
+ * Computes a block's hash from its header: Keccak-256 over the RLP of the fields (Yellow Paper, section 4.4). A header has
+ * the fields of its fork and of all earlier forks, and no others.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {
@@ -72,12 +76,14 @@ export function hashHeader(header: unknown): BlockHeader {
   const present = FIELDS.filter(([name]) => Object.hasOwn(header, name));
   const unknown = Object.keys(header).find((key) => !present.some(([name]) => name === key));
   if (unknown !== undefined) throw invalid("a header without unknown fields", unknown);
-  // Positions tell fields apart: one that is missing in between would let the next stand for it.
-  const missing = FIELDS.slice(0, Math.max(ALWAYS, present.length)).find(([name]) => !Object.hasOwn(header, name));
+  // RLP has no field names: if a field is missing, the next one takes its place.
+  const missing = FIELDS.slice(0, Math.max(REQUIRED_FIELDS, present.length)).find(
+    ([name]) => !Object.hasOwn(header, name),
+  );
   if (missing !== undefined) throw invalid(`a header with the field ${missing[0]}`, undefined);
   const encoded = RLP.encode(present.map(([name, size]) => encodeField(name, size, header[name])));
   return {
-    hash: `0x${bytesToHex(keccak_256(encoded))}`,
+    hash: keccak256(encoded),
     number: toSafeNumber("number", header["number"]),
     timestamp: toSafeNumber("timestamp", header["timestamp"]),
     stateRoot: String(header["stateRoot"]).toLowerCase(),
@@ -85,25 +91,25 @@ export function hashHeader(header: unknown): BlockHeader {
 }
 
 function encodeField(name: string, size: number | "quantity" | "data", value: unknown): Uint8Array {
-  if (typeof value !== "string" || value.length > 2 + 2 * 1024 || !/^0x[0-9a-f]*$/i.test(value))
-    throw invalid(name, value);
+  if (typeof value !== "string" || value.length > 2 + 2 * MAX_FIELD_BYTES || !/^0x[0-9a-f]*$/i.test(value))
+    throw invalid(`a valid ${name}`, value);
   const hex = value.slice(2);
   if (size === "quantity") {
     const digits = hex.replace(/^0+/, "");
-    if (digits.length > 64 || hex === "") throw invalid(name, value);
+    if (digits.length > 64 || hex === "") throw invalid(`a valid ${name}`, value);
     return hexToBytes(digits.length % 2 === 0 ? digits : `0${digits}`);
   }
-  if (hex.length % 2 !== 0 || (size !== "data" && hex.length !== 2 * size)) throw invalid(name, value);
+  if (hex.length % 2 !== 0 || (size !== "data" && hex.length !== 2 * size)) throw invalid(`a valid ${name}`, value);
   return hexToBytes(hex);
 }
 
 function toSafeNumber(name: string, value: unknown): number {
   const number = Number(value);
-  if (!Number.isSafeInteger(number)) throw invalid(name, value);
+  if (!Number.isSafeInteger(number)) throw invalid(`a valid ${name}`, value);
   return number;
 }
 
 function invalid(expected: string, actual: unknown): VerificationError {
-  const message = `The block's header is malformed: expected ${expected}, got ${describeValue(actual)}.`;
+  const message = `The block header is invalid: expected ${expected}, got ${describeValue(actual)}.`;
   return new VerificationError("anchor", "HEADER_INVALID", message, { expected, actual: describeValue(actual) });
 }

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
-import { keccak_256 } from "@noble/hashes/sha3.js";
 import { bytesToHex } from "../bytes/platform.ts";
+import { keccak256 } from "./keccak.ts";
 
 /** A decoded RLP item: bytes, or a list of items. */
 type Item = Uint8Array | Item[];
@@ -17,14 +17,14 @@ const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
  * Reads a key's value from a Merkle Patricia trie (Yellow Paper, appendix D), given the nodes of a proof. The first node
  * must be the root node. Every other node is found by its hash, so the order of the others does not matter, and nodes
  * beside the key's path are ignored.
- * @param root Keccak-256 of the root node: 64 lowercase hex digits, without 0x
+ * @param root Keccak-256 of the root node: 0x and 64 lowercase hex digits
  * @param key the key's nibbles in lowercase hex, without 0x. Ethereum's tries use Keccak-256 of an address or a slot.
  * @param nodes the nodes in RLP
  * @returns the value's bytes; undefined if the nodes prove that the key has no value
  * @throws Error if the nodes prove neither
  */
 export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]): Uint8Array | undefined {
-  const hashes = nodes.map((node) => bytesToHex(keccak_256(node)));
+  const hashes = nodes.map(keccak256);
   if (hashes[0] !== root) throw new Error("The first node is not the root node.");
   const nodesByHash = new Map(hashes.map((hash, i) => [hash, nodes[i]]));
 
@@ -44,7 +44,7 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
       rest = rest.slice(nibbles.length);
     }
     // A parent contains a child of fewer than 32 bytes, and the hash of any other.
-    node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(bytesToHex(child)));
+    node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(`0x${bytesToHex(child)}`));
   }
 }
 

@@ -6,7 +6,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, sha256Hex } from "../bytes/platform.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
-/** 0x04, X and Y: the uncompressed point (SEC 1, section 2.3.3) of Curve41417. */
+/** An uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section 2.3.3). */
 export const PUBLIC_KEY_BYTES = 105;
 /** The first half of a SHA-256. */
 export const KEY_ID_BYTES = 16;
@@ -21,8 +21,8 @@ const d = 3617n;
 let group: EdwardsPointCons | undefined;
 
 /**
- * The curve's group, for keys that are made or registered. It is set up when first asked for, which takes some 5 ms; a
- * verifier never asks, and bundlers leave it out: 8 kB, compressed.
+ * The curve's group, for generating and registering keys. Created on first use, which takes about 5 ms. Verifiers do not
+ * use it, so bundlers leave it out (8 kB gzipped).
  */
 function curve(): EdwardsPointCons {
   return (group ??= edwards({
@@ -37,8 +37,8 @@ function curve(): EdwardsPointCons {
 }
 
 /**
- * Reads a public key and checks what every verifier checks: length, format, both coordinates below the field's prime,
- * the curve's equation, and that 8 times the point is not the identity (no point of small order).
+ * Checks a public key as every verifier does: length, format, coordinates below the field's prime, the curve equation, and
+ * that the point is not of small order (8 times the point is not the identity).
  * @param bytes 105 bytes
  * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
  */
@@ -47,8 +47,8 @@ export function checkPublicKey(bytes: Uint8Array): void {
 }
 
 /**
- * Checks a public key that is about to be registered: as `checkPublicKey`, and that the point lies in the subgroup of
- * prime order (some 2 ms).
+ * Checks a public key before registration: as `checkPublicKey`, and that the point is in the subgroup of prime order.
+ * Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */
@@ -59,7 +59,7 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
 }
 
 /**
- * The key's id: the first 16 bytes of SHA-256 over its 105 bytes.
+ * The id of a public key: the first 16 bytes of SHA-256 over its 105 bytes.
  * @throws ArgumentError PUBLIC_KEY_LENGTH
  */
 export function keyIDOf(publicKey: Uint8Array): Uint8Array {
@@ -67,10 +67,15 @@ export function keyIDOf(publicKey: Uint8Array): Uint8Array {
   return hexToBytes(sha256Hex(publicKey).slice(0, 2 * KEY_ID_BYTES));
 }
 
-/** A fresh key pair for samples and tests: a random scalar below the curve's order, and the point it belongs to. */
+/**
+ * Generates a key pair: a random scalar below the curve's order, and its public key of 105 bytes. Meant for samples and
+ * tests.
+ * @example
+ * const { publicKey } = generateKeyPair();
+ */
 export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array } {
   const { n } = curve().CURVE();
-  // 128 bits more than the order, so that the remainder is as good as uniform (FIPS 186-5, appendix A.2.1).
+  // 128 bits more than the order, so that the remainder is close to uniform (FIPS 186-5, appendix A.2.1).
   const privateKey = (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (n - 1n)) + 1n;
   const { x, y } = curve().BASE.multiply(privateKey).toAffine();
   return { privateKey, publicKey: encodePoint(x, y) };
@@ -78,7 +83,7 @@ export function generateKeyPair(): { privateKey: bigint; publicKey: Uint8Array }
 
 function checkLength(bytes: Uint8Array): void {
   if (bytes instanceof Uint8Array && bytes.length === PUBLIC_KEY_BYTES) return;
-  const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, it is ${describeValue(bytes)}.`;
+  const message = `A public key must be ${PUBLIC_KEY_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
 }
 
@@ -88,7 +93,7 @@ function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   const x = BigInt(`0x${hex.slice(2, 2 + 2 * COORDINATE_BYTES)}`);
   const y = BigInt(`0x${hex.slice(2 + 2 * COORDINATE_BYTES)}`);
   if (bytes[0] !== UNCOMPRESSED || x >= p || y >= p) {
-    const message = `The public key ${bytesToBase64(bytes)} is not 0x04 and two coordinates below 2^414 - 17.`;
+    const message = `The public key ${bytesToBase64(bytes)} must be 0x04 and two coordinates below 2^414 - 17.`;
     throw new ArgumentError("PUBLIC_KEY_FORMAT", message, { actual: bytesToBase64(bytes) });
   }
   const [x2, y2] = [reduce(x * x), reduce(y * y)];
@@ -96,15 +101,15 @@ function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     const message = `The public key ${bytesToBase64(bytes)} is not a point of Curve41417.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_ON_CURVE", message, { actual: bytesToBase64(bytes) });
   }
-  // Twice (x, y) is (2xy / …, (y² − x²) / …). So x = 0 where the order is 1 or 2, y = 0 where it is 4, x = ±y where 8.
+  // 2·(x, y) = (2xy / …, (y² − x²) / …). So x = 0 for the orders 1 and 2, y = 0 for the order 4, x = ±y for the order 8.
   if (x === 0n || y === 0n || x === y || x + y === p) {
-    const message = `The public key ${bytesToBase64(bytes)} is a point of small order, which has no private key.`;
+    const message = `The public key ${bytesToBase64(bytes)} is a point of small order.`;
     throw new ArgumentError("PUBLIC_KEY_SMALL_ORDER", message, { actual: bytesToBase64(bytes) });
   }
   return { x, y };
 }
 
-/** A smaller number that is the same modulo p: 2⁴¹⁴ counts as 17. */
+/** A smaller number that is congruent modulo p, because 2⁴¹⁴ is congruent to 17. */
 function reduce(n: bigint): bigint {
   return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }

@@ -1,8 +1,8 @@
-/** Where a user's data may be: Oregon and Ireland (specification, "Limits"). */
+/** The regions in which a user's data can be stored: Oregon and Ireland (specification, "Limits"). */
 export const REGIONS = ["us-west-2", "eu-west-1"] as const;
 export type Region = (typeof REGIONS)[number];
 
-/** Tells whether a text names a region. */
-export function isRegion(text: unknown): text is Region {
-  return REGIONS.includes(text as Region);
+/** Whether a value is the name of a region. */
+export function isRegion(value: unknown): value is Region {
+  return REGIONS.includes(value as Region);
 }

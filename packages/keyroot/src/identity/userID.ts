@@ -7,113 +7,116 @@ import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex } from "../bytes/platform.ts";
 
 /**
- * A user's identifier: 160 bits. Its canonical form is 32 characters of zBase32 in lower case; the contract takes the
- * 20 bytes, the HTTP API 40 hex digits (specification, "Limits").
+ * A user's identifier of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract takes the 20 bytes,
+ * the HTTP API 40 hex digits (specification, "Limits").
  */
 export type UserID = string;
 
-/** 160 bits (specification, "User identifiers"). */
+/** 160 bits (specification, "Limits"). */
 export const USER_ID_BYTES = 20;
 
-/** Zooko Wilcox-O'Hearn's human-oriented base-32 encoding: the digits 0 to 31. */
+/** The digits 0 to 31 of zBase32, the "human-oriented base-32 encoding" by Zooko Wilcox-O'Hearn. */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** The same digits in RFC 4648, section 6. 160 bits are 32 digits of 5 bits: with no remainder only the letters differ. */
+/** The digits 0 to 31 of base32 (RFC 4648, section 6). Both encode 160 bits as 32 digits, with no bits left over. */
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const TO_ZBASE32 = respelling(BASE32, ZBASE32);
-const TO_BASE32 = respelling(ZBASE32, BASE32);
+const TO_ZBASE32 = alphabetMap(BASE32, ZBASE32);
+const TO_BASE32 = alphabetMap(ZBASE32, BASE32);
 
-const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
+/** The canonical form of a user id: 32 lowercase zBase32 characters. */
+export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
 
-/** HMAC keys shorter than the hash are discouraged (RFC 2104, section 3). */
+/** RFC 2104, section 3 discourages keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;
 
-/** Tells whether a value is a user id in its canonical form. */
+/** Whether a value is a user id in canonical form: 32 lowercase zBase32 characters. */
 export function isUserID(value: unknown): value is UserID {
   return typeof value === "string" && USER_ID.test(value);
 }
 
 /**
- * Returns the user id that it was given.
- * @throws ArgumentError USER_ID_INVALID unless it is 32 characters of zBase32 in lower case
+ * Returns `value` if it is a user id in canonical form.
+ * @throws ArgumentError USER_ID_INVALID
  */
 export function parseUserID(value: unknown): UserID {
   if (isUserID(value)) return value;
-  throw new ArgumentError(
-    "USER_ID_INVALID",
-    `${describeValue(value)} is not a user id: expected 32 characters of zBase32 in lower case.`,
-    { expected: USER_ID.source, actual: value },
-  );
+  const message = `A user id must be 32 lowercase zBase32 characters, but is ${describeValue(value)}.`;
+  throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID.source, actual: value });
 }
 
 /**
- * @param bytes the 20 bytes of a user id
- * @throws ArgumentError USER_ID_INVALID for anything else
+ * Converts the 20 bytes of a user id to its canonical form.
+ * @throws ArgumentError USER_ID_INVALID
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
   if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
-    return respell(base32nopad.encode(bytes), TO_ZBASE32);
+    return mapCharacters(base32nopad.encode(bytes), TO_ZBASE32);
   }
-  const message = `A user id must be ${USER_ID_BYTES} bytes, it is ${describeValue(bytes)}.`;
+  const message = `A user id must be ${USER_ID_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
 }
 
-/** @throws ArgumentError USER_ID_INVALID */
+/** Converts a user id to its 20 bytes. @throws ArgumentError USER_ID_INVALID */
 export function userIDToBytes(userID: UserID): Uint8Array {
-  return base32nopad.decode(respell(parseUserID(userID), TO_BASE32));
+  return base32nopad.decode(mapCharacters(parseUserID(userID), TO_BASE32));
 }
 
 /**
- * @param hex 40 hex digits in lower case, without 0x
- * @throws ArgumentError USER_ID_INVALID for anything else
+ * Converts the hex form of a user id to its canonical form.
+ * @param hex 40 lowercase hex digits, without 0x
+ * @throws ArgumentError USER_ID_INVALID
+ * @example
+ * userIDFromHex("00".repeat(20)); // "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
  */
 export function userIDFromHex(hex: string): UserID {
   if (typeof hex === "string" && USER_ID_HEX.test(hex)) return userIDFromBytes(hexToBytes(hex));
-  throw new ArgumentError(
-    "USER_ID_INVALID",
-    `${describeValue(hex)} is not a user id in hex: expected 40 hex digits in lower case, without 0x.`,
-    { expected: USER_ID_HEX.source, actual: hex },
-  );
+  const message = `A user id in hex must be 40 lowercase hex digits without 0x, but is ${describeValue(hex)}.`;
+  throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_HEX.source, actual: hex });
 }
 
-/** 40 hex digits in lower case. @throws ArgumentError USER_ID_INVALID */
+/** Converts a user id to 40 lowercase hex digits, without 0x. @throws ArgumentError USER_ID_INVALID */
 export function userIDToHex(userID: UserID): string {
   return bytesToHex(userIDToBytes(userID));
 }
 
-/** A user id of 160 bits from the system's random source. */
+/** Generates a user id of 160 random bits, from the system's secure random source. */
 export function randomUserID(): UserID {
   return userIDFromBytes(randomBytes(USER_ID_BYTES));
 }
 
 /**
- * The user id that belongs to a partner's own identifier for a user: the first 160 bits of HMAC-SHA-256 (RFC 2104) over
- * its UTF-8 bytes, under a secret of the partner. (A bare hash of, say, an e-mail address on a public chain could be
- * guessed, and an id could be taken before its user comes.) The same secret and identifier give the same id for ever;
- * spelling counts, so bring identifiers into one form (case, Unicode normalization) first.
- * @param secret at least 32 bytes; whoever has it can tell which id is whose
- * @param identifier any text that is not empty
+ * Derives a user id from a partner's own identifier for the user: the first 160 bits of HMAC-SHA-256 (RFC 2104) over the
+ * identifier in UTF-8, under a secret of the partner. A plain hash would let anyone who guesses an identifier, such as an
+ * e-mail address, find the user's id on the public chain or register it first.
+ *
+ * The same secret and identifier always give the same id. Normalize identifiers first (case, Unicode normalization),
+ * because a different spelling gives a different id.
+ * @param secret at least 32 random bytes. Keep it secret: it links identifiers to user ids.
+ * @param identifier any non-empty text
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
+ * @example
+ * const userID = deriveUserID(secret, email.trim().toLowerCase().normalize("NFC"));
  */
 export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
   if (!(secret instanceof Uint8Array) || secret.length < MIN_SECRET_BYTES) {
-    throw new ArgumentError("SECRET_TOO_SHORT", `The secret must be ${MIN_SECRET_BYTES} bytes or more.`);
+    const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
+    throw new ArgumentError("SECRET_TOO_SHORT", message);
   }
-  // A lone surrogate has no UTF-8 form: many identifiers would share one id.
+  // UTF-8 cannot encode a lone surrogate, so identifiers that differ only in one would get the same id.
   if (typeof identifier !== "string" || identifier === "" || !identifier.isWellFormed()) {
-    throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be well-formed text that is not empty.");
+    throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
   }
   return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
 }
 
-function respell(digits: string, table: readonly string[]): string {
-  let respelled = "";
-  for (let i = 0; i < digits.length; i++) respelled += table[digits.charCodeAt(i)] ?? "";
-  return respelled;
+function mapCharacters(text: string, table: readonly string[]): string {
+  let mapped = "";
+  for (let i = 0; i < text.length; i++) mapped += table[text.charCodeAt(i)] ?? "";
+  return mapped;
 }
 
-/** What stands for each character of one spelling in the other. */
-function respelling(from: string, to: string): readonly string[] {
+/** Maps each character code of one alphabet to the character at the same place in the other. */
+function alphabetMap(from: string, to: string): readonly string[] {
   const table: string[] = [];
   for (let i = 0; i < from.length; i++) table[from.charCodeAt(i)] = to.charAt(i);
   return table;

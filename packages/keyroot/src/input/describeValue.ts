@@ -1,12 +1,12 @@
-/** A value from outside as it may stand in a message: text quoted and cut, bytes counted, all else by its type. */
+/** Describes a value from outside for an error message: quotes and shortens text, and names the type of other values. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));
   if (value === null || ["undefined", "number", "boolean", "bigint"].includes(typeof value)) return String(value);
   if (value instanceof Uint8Array) return `${value.length} bytes`;
-  return Array.isArray(value) ? "An array" : `A value of type ${typeof value}`;
+  return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 
-/** Text from outside, with what steers a terminal or cannot be seen (control, format, line separators) escaped. */
+/** Escapes characters that are invisible or control a terminal: control, format and line separator characters. */
 export function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }

@@ -1,3 +1,5 @@
+export { checkUntrusted } from "./checkUntrusted.ts";
 export { describeValue, printable } from "./describeValue.ts";
+export { parseDocument } from "./document.ts";
 export { isObject, parseJson } from "./json.ts";
-export { Shape, parseDocument } from "./shape.ts";
+export { ShapeChecker } from "./shapeChecker.ts";

@@ -1,17 +1,21 @@
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError, VerificationError, verifying } from "../errors.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
-import { isObject, parseJson } from "../input/json.ts";
+import { checkUntrusted } from "../input/checkUntrusted.ts";
+import { parseDocument } from "../input/document.ts";
+import { isObject } from "../input/json.ts";
+import { ShapeChecker } from "../input/shapeChecker.ts";
+import { checkMerkleRoot, checkNotNode, MERKLE_ROOT } from "./hash.ts";
 import { MerkleTree } from "./tree.ts";
 
-/** What a Merkle-tree file holds: one record a user, in the order of the leaves. */
+/** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts that are hashed. */
+  /** The exact texts that are hashed as leaves. */
   values: readonly string[];
-  /** `values`, parsed. */
+  /** The records in `values`, parsed. */
   records: readonly KeyRecord[];
-  /** Where in `values` a user's record is. */
+  /** The index in `values` of each user's record. */
   lookup: ReadonlyMap<UserID, number>;
   tree: MerkleTree;
 }
@@ -25,35 +29,47 @@ interface MerkleNode {
   parent: string;
 }
 
-/** The keys of `merkle` that are not nodes. */
-const HEADER = ["root", "hashalgo", "leaves", "levels"];
+/** The keys of a file, and the keys of its `merkle` object that are not nodes. */
+const FILE_KEYS = ["merkle", "values", "lookup"] as const;
+const HEADER_KEYS = ["root", "hashalgo", "leaves", "levels"];
 const NODE_FIELDS = ["type", "level", "left", "right", "parent"] as const;
 
-/** The objects of a file stand three deep: file, `merkle`, node. */
-const MAX_DEPTH = 3;
-/** The longest text that V8 takes, and so the largest file that can be read: some 660,000 users. */
-const MAX_FILE_BYTES = 2 ** 29 - 24;
-const HASH = /^[0-9a-f]{64}$/;
-/** Two hashes in a row: such a value's leaf would be the parent of two others. */
-const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;
+/**
+ * The limits of a file. The size is that of the longest string in V8, about 660,000 users. The depth counts the file,
+ * `merkle` and a node.
+ */
+const LIMITS = { maxBytes: 2 ** 29 - 24, maxDepth: 3 };
+
+const shape = new ShapeChecker((message, details) => new VerificationError("file", "FILE_SHAPE", message, details));
 
 /**
- * The file of some users' records: sorted by `userID`, in byte order.
- * @param records 1 to 1,000,000, one a user
- * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, and as `parseKeyRecord`
+ * Makes the file of these users' records, sorted by `userID` in byte order.
+ * @param records 1 to 1,000,000 records, one per user
+ * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and as
+ * `parseKeyRecord`
+ * @example
+ * const file = makeMerkleFile(records);
+ * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));
  */
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
-  const values = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1)).map(serializeKeyRecord);
-  // A root is published for ever: what no verifier could read is not written.
-  const sorted = values.map(parseKeyRecord);
-  return { values, records: sorted, lookup: indexByUser(sorted, values), tree: new MerkleTree(values) };
+  if (!Array.isArray(records)) {
+    const message = `The records must be an array of key records, but are ${describeValue(records)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  // Texts with the ids in front, all equally long: their order is the order of the ids.
+  const values = (records as readonly KeyRecord[]).map(serializeKeyRecord).sort();
+  // Parses the texts again, so that the file contains only what every verifier accepts.
+  const parsed = values.map(parseKeyRecord);
+  return { values, records: parsed, lookup: indexByUser(parsed, values), tree: new MerkleTree(values) };
 }
 
 /**
- * The file's text, piece by piece, so that a file of any size can be written: the keys in the order of the files in
- * use, without spaces.
+ * Writes a file as JSON in pieces, so that a file of any size can be written. The order of the keys is that of the
+ * deployed files, without spaces.
+ * @throws ArgumentError ARGUMENT_INVALID
  */
-export function* serializeMerkleFile({ values, lookup, tree }: MerkleFile): Generator<string> {
+export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
+  const { values, lookup, tree } = checkMerkleFile(file);
   const { root, leafCount: leaves, height: levels } = tree;
   yield `{"merkle":${JSON.stringify({ root, hashalgo: "sha256", leaves, levels }).slice(0, -1)}`;
   for (const [hash, node] of nodesOf(tree)) yield `,"${hash}":${JSON.stringify(node)}`;
@@ -65,38 +81,47 @@ export function* serializeMerkleFile({ values, lookup, tree }: MerkleFile): Gene
 }
 
 /**
- * Reads a file that nobody vouches for: rebuilds the whole tree from `values`, insists on one record a user, and on
- * `lookup` and `merkle` being exactly what follows from `values`.
- *
- * It checks the form of all records; what a key is worth tells `checkKeyRecord`.
- * @param root the root that the file must have: 64 hex digits in lower case, from the contract or the file's name
- * @throws VerificationError; step "file" where it is malformed: FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE,
- * FILE_UNKNOWN_KEY, HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER,
- * LOOKUP_MISMATCH, TREE_EMPTY, TREE_TOO_LARGE and as `parseJson` and `parseKeyRecord`; step "tree" where it is not the
- * tree it should be: ROOT_MISMATCH, TREE_MISMATCH
- * @throws ArgumentError HASH_INVALID
+ * Parses and verifies a file from an untrusted source. Rebuilds the whole tree from `values`, and requires one record per
+ * user, the given root, and exactly the `lookup` and `merkle` that follow from `values`. Checks the form of all records;
+ * `checkKeyRecord` checks the key in a record.
+ * @param bytes the file as it was served
+ * @param root the root from the contract or the file's name: 64 lowercase hex digits
+ * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
+ * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
+ * TREE_EMPTY, TREE_TOO_LARGE, and as `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH, TREE_MISMATCH
+ * @throws ArgumentError HASH_INVALID, ARGUMENT_INVALID
+ * @example
+ * const { records, lookup } = parseMerkleFile(await readFile(`${root}.json`), root);
  */
 export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
-  if (!HASH.test(root)) {
-    const message = `${describeValue(root)} is not a root: expected 64 hex digits in lower case, without 0x.`;
-    throw new ArgumentError("HASH_INVALID", message, { expected: HASH.source, actual: root });
+  checkMerkleRoot(root);
+  if (!(bytes instanceof Uint8Array)) {
+    const message = `The file must be a Uint8Array with its bytes, but is ${describeValue(bytes)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  const text = decodeUtf8(bytes);
-  const file = verifying("file", "The file", () => parseJson(text, MAX_DEPTH));
-  const { merkle, values, lookup } = parseShape(file);
-  const records = parseValues(values);
-  const index = verifying("file", "values", () => indexByUser(records, values));
-  const tree = verifying("file", "values", () => new MerkleTree(values));
+  const { merkle, values, lookup } = parseParts(parseDocument("The file", bytes, LIMITS));
+  const records = values.map((value, i) => parseValue(`values[${i}]`, value));
+  const index = checkUntrusted("file", "values", () => indexByUser(records, values));
+  const tree = checkUntrusted("file", "values", () => new MerkleTree(values));
   if (tree.root !== root) {
-    const message = `The file's values have the root ${tree.root}, expected was ${root}: the file was changed.`;
+    const message = `The root of the file's values is ${tree.root}, but the expected root is ${root}. The file was changed.`;
     throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual: tree.root });
   }
-  compareLookup(lookup, index);
-  compareMerkle(merkle, tree);
+  verifyLookup(lookup, index);
+  verifyMerkle(merkle, tree);
   return { values, records, lookup: index, tree };
 }
 
-/** The nodes of `merkle` by their hash: the leaves first, then level by level, the root last. */
+/** Returns `file` if it has the parts of a MerkleFile. @throws ArgumentError ARGUMENT_INVALID */
+export function checkMerkleFile(file: unknown): MerkleFile {
+  if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {
+    return file as unknown as MerkleFile;
+  }
+  const message = `The file must be the result of makeMerkleFile or parseMerkleFile, but is ${describeValue(file)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** The nodes of `merkle` with their hashes: the leaves first, then level by level, and the root last. */
 function* nodesOf(tree: MerkleTree): Generator<[string, MerkleNode]> {
   const top = tree.height - 1;
   let children: readonly string[] = [];
@@ -120,9 +145,9 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
   for (const [i, { userID }] of records.entries()) {
     const first = index.get(userID);
     if (first !== undefined) {
-      // CVE-2012-2459: as a lone last node is paired with itself, writing it twice leaves the root as it was.
+      // CVE-2012-2459: repeating a last value that is paired with itself does not change the root.
       const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
-      const message = `The user ${userID} has two records: number ${first} and number ${i}, counted from 0.`;
+      const message = `The user ${userID} has two records, at the indexes ${first} and ${i}.`;
       throw new ArgumentError(code, message, { expected: first, actual: i });
     }
     index.set(userID, i);
@@ -130,136 +155,115 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
   return index;
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
-  if (bytes.length > MAX_FILE_BYTES) {
-    const message = `The file has ${bytes.length} bytes, at most ${MAX_FILE_BYTES} can be read.`;
-    throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: MAX_FILE_BYTES, actual: bytes.length });
-  }
-  try {
-    // A byte-order mark is kept, and is then no JSON: two readers must not differ in what they hash.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new VerificationError("file", "FILE_NOT_UTF8", "The file is not UTF-8.", { cause });
-  }
-}
-
-interface FileShape {
+interface FileParts {
   merkle: Record<string, unknown>;
   values: string[];
   lookup: Record<string, unknown>;
 }
 
-function parseShape(file: unknown): FileShape {
-  if (!isObject(file)) throw shapeError("the file", "an object", file);
-  const { merkle, values, lookup, ...others } = file;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw unknownKey("the file", unknown);
-  if (!isObject(merkle)) throw shapeError("merkle", "an object", merkle);
-  if (!isObject(lookup)) throw shapeError("lookup", "an object", lookup);
-  if (!Array.isArray(values)) throw shapeError("values", "an array", values);
-  const wrong = values.findIndex((value) => typeof value !== "string");
-  if (wrong !== -1) throw shapeError(`values[${wrong}]`, "a string", values[wrong]);
-  return { merkle, values: values as string[], lookup };
+function parseParts(document: unknown): FileParts {
+  const unknown = Object.keys(shape.dictionary("The file", document)).find((key) => !isFileKey(key));
+  if (unknown !== undefined) throw unknownKey("The file", unknown);
+  const { merkle, values, lookup } = shape.fields("The file", document, FILE_KEYS);
+  return {
+    merkle: shape.dictionary("merkle", merkle),
+    lookup: shape.dictionary("lookup", lookup),
+    values: shape.list("values", values, Infinity, (path, value) => shape.text(path, value)),
+  };
 }
 
-function parseValues(values: readonly string[]): KeyRecord[] {
-  return values.map((value, i) => {
-    if (LOOKS_LIKE_NODE.test(value)) {
-      const message = `values[${i}] is two hashes in a row: its leaf would be the parent of two others.`;
-      throw new VerificationError("file", "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
-    }
-    return verifying("file", `values[${i}]`, () => parseKeyRecord(value));
-  });
+function isFileKey(key: string): boolean {
+  return FILE_KEYS.some((known) => known === key);
 }
 
-function compareLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
+function parseValue(path: string, value: string): KeyRecord {
+  checkNotNode("file", path, value);
+  return checkUntrusted("file", path, () => parseKeyRecord(value));
+}
+
+function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
   const keys = Object.keys(lookup);
   for (const [userID, i] of index) {
     const key = keys[i];
     const actual = lookup[key === userID ? key : userID];
     if (actual === i) continue;
-    const message = `lookup says ${describeValue(actual)} for the user ${userID}, whose record is values[${i}].`;
+    const message = `lookup contains ${describeValue(actual)} for the user ${userID}, but the record is values[${i}].`;
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected: i, actual });
   }
   if (keys.length === index.size) return;
   for (const key of keys) {
     if (index.has(key)) continue;
     if (!isUserID(key)) throw unknownKey("lookup", key);
-    const message = `lookup names the user ${key}, who has no record in values.`;
+    const message = `lookup contains the user ${key}, but values contains no record of this user.`;
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { actual: lookup[key] });
   }
 }
 
-function compareMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
+function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   const { root, hashalgo, leaves, levels } = merkle;
   if (hashalgo !== "sha256") {
-    const message = `merkle.hashalgo is ${describeValue(hashalgo)} instead of "sha256".`;
+    const message = `merkle.hashalgo must be "sha256", but is ${describeValue(hashalgo)}.`;
     throw new VerificationError("file", "FILE_HASH_ALGORITHM", message, { expected: "sha256", actual: hashalgo });
   }
-  expectSame("merkle.root", tree.root, root);
-  expectSame("merkle.leaves", tree.leafCount, leaves);
-  expectSame("merkle.levels", tree.height, levels);
-  // Files have their nodes in this order, as a rule: a key that is there already is found faster than its equal.
+  verifyEqual("merkle.root", tree.root, root);
+  verifyEqual("merkle.leaves", tree.leafCount, leaves);
+  verifyEqual("merkle.levels", tree.height, levels);
+  // Deployed files have their nodes in this order. Looking up a key object that exists is faster than an equal string.
   const keys = Object.keys(merkle);
   let count = 0;
   for (const [hash, expected] of nodesOf(tree)) {
-    const key = keys[HEADER.length + count++];
+    const key = keys[HEADER_KEYS.length + count++];
     const actual = merkle[key === hash ? key : hash];
     if (actual === undefined) checkKeys(merkle);
-    compareNode(hash, expected, actual);
+    verifyNode(hash, expected, actual);
   }
-  const actual = keys.length - HEADER.length;
+  const actual = keys.length - HEADER_KEYS.length;
   if (actual === count) return;
   checkKeys(merkle);
   throw mismatch("The number of nodes in merkle", count, actual);
 }
 
-/** Finds the key of `merkle` that no file may have, in case there is one. */
+/** Throws if `merkle` contains a key that no file has. */
 function checkKeys(merkle: Record<string, unknown>): void {
   for (const key of Object.keys(merkle)) {
-    if (HASH.test(key) || HEADER.includes(key)) continue;
-    throw HASH.test(key.toLowerCase()) ? notLowercase("a key of merkle", key) : unknownKey("merkle", key);
+    if (MERKLE_ROOT.test(key) || HEADER_KEYS.includes(key)) continue;
+    throw MERKLE_ROOT.test(key.toLowerCase()) ? notLowercase("A key of merkle", key) : unknownKey("merkle", key);
   }
 }
 
-function compareNode(hash: string, expected: MerkleNode, actual: unknown): void {
-  if (!isObject(actual)) throw mismatch(whereIs(hash), "a node", actual);
+function verifyNode(hash: string, expected: MerkleNode, actual: unknown): void {
+  if (!isObject(actual)) throw mismatch(pathOfNode(hash), "a node", actual);
   for (const field of NODE_FIELDS) {
-    if (actual[field] !== expected[field]) expectSame(`${whereIs(hash)}.${field}`, expected[field], actual[field]);
+    if (actual[field] !== expected[field]) verifyEqual(`${pathOfNode(hash)}.${field}`, expected[field], actual[field]);
   }
   const fields = Object.keys(actual);
   if (fields.length === NODE_FIELDS.length) return;
   const unknown = fields.find((field) => !Object.hasOwn(expected, field));
-  if (unknown !== undefined) throw unknownKey(whereIs(hash), unknown);
+  if (unknown !== undefined) throw unknownKey(pathOfNode(hash), unknown);
 }
 
-function whereIs(hash: string): string {
+function pathOfNode(hash: string): string {
   return `merkle["${hash}"]`;
 }
 
-function expectSame(where: string, expected: string | number, actual: unknown): void {
+function verifyEqual(path: string, expected: string | number, actual: unknown): void {
   if (actual === expected) return;
-  if (typeof actual === "string" && HASH.test(actual.toLowerCase()) && !HASH.test(actual))
-    throw notLowercase(where, actual);
-  throw mismatch(where, expected, actual);
+  if (typeof actual === "string" && actual !== actual.toLowerCase() && MERKLE_ROOT.test(actual.toLowerCase()))
+    throw notLowercase(path, actual);
+  throw mismatch(path, expected, actual);
 }
 
-function mismatch(where: string, expected: string | number, actual: unknown): VerificationError {
-  const message = `${where} is ${describeValue(actual)}, from values follows ${describeValue(expected)}.`;
+function mismatch(path: string, expected: string | number, actual: unknown): VerificationError {
+  const message = `${path} must be ${describeValue(expected)} according to values, but is ${describeValue(actual)}.`;
   return new VerificationError("tree", "TREE_MISMATCH", message, { expected, actual });
 }
 
-function notLowercase(where: string, actual: string): VerificationError {
-  const message = `${where} is a hash in upper case: ${describeValue(actual)}. Hashes are lowercase hex.`;
+function notLowercase(path: string, actual: string): VerificationError {
+  const message = `${path} must be a hash in lowercase hex, but is ${describeValue(actual)}.`;
   return new VerificationError("file", "HASH_NOT_LOWERCASE", message, { expected: actual.toLowerCase(), actual });
 }
 
-function shapeError(where: string, expected: string, actual: unknown): VerificationError {
-  const message = `${where} must be ${expected}, it is ${describeValue(actual)}.`;
-  return new VerificationError("file", "FILE_SHAPE", message, { expected, actual });
-}
-
-function unknownKey(where: string, actual: string): VerificationError {
-  const message = `${where} has the key ${describeValue(actual)}, which does not belong there.`;
+function unknownKey(path: string, actual: string): VerificationError {
+  const message = `${path} contains the unknown key ${describeValue(actual)}.`;
   return new VerificationError("file", "FILE_UNKNOWN_KEY", message, { actual });
 }

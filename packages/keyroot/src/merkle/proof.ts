@@ -1,68 +1,73 @@
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError, VerificationError, verifying } from "../errors.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
-import type { UserID } from "../identity/userID.ts";
-import { parseDocument, Shape } from "../input/shape.ts";
-import type { MerkleFile } from "./file.ts";
-import { sha256Hex } from "../bytes/platform.ts";
+import { parseUserID, type UserID } from "../identity/userID.ts";
+import { checkUntrusted } from "../input/checkUntrusted.ts";
+import { parseDocument } from "../input/document.ts";
+import { isObject } from "../input/json.ts";
+import { ShapeChecker } from "../input/shapeChecker.ts";
+import { checkMerkleFile, type MerkleFile } from "./file.ts";
+import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 
-/** That one record is under a root: the record, and what to hash it with on the way up. */
+/** An inclusion proof: shows that one record is under a root. */
 export interface MerkleProof {
   format: typeof FORMAT;
   /** The record's exact text, whose hash is the leaf. */
   value: string;
-  /** The other child of each node on the way, from the leaf's parent up to the root. */
+  /** The sibling of each node on the path, from the leaf up to the child of the root. */
   siblings: readonly Sibling[];
-  /** 64 hex digits in lower case. */
+  /** 64 lowercase hex digits. */
   root: string;
 }
 
-/** A node's other child. A node without one is paired with itself, and is then its own sibling on the right. */
+/** The other child of a node's parent. A node that is paired with itself is its own sibling, on the right. */
 export interface Sibling {
   side: "left" | "right";
-  /** 64 hex digits in lower case. */
+  /** 64 lowercase hex digits. */
   hash: string;
 }
 
-/** Whose key a proof is asked for, and under which root. */
+/** The user and the root that a proof must be about. */
 export interface ProofQuery {
   userID: UserID;
-  /** 64 hex digits in lower case: the root that the contract keeps for the user. */
+  /** The root that the contract stores for the user: 64 lowercase hex digits. */
   root: string;
-  /** The 105 bytes that a server handed out as this user's public key, where there are any. */
+  /** The key that a server gave for this user. */
   expectedPublicKey?: Uint8Array | undefined;
 }
 
 /** A public key whose record is under a root. */
 export interface ProvenKey {
   record: KeyRecord;
-  /** The key of the record: 105 bytes. */
+  /** The key in the record: 105 bytes. */
   publicKey: Uint8Array;
   root: string;
-  /** The same root may be over a second record of this user: that there is none, only the whole file shows. */
+  /** The root may cover a second record of this user. Only the whole file shows that it does not. */
   uniqueness: "unchecked";
 }
 
 const FORMAT = "keyroot-proof-v1";
-const SHAPE = new Shape((...why) => new VerificationError("file", "PROOF_SHAPE", ...why));
-/** Some 2 kB are needed; the objects stand three deep: proof, `siblings`, sibling. */
+/** A proof takes about 2 kB. The depth counts the proof, `siblings` and a sibling. */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
-/** A tree has 1,000,000 leaves at the most. */
+/** Enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
-const HASH = /^[0-9a-f]{64}$/;
-/** Two hashes in a row: such a value's leaf would be the parent of two others. */
-const LOOKS_LIKE_NODE = /^[0-9a-f]{128}$/;
+const shape = new ShapeChecker((message, details) => new VerificationError("file", "PROOF_SHAPE", message, details));
 
 /**
- * The proof of a user's record in a file.
+ * Makes the inclusion proof of a user's record in a file.
  * @throws VerificationError USER_NOT_IN_FILE, step "record"
+ * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID
+ * @example
+ * const proof = makeProof(file, userID);
+ * await writeFile(`${userID}.json`, JSON.stringify(proof));
  */
-export function makeProof({ lookup, values, tree }: MerkleFile, userID: UserID): MerkleProof {
-  const index = lookup.get(userID);
+export function makeProof(file: MerkleFile, userID: UserID): MerkleProof {
+  const { lookup, values, tree } = checkMerkleFile(file);
+  const index = lookup.get(checkIsText(userID));
   const value = index === undefined ? undefined : values[index];
   if (index === undefined || value === undefined) {
-    const message = `The file ${tree.root}.json has no record of the user ${describeValue(userID)}.`;
+    const message = `The file ${tree.root}.json contains no record of the user ${userID}.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
   const siblings = Array.from({ length: tree.height - 1 }, (_, level): Sibling => {
@@ -75,69 +80,83 @@ export function makeProof({ lookup, values, tree }: MerkleFile, userID: UserID):
 }
 
 /**
- * Checks the form of a proof, and of the record in it; nothing else.
- * @param source the bytes as they were served, or what they parse to
+ * Parses a proof and its record, and checks their form. `verifyProof` verifies them.
+ * @param source the proof's bytes as they were served, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and as `parseKeyRecord`, step "record"
  */
 export function parseProof(source: unknown): { proof: MerkleProof; record: KeyRecord } {
   const document = parseDocument("The proof", source, LIMITS);
-  const parts = SHAPE.object("The proof", document, ["format", "value", "siblings", "root"]);
-  SHAPE.text("format", parts.format, /^keyroot-proof-v1$/);
-  const value = SHAPE.text("value", parts.value);
-  const siblings = SHAPE.list("siblings", parts.siblings, MAX_SIBLINGS, parseSibling);
-  const root = SHAPE.text("root", parts.root, HASH);
-  if (LOOKS_LIKE_NODE.test(value)) {
-    const message = "value is two hashes in a row: its leaf would be the parent of two others.";
-    throw new VerificationError("record", "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
-  }
-  const record = verifying("record", "value", () => parseKeyRecord(value));
+  const parts = shape.object("The proof", document, ["format", "value", "siblings", "root"]);
+  shape.oneOf("format", parts.format, [FORMAT]);
+  const value = shape.text("value", parts.value);
+  const siblings = shape.list("siblings", parts.siblings, MAX_SIBLINGS, parseSibling);
+  const root = shape.text("root", parts.root, MERKLE_ROOT);
+  checkNotNode("record", "value", value);
+  const record = checkUntrusted("record", "value", () => parseKeyRecord(value));
   return { proof: { format: FORMAT, value, siblings, root }, record };
 }
 
 /**
- * Judges a proof that nobody vouches for: whether it shows that this user's record is under this root. That it is the
- * only one of this user, no proof can show.
- * @param source the bytes as they were served, or what they parse to
+ * Verifies a proof from an untrusted source: it contains a record of this user, the record is under this root, and the
+ * record's key is valid. A proof cannot show that the user has no second record under the same root.
+ * @param source the proof's bytes as they were served, or the parsed JSON
  * @throws VerificationError as `parseProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record"; ROOT_MISMATCH, step
  * "tree"; KEY_MISMATCH, step "key"
- * @throws ArgumentError HASH_INVALID
+ * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
+ * @example
+ * const { publicKey } = verifyProof(await readFile(`${userID}.json`), { userID, root });
  */
-export function verifyProof(source: unknown, { userID, root, expectedPublicKey }: ProofQuery): ProvenKey {
-  if (!HASH.test(root)) {
-    const message = `${describeValue(root)} is not a root: expected 64 hex digits in lower case, without 0x.`;
-    throw new ArgumentError("HASH_INVALID", message, { expected: HASH.source, actual: root });
-  }
+export function verifyProof(source: unknown, query: ProofQuery): ProvenKey {
+  const { userID, root, expectedPublicKey } = checkQuery(query);
   const { proof, record } = parseProof(source);
-  expectUser(record, userID);
-  for (const actual of [proof.root, climb(proof)]) {
+  verifyRecordUser(record, userID);
+  for (const actual of [proof.root, computeRoot(proof)]) {
     if (actual === root) continue;
-    const message = `The proof has the root ${actual}, expected was ${root}.`;
+    const message = `The root of the proof is ${actual}, but the expected root is ${root}.`;
     throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual });
   }
   const publicKey = verifyKeyRecord("value", record, expectedPublicKey);
   return { record, publicKey, root, uniqueness: "unchecked" };
 }
 
-/** @throws VerificationError USER_MISMATCH, step "record", unless the record is this user's */
-export function expectUser({ userID: actual }: KeyRecord, expected: UserID): void {
+/** Checks that a record is a record of this user. @throws VerificationError USER_MISMATCH, step "record" */
+export function verifyRecordUser({ userID: actual }: KeyRecord, expected: UserID): void {
   if (actual === expected) return;
-  const message = `The record is of the user ${actual}, asked for was ${describeValue(expected)}.`;
+  const message = `The record is of the user ${actual}, but the expected user is ${describeValue(expected)}.`;
   throw new VerificationError("record", "USER_MISMATCH", message, { expected, actual });
 }
 
-/** The root that the siblings lead to from the value's leaf. */
-function climb({ value, siblings }: MerkleProof): string {
+/** The root that follows from the proof's value and siblings. */
+function computeRoot({ value, siblings }: MerkleProof): string {
   return siblings.reduce(
-    (node, { side, hash }) => sha256Hex(side === "left" ? hash + node : node + hash),
-    sha256Hex(value),
+    (node, { side, hash }) => (side === "left" ? hashChildren(hash, node) : hashChildren(node, hash)),
+    hashLeaf(value),
   );
 }
 
-function parseSibling(where: string, item: unknown): Sibling {
-  const { side, hash } = SHAPE.object(where, item, ["side", "hash"]);
+/** Returns a user id if it is text. Any text is allowed, because a malformed id is the id of no user. */
+function checkIsText(userID: unknown): UserID {
+  return typeof userID === "string" ? userID : parseUserID(userID);
+}
+
+function checkQuery(query: unknown): ProofQuery {
+  if (!isObject(query)) {
+    const message = `The query must be an object with userID and root, but is ${describeValue(query)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const { userID, root, expectedPublicKey } = query;
+  if (expectedPublicKey !== undefined && !(expectedPublicKey instanceof Uint8Array)) {
+    const message = `expectedPublicKey must be a Uint8Array, but is ${describeValue(expectedPublicKey)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };
+}
+
+function parseSibling(path: string, item: unknown): Sibling {
+  const { side, hash } = shape.object(path, item, ["side", "hash"]);
   return {
-    side: SHAPE.text(`${where}.side`, side, /^(?:left|right)$/) as Sibling["side"],
-    hash: SHAPE.text(`${where}.hash`, hash, HASH),
+    side: shape.oneOf(`${path}.side`, side, ["left", "right"]),
+    hash: shape.text(`${path}.hash`, hash, MERKLE_ROOT),
   };
 }

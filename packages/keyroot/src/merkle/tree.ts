@@ -1,82 +1,99 @@
 import { ArgumentError } from "../errors.ts";
-import { sha256Hex } from "../bytes/platform.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { hashLeaf, hashPair } from "./hash.ts";
 
-/** The most values that one tree takes: with all their nodes some 128 MB of hashes. */
+/** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
 
-/** A hash in hex: 64 digits, a byte each. */
-const HEX_BYTES = 64;
+/** The characters of a hash in hex, one byte each in ASCII. */
+const HASH_CHARACTERS = 64;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * A Merkle tree over 1 to 1,000,000 values. Level 0 holds the leaves, each further level their parents, the last one
- * the root. A level's last node without a sibling is paired with itself. All hashes are 64 hex digits in lower case.
- *
- * - A leaf is SHA-256 over the exact bytes of its value (specification, "Tree construction rules", 1).
- * - A parent is SHA-256 over the 128 ASCII characters of both children's hex. (The rule of the files in use since the
- *   format's first days; the specification leaves it open.)
- *
- * So a level is kept as the ASCII bytes of its hashes, end to end: what is hashed for a parent stands there already.
+ * A Merkle tree over 1 to 1,000,000 values. Level 0 contains the leaves, every other level the parents of the level below,
+ * and the last level the root. The last node of a level with an odd number of nodes is paired with itself. `hashLeaf` and
+ * `hashChildren` define the hashes.
+ * @example
+ * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
 export class MerkleTree {
+  /** Each level as the ASCII bytes of its hashes in a row, so that two children are hashed without a copy. */
   readonly #levels: Uint8Array[];
 
   /**
-   * @param values the texts whose hashes are the leaves
-   * @throws ArgumentError TREE_EMPTY, TREE_TOO_LARGE
+   * @param values the texts to hash as leaves
+   * @throws ArgumentError TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID
    */
   constructor(values: readonly string[]) {
-    if (values.length === 0) throw new ArgumentError("TREE_EMPTY", "A tree needs at least one value.");
-    if (values.length > MAX_VALUES) {
-      const message = `A tree takes ${MAX_VALUES} values at the most, not ${values.length}: publish several.`;
-      throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
-    }
-    let level = toLevel(values.map(sha256Hex));
+    checkValues(values);
+    let level = encodeLevel(values.map(hashLeaf));
     this.#levels = [level];
-    while (level.length > HEX_BYTES) {
-      level = toLevel(parentsOf(level));
+    while (level.length > HASH_CHARACTERS) {
+      level = encodeLevel(hashParents(level));
       this.#levels.push(level);
     }
   }
 
-  /** The root: the one hash of the last level. */
+  /** The root: 64 lowercase hex digits. */
   get root(): string {
     return decoder.decode(this.#levels.at(-1));
   }
 
-  /** How many leaves the tree has. */
+  /** The number of leaves. */
   get leafCount(): number {
-    return this.#level(0).length / HEX_BYTES;
+    return this.#level(0).length / HASH_CHARACTERS;
   }
 
-  /** How many levels the tree has; 1 when its only leaf is the root. */
+  /** The number of levels: 1 if the only leaf is the root. */
   get height(): number {
     return this.#levels.length;
   }
 
-  /** The hashes of a level's nodes; level 0 are the leaves. */
+  /**
+   * The hashes of a level, 64 lowercase hex digits each.
+   * @param level 0 for the leaves
+   * @throws ArgumentError ARGUMENT_INVALID
+   */
   hashes(level: number): string[] {
     const text = decoder.decode(this.#level(level));
-    return Array.from({ length: text.length / HEX_BYTES }, (_, i) => text.slice(i * HEX_BYTES, (i + 1) * HEX_BYTES));
+    const count = text.length / HASH_CHARACTERS;
+    return Array.from({ length: count }, (_, i) => text.slice(i * HASH_CHARACTERS, (i + 1) * HASH_CHARACTERS));
   }
 
   #level(level: number): Uint8Array {
     const hashes = this.#levels[level];
-    if (hashes === undefined) throw new RangeError(`There is no level ${level} in a tree of ${this.height}.`);
-    return hashes;
+    if (hashes !== undefined) return hashes;
+    const message = `The level must be a whole number from 0 to ${this.height - 1}, but is ${describeValue(level)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message, { actual: level });
   }
 }
 
-function parentsOf(children: Uint8Array): string[] {
+function checkValues(values: unknown): void {
+  if (!Array.isArray(values)) {
+    const message = `The values of a tree must be an array of strings, but are ${describeValue(values)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  if (values.length === 0) throw new ArgumentError("TREE_EMPTY", "A tree needs at least one value.");
+  if (values.length > MAX_VALUES) {
+    const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}. Make several trees.`;
+    throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
+  }
+  const invalid = values.findIndex((value) => typeof value !== "string");
+  if (invalid === -1) return;
+  const message = `The values of a tree must be strings, but value ${invalid} is ${describeValue(values[invalid])}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function hashParents(children: Uint8Array): string[] {
   const parents: string[] = [];
-  for (let i = 0; i < children.length; i += 2 * HEX_BYTES) {
-    const pair = children.subarray(i, i + 2 * HEX_BYTES);
-    parents.push(sha256Hex(pair.length === HEX_BYTES ? Uint8Array.of(...pair, ...pair) : pair));
+  for (let i = 0; i < children.length; i += 2 * HASH_CHARACTERS) {
+    const pair = children.subarray(i, i + 2 * HASH_CHARACTERS);
+    parents.push(hashPair(pair.length === HASH_CHARACTERS ? Uint8Array.of(...pair, ...pair) : pair));
   }
   return parents;
 }
 
-function toLevel(hashes: readonly string[]): Uint8Array {
+function encodeLevel(hashes: readonly string[]): Uint8Array {
   return encoder.encode(hashes.join(""));
 }

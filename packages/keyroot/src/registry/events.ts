@@ -1,40 +1,42 @@
-import { describeValue } from "../input/describeValue.ts";
 import { TransportError } from "../errors.ts";
-import { isObject } from "../input/json.ts";
+import { isHash } from "../ethereum/hash.ts";
+import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
+import { type Log, parseLogs } from "../ethereum/log.ts";
+import { parseSafeQuantity, toQuantity } from "../ethereum/quantity.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
-/** The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of its signature. */
-const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
+/** The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this signature. */
+export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
-/** One event of the registry: a call gave a root to so many users. */
+/** The event `MerkleTreeRootAdded` of the registry: a call set this root for some users. */
 export interface RootAddedLog {
-  /** 64 hex digits in lower case. */
+  /** 64 lowercase hex digits. */
   root: string;
-  /** How many users gained it in this call: 1 or more. */
+  /** The number of users that got the root in this call: 1 or more. */
   addedCount: number;
   blockNumber: number;
-  /** 0x and 64 hex digits in lower case, by the word of the endpoint. */
+  /** 0x and 64 lowercase hex digits, as the endpoint reports it. */
   blockHash: string;
   logIndex: number;
 }
 
-/** Blocks, the first and the last included. */
+/** A range of blocks, including the first and the last. */
 export interface BlockRange {
   fromBlock: number;
   toBlock: number;
 }
 
-/** What a node says to a range that holds too much, or takes too long, where it says it in a form that can be read. */
-const REFUSALS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
+/** The errors with which endpoints reject a range that has too many logs or takes too long. */
+const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
 
 /**
- * Reads the registry's events of a range of blocks, in the order of the chain. A range that the node refuses (too many
- * blocks, too many logs) is halved until it answers; after that the ranges grow again.
- * @param onRead is told after each answer up to which block all events are known
- * @throws TransportError RPC_ANSWER_INVALID for an answer that cannot be the one asked for; and as the call, which
- * refuses even a single block
+ * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If the endpoint
+ * rejects a range (too many blocks or logs), the range is halved until the endpoint accepts it. Later ranges grow again.
+ * @param onRead called after each answer with the last block whose events are known
+ * @throws TransportError RPC_ANSWER_INVALID if an answer does not match the request; and as the call, if the endpoint
+ * rejects even one block
  */
-export async function readRootsAdded(
+export async function fetchRootAddedLogs(
   call: RpcCall,
   contract: string,
   { fromBlock, toBlock }: BlockRange,
@@ -45,14 +47,13 @@ export async function readRootsAdded(
   for (let first = fromBlock; first <= toBlock;) {
     const range = { fromBlock: first, toBlock: Math.min(first + span - 1, toBlock) };
     try {
-      const filter = { address: contract, topics: [ROOT_ADDED_TOPIC], ...toHex(range) };
-      all.push(...parseRootsAdded(await call("eth_getLogs", [filter]), contract, range));
+      all.push(...(await fetchRange(call, contract, range)));
       first = range.toBlock + 1;
       span *= 2;
       onRead(range.toBlock);
     } catch (error) {
-      const refused = error instanceof TransportError && REFUSALS.has(error.code);
-      if (!refused || range.toBlock === range.fromBlock) throw error;
+      const rejected = error instanceof TransportError && RANGE_ERRORS.has(error.code);
+      if (!rejected || range.toBlock === range.fromBlock) throw error;
       span = Math.ceil((range.toBlock - range.fromBlock + 1) / 2);
     }
   }
@@ -60,64 +61,41 @@ export async function readRootsAdded(
 }
 
 /**
- * Reads an answer to `eth_getLogs`: every log must be one that was asked for, none may come twice, and those of one
- * height must name one block.
+ * Decodes a log of `MerkleTreeRootAdded`.
+ * @returns undefined if it is a log of another contract or event
  * @throws TransportError RPC_ANSWER_INVALID
  */
-function parseRootsAdded(answer: unknown, contract: string, range: BlockRange): RootAddedLog[] {
-  if (!Array.isArray(answer)) throw invalid("a list of logs", answer);
-  const logs = answer.map((log) => parseLog(log, contract, range));
+export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | undefined {
+  const [topic, root, ...others] = log.topics;
+  if (log.address !== contract.toLowerCase() || topic !== ROOT_ADDED_TOPIC) return undefined;
+  if (root === undefined || others.length > 0)
+    throw invalidAnswer("two topics in a MerkleTreeRootAdded log", log.topics);
+  if (!isHash(log.data)) throw invalidAnswer("32 bytes of data in a MerkleTreeRootAdded log", log.data);
+  const addedCount = parseSafeQuantity(log.data);
+  if (addedCount === 0) throw invalidAnswer("a MerkleTreeRootAdded log of at least one user", addedCount);
+  const { blockNumber, blockHash, logIndex } = log;
+  return { root: root.slice(2), addedCount, blockNumber, blockHash, logIndex };
+}
+
+/** Fetches the events of a range. Each log must match the request and occur once, and a block number must have one hash. */
+async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
+  const { fromBlock, toBlock } = range;
+  const blocks = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };
+  const answer = await call("eth_getLogs", [{ address: contract, topics: [ROOT_ADDED_TOPIC], ...blocks }]);
+  const logs = parseLogs(answer).map((log) => {
+    const decoded = decodeRootAddedLog(log, contract);
+    if (decoded === undefined) throw invalidAnswer(`MerkleTreeRootAdded logs of ${contract}`, "another log");
+    if (decoded.blockNumber >= fromBlock && decoded.blockNumber <= toBlock) return decoded;
+    throw invalidAnswer(`logs of the blocks ${fromBlock} to ${toBlock}`, decoded.blockNumber);
+  });
   logs.sort((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
   for (const [i, { blockNumber, blockHash, logIndex }] of logs.entries()) {
     const before = logs[i - 1];
     if (before?.blockNumber !== blockNumber) continue;
-    if (before.logIndex === logIndex) throw invalid("every log once", `log ${logIndex} of block ${blockNumber} twice`);
+    if (before.logIndex === logIndex)
+      throw invalidAnswer("each log once", `log ${logIndex} of block ${blockNumber} twice`);
     if (before.blockHash !== blockHash)
-      throw invalid(`one block ${blockNumber}`, `${before.blockHash} and ${blockHash}`);
+      throw invalidAnswer(`one hash of the block ${blockNumber}`, `${before.blockHash} and ${blockHash}`);
   }
   return logs;
-}
-
-function parseLog(log: unknown, contract: string, { fromBlock, toBlock }: BlockRange): RootAddedLog {
-  if (!isObject(log)) throw invalid("a log", log);
-  const { address, topics, data, removed } = log;
-  if (removed !== undefined && removed !== false) throw invalid("a log that stands", "one that was removed");
-  if (typeof address !== "string" || address.toLowerCase() !== contract.toLowerCase()) {
-    throw invalid(`a log of ${contract}`, address);
-  }
-  const [topic, root, ...others] = Array.isArray(topics) ? (topics as unknown[]) : [];
-  if (toWord(topic) !== ROOT_ADDED_TOPIC || others.length > 0) throw invalid("a log of MerkleTreeRootAdded", topic);
-  const blockNumber = toNumber(log["blockNumber"]);
-  if (blockNumber < fromBlock || blockNumber > toBlock) {
-    throw invalid(`a block from ${fromBlock} to ${toBlock}`, blockNumber);
-  }
-  const addedCount = toNumber(toWord(data));
-  if (addedCount === 0) throw invalid("a log of one user or more", addedCount);
-  return {
-    root: toWord(root).slice(2),
-    addedCount,
-    blockNumber,
-    blockHash: toWord(log["blockHash"]),
-    logIndex: toNumber(log["logIndex"]),
-  };
-}
-
-function toWord(value: unknown): string {
-  if (typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value)) return value.toLowerCase();
-  throw invalid("0x and 64 hex digits", value);
-}
-
-function toNumber(value: unknown): number {
-  const number = typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value) ? Number(value) : NaN;
-  if (Number.isSafeInteger(number)) return number;
-  throw invalid("a quantity", value);
-}
-
-function toHex({ fromBlock, toBlock }: BlockRange): object {
-  return { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` };
-}
-
-function invalid(expected: string, actual: unknown): TransportError {
-  const message = `The endpoint's answer to eth_getLogs is not what was asked for: expected ${expected}, got ${describeValue(actual)}.`;
-  return new TransportError("RPC_ANSWER_INVALID", message, { expected, actual: describeValue(actual) });
 }

@@ -1,15 +1,12 @@
+export { ZERO_ROOT, decodeUserCount, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "./calldata.ts";
 export {
-  USERS_SLOT,
-  USER_COUNT_CALL,
-  USER_COUNT_SLOT,
-  decodeBlockNumber,
-  decodeChainId,
-  decodeCode,
-  decodeUserCount,
-  encodeAddMerkleTreeRoot,
-  encodeGetBlockNumber,
-  encodeGetMerkleTreeRoot,
-} from "./calldata.ts";
-export { type BlockRange, type RootAddedLog, readRootsAdded } from "./events.ts";
+  type BlockRange,
+  ROOT_ADDED_TOPIC,
+  type RootAddedLog,
+  decodeRootAddedLog,
+  fetchRootAddedLogs,
+} from "./events.ts";
 export { readMerkleTreeRoots } from "./readMerkleTreeRoots.ts";
-export { slotOfUser } from "../ethereum/storageProof.ts";
+export { fetchBlockNumber, fetchOwner, fetchUserCount } from "./reads.ts";
+export { slotOfUser } from "./slotOfUser.ts";
+export { USERS_SLOT, USER_COUNT_SLOT } from "./slots.ts";

@@ -1,28 +1,30 @@
 import { TransportError } from "../errors.ts";
 
-/** How much an answer may cost whoever asks. */
+/** The limits of a verification's requests. */
 export interface Limits {
-  /** The most bytes of a Merkle-tree file, after decompression. Default 16 MiB: some 20,000 users. */
+  /** The maximum size of a Merkle-tree file in bytes, after decompression. Default 16 MiB, about 20,000 users. */
   fileBytes: number;
-  /** The most bytes of an answer to a JSON-RPC call, after decompression. Default 1 MiB. */
+  /** The maximum size of an answer to a JSON-RPC call in bytes, after decompression. Default 1 MiB. */
   rpcBytes: number;
-  /** The most milliseconds from a request to the last byte of its answer. Default 30,000. */
+  /** The maximum time from a request to the last byte of its answer, in milliseconds. Default 30,000. */
   timeoutMs: number;
 }
 
 export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
 
-/** One exchange over HTTP, and what it may cost. */
+/** The options of an HTTP request. */
 export interface FetchOptions {
-  /** Fetches; default the global one. It must heed `signal` and `redirect`. */
+  /** The function that sends the request; default `globalThis.fetch`. It must support `signal` and `redirect`. */
   fetch?: typeof globalThis.fetch | undefined;
+  /** The maximum size of the answer in bytes, after decompression. */
   maxBytes: number;
+  /** The maximum time until the last byte of the answer, in milliseconds. */
   timeoutMs: number;
-  /** Ends the request early, with ABORTED. */
+  /** Aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
-/** What an HTTP server answered. */
+/** The answer of an HTTP server. */
 export interface HttpAnswer {
   status: number;
   headers: Headers;
@@ -30,27 +32,27 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends a request and reads the whole answer within its limits, without following redirects. Messages name the host
- * only: the rest of an address may hold a secret.
+ * Sends an HTTP request and reads the whole answer within the limits. Does not follow redirects. Error messages contain
+ * only the host, because the rest of a URL may contain a secret.
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
   const { fetch = globalThis.fetch, maxBytes, timeoutMs, signal } = options;
   const { host } = new URL(url);
-  return withinTime(host, timeoutMs, signal, async (within) => {
+  return withTimeout(host, timeoutMs, signal, async (signal) => {
     let response: Response;
     let bytes: Uint8Array | undefined;
     try {
-      response = await fetch(url, { ...init, redirect: "manual", signal: within });
+      response = await fetch(url, { ...init, redirect: "manual", signal });
       if (!isRedirect(response)) bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
-      throw new TransportError("UNREACHABLE", `${host} does not answer${reasonOf(cause)}.`, { cause });
+      throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
     if (isRedirect(response)) {
-      throw new TransportError("REDIRECT_REFUSED", `${host} answers with a redirect, which is not followed.`);
+      throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
     if (bytes === undefined) {
-      const message = `${host} answers with more than ${maxBytes} bytes, the limit that was set.`;
+      const message = `The answer of ${host} has more than ${maxBytes} bytes, the configured limit.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
     return { status: response.status, headers: response.headers, bytes };
@@ -58,38 +60,39 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 }
 
 /**
- * Runs `work` and gives up after `timeoutMs`, or as soon as `signal` says so, whether or not the work heeds the signal
- * that it is handed. That signal is given at the end in any case: whatever is still open is closed.
- * @throws TransportError TIMEOUT, ABORTED; and what the work throws
+ * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its own signal. Aborts the
+ * work's signal at the end in any case, which closes everything that is still open.
+ * @param subject the name of the other side, for error messages
+ * @throws TransportError TIMEOUT, ABORTED; and as the work
  */
-export async function withinTime<T>(
-  who: string,
+export async function withTimeout<T>(
+  subject: string,
   timeoutMs: number,
   signal: AbortSignal | undefined,
-  work: (within: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const within = new AbortController();
-  const { promise: givenUp, reject: giveUp } = Promise.withResolvers<never>();
+  const ended = new AbortController();
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const abort = () => {
-    giveUp(new TransportError("ABORTED", "The caller ended the request.", { cause: signal?.reason }));
+    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
   };
-  // Not AbortSignal.timeout: its timer outlives the request, and Node would not wait for it.
+  // Not AbortSignal.timeout: its timer lasts longer than the request, and does not keep Node running.
   const timer = setTimeout(() => {
-    giveUp(new TransportError("TIMEOUT", `${who} did not answer in full within ${timeoutMs} ms.`));
+    fail(new TransportError("TIMEOUT", `${subject} did not answer completely within ${timeoutMs} ms.`));
   }, timeoutMs);
   signal?.addEventListener("abort", abort, { once: true });
   try {
     if (signal?.aborted) abort();
-    return await Promise.race([givenUp, signal?.aborted ? givenUp : work(within.signal)]);
+    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // With a reason of its own: one that is made takes its stack, which costs more than all the rest here.
-    within.abort("over");
+    // With an explicit reason: the default one records a stack, which would cost more than everything else here.
+    ended.abort("ended");
   }
 }
 
-/** Reads a body; answers undefined, and stops reading, when it is larger than `maxBytes`. */
+/** Reads a body. Stops and returns undefined when it is larger than `maxBytes`. */
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return new Uint8Array();
@@ -111,14 +114,14 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
   return bytes;
 }
 
-/** Browsers hide a redirect's status. */
+/** Whether a response is a redirect. Browsers hide its status. */
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400);
 }
 
 /**
- * Why a fetch failed: Node's code for it, such as ECONNREFUSED, one level below an error that says "fetch failed".
- * Nothing else: some runtimes write the whole address into the message.
+ * The reason of a failed fetch: Node's error code, such as ECONNREFUSED, which is in the cause of an error "fetch failed".
+ * Nothing else, because some runtimes put the whole URL into the message.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -2,10 +2,10 @@ import { TransportError, VerificationError } from "../errors.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 
 /**
- * Fetches a root's file from its host (specification, "Step 2"). Nothing of it has been checked.
- * @param merkleUrl the address under which files are served
- * @param root 64 hex digits in lower case
- * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_HOST_ERROR, and as `fetchBytes`
+ * Fetches the file of a root from its host (specification, "Step 2"). `parseMerkleFile` verifies it.
+ * @param merkleUrl the URL under which the files are served
+ * @param root 64 lowercase hex digits
+ * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`
  */
 export async function fetchMerkleFile(merkleUrl: string, root: string, options: FetchOptions): Promise<Uint8Array> {
   const url = new URL(merkleUrl);
@@ -17,5 +17,5 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     const message = `${host} does not have the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
   }
-  throw new TransportError("FILE_HOST_ERROR", `${host} answers with the HTTP status ${status}.`, { actual: status });
+  throw new TransportError("FILE_HOST_ERROR", `${host} answered with the HTTP status ${status}.`, { actual: status });
 }

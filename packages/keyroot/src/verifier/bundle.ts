@@ -4,10 +4,15 @@ import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isObject } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
-import { verifyProof, expectUser, type MerkleProof, parseProof, type ProvenKey } from "../merkle/proof.ts";
+import { verifyProof, verifyRecordUser, type MerkleProof, parseProof, type ProvenKey } from "../merkle/proof.ts";
 import { type BlockHeader, hashHeader, type HeaderJson } from "../ethereum/header.ts";
-import { verifyStorageProof, slotOfUser, type StorageProof } from "../ethereum/storageProof.ts";
-import { parseDocument, Shape } from "../input/shape.ts";
+import { LOWERCASE_ADDRESS } from "../ethereum/address.ts";
+import { LOWERCASE_HASH } from "../ethereum/hash.ts";
+import { toQuantity } from "../ethereum/quantity.ts";
+import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
+import { parseDocument } from "../input/document.ts";
+import { ShapeChecker } from "../input/shapeChecker.ts";
+import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { Evidence } from "../evidence.ts";
 import {
   checkHash,
@@ -52,15 +57,14 @@ export interface VerifiedBundle extends ProvenKey {
 }
 
 const FORMAT = "keyroot-bundle-v1";
-const SHAPE = new Shape((...why) => new VerificationError("file", "BUNDLE_SHAPE", ...why));
+const shape = new ShapeChecker((message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details));
 /** Larger than any bundle with the deepest tries of today's chains. The depth counts objects and arrays, to a sibling. */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
   ...(["format", "chainId", "contract", "codeHash", "usersSlot", "proof"] as const),
   ...(["header", "accountProof", "storageProof"] as const),
 ];
-/** The path of a trie has at most 64 nodes and a leaf. The largest node has 17 items of 33 bytes. */
-const MAX_NODES = 65;
+/** 1 to 1024 bytes. The largest node of a trie has 17 items of 33 bytes. */
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
@@ -70,19 +74,19 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
  */
 export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);
-  const parts = SHAPE.object("The bundle", document, KEYS);
-  SHAPE.text("format", parts.format, /^keyroot-bundle-v1$/);
+  const parts = shape.object("The bundle", document, KEYS);
+  shape.oneOf("format", parts.format, [FORMAT]);
   const { proof, record } = parseProof(parts.proof);
   const bundle: Bundle = {
     format: FORMAT,
-    chainId: SHAPE.count("chainId", parts.chainId),
-    contract: SHAPE.text("contract", parts.contract, /^0x[0-9a-f]{40}$/),
-    codeHash: SHAPE.text("codeHash", parts.codeHash, /^0x[0-9a-f]{64}$/),
-    usersSlot: SHAPE.count("usersSlot", parts.usersSlot),
+    chainId: shape.count("chainId", parts.chainId),
+    contract: shape.text("contract", parts.contract, LOWERCASE_ADDRESS),
+    codeHash: shape.text("codeHash", parts.codeHash, LOWERCASE_HASH),
+    usersSlot: shape.count("usersSlot", parts.usersSlot),
     proof,
     header: parseHeader(parts.header),
-    accountProof: SHAPE.list("accountProof", parts.accountProof, MAX_NODES, parseNode),
-    storageProof: SHAPE.list("storageProof", parts.storageProof, MAX_NODES, parseNode),
+    accountProof: shape.list("accountProof", parts.accountProof, MAX_PROOF_NODES, parseNode),
+    storageProof: shape.list("storageProof", parts.storageProof, MAX_PROOF_NODES, parseNode),
   };
   return { bundle, record };
 }
@@ -117,7 +121,7 @@ export async function verifyBundle(
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash, accountProof, storageProof } = bundle;
 
-  expectUser(record, userID);
+  verifyRecordUser(record, userID);
   const block = verifyHeader(bundle, blockHash);
   verifyRegistry(bundle, expected, usersSlot);
   const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), {
@@ -126,7 +130,7 @@ export async function verifyBundle(
   });
   const { hash, number, timestamp } = block;
   const evidence: Evidence = { anchor: "pinned", storageProof: true, block: { hash, number, timestamp } };
-  const answers = { chainId: `0x${chainId.toString(16)}`, codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
+  const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
   const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
   return { ...verifyProof(bundle.proof, { userID, root, expectedPublicKey }), contract, chainId, codeHash, evidence };
 }
@@ -161,11 +165,11 @@ function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: 
 
 /** `hashHeader` checks the names and lengths of the fields. */
 function parseHeader(header: unknown): HeaderJson {
-  const fields = SHAPE.object("header", header, isObject(header) ? Object.keys(header) : []);
-  const parse = (name: string) => SHAPE.text(`header[${describeValue(name)}]`, fields[name], /^0x[0-9a-f]*$/);
+  const fields = shape.object("header", header, isObject(header) ? Object.keys(header) : []);
+  const parse = (name: string) => shape.text(`header[${describeValue(name)}]`, fields[name], /^0x[0-9a-f]*$/);
   return Object.fromEntries(Object.keys(fields).map((name) => [name, parse(name)]));
 }
 
-function parseNode(where: string, item: unknown): string {
-  return SHAPE.text(where, item, NODE);
+function parseNode(path: string, item: unknown): string {
+  return shape.text(path, item, NODE);
 }

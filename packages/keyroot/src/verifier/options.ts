@@ -13,7 +13,8 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
-import { USERS_SLOT } from "../registry/calldata.ts";
+import { LOWERCASE_HASH } from "../ethereum/hash.ts";
+import { USERS_SLOT } from "../registry/slots.ts";
 import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 
@@ -91,7 +92,6 @@ export interface EvidencePolicy {
 }
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
-const HASH = /^0x[0-9a-f]{64}$/;
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseRegistryReference(options: RegistryReference): RegistryReference {
@@ -177,5 +177,5 @@ export function checkRuntime({ signal, fetch, now }: Pick<VerifyOptions, "signal
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function checkHash(what: string, hash: unknown): void {
-  if (hash !== undefined) checkText(what, hash, "a hash, 0x and 64 lowercase hex digits", HASH);
+  if (hash !== undefined) checkText(what, hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
 }

@@ -1,7 +1,8 @@
 import { describeValue } from "../input/describeValue.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
-import { extractProof, slotOfUser, verifyStorageProof } from "../ethereum/storageProof.ts";
+import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
+import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { EvidencePolicy, KeyQuery } from "./options.ts";
 import { type ChainAnswers, requestAnswers } from "./rootReading.ts";

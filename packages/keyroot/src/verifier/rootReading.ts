@@ -1,6 +1,7 @@
-import { codeHashOf } from "../ethereum/codeHash.ts";
+import type { BlockParameter } from "../ethereum/blocks.ts";
+import { fetchCodeHash } from "../ethereum/codeHash.ts";
 import type { Evidence } from "../evidence.ts";
-import { decodeCode, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { KeyQuery } from "./options.ts";
 
@@ -27,19 +28,19 @@ export interface RootReading {
 
 /**
  * Requests the root, and the code's hash if the query has one.
- * @param block where to read the code: a tag, or a hash (EIP-1898)
+ * @param block the block at which to read the code
  * @throws TransportError RPC_ANSWER_INVALID, and as the calls
  */
 export async function requestAnswers(
-  { userID, contract, codeHash }: KeyQuery,
+  { userID, contract, codeHash: expected }: KeyQuery,
   call: RpcCall,
   callContract: ContractCall,
-  block: string | { blockHash: string },
+  block: BlockParameter,
 ): Promise<ChainAnswers> {
-  const [chainId, root, code] = await Promise.all([
+  const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),
     callContract(encodeGetMerkleTreeRoot(userID)),
-    codeHash === undefined ? undefined : call("eth_getCode", [contract, block]),
+    expected === undefined ? undefined : fetchCodeHash(call, contract, block),
   ]);
-  return { chainId, root, codeHash: codeHash === undefined ? undefined : await codeHashOf(decodeCode(code)) };
+  return { chainId, root, codeHash };
 }

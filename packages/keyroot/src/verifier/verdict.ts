@@ -2,7 +2,8 @@ import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { decodeChainId, decodeMerkleTreeRoot } from "../registry/calldata.ts";
+import { parseSafeQuantity } from "../ethereum/quantity.ts";
+import { decodeMerkleTreeRoot } from "../registry/calldata.ts";
 import type { Evidence } from "../evidence.ts";
 import type { KeyQuery } from "./options.ts";
 import type { ChainAnswers } from "./rootReading.ts";
@@ -45,7 +46,7 @@ export function verifyRoot(
 
 /** Checks that an endpoint belongs to the right chain. @throws as `verifyRoot` */
 export function verifyChainId(expected: Pick<KeyQuery, "chainId">, answers: Pick<ChainAnswers, "chainId">): void {
-  const chainId = decodeChainId(answers.chainId);
+  const chainId = parseSafeQuantity(answers.chainId);
   if (chainId === expected.chainId) return;
   const message = `The endpoint belongs to the chain ${chainId}, but the contract is on the chain ${expected.chainId}.`;
   throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: expected.chainId, actual: chainId });

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
-import { decodeBlockNumber, encodeGetBlockNumber } from "keyroot/registry";
+import { fetchBlockNumber } from "keyroot/registry";
 import { readMerkleTreeRoots } from "keyroot/registry";
 import type { FileAnswer } from "./checkFile.ts";
 import { eachAtOnce } from "./eachAtOnce.ts";
@@ -123,8 +123,7 @@ class FilesAndChain {
     const { call, contract, onProgress } = this.#options;
     let done = 0;
     await eachAtOnce(this.#roots, CALLS_AT_ONCE, async (history) => {
-      const data = encodeGetBlockNumber(history.root);
-      const recorded = decodeBlockNumber(await call("eth_call", [{ to: contract, data }, this.#block]));
+      const recorded = await fetchBlockNumber(call, contract, history.root, this.#block);
       this.#findings.add(judgeBlockNumber(history, recorded));
       onProgress?.("reading roots", ++done, this.#roots.length);
     });

@@ -1,5 +1,5 @@
 import { fetchBlock } from "keyroot/ethereum";
-import { type BlockRange, readRootsAdded, type RootAddedLog } from "keyroot/registry";
+import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { eachAtOnce } from "./eachAtOnce.ts";
 import { type Finding, finding } from "./finding.ts";
@@ -36,7 +36,7 @@ export interface History {
 /**
  * Reads the registry's events up to a block, going on where an earlier run ended. Where the chain no longer has the
  * block at which that was, it goes back to the last event that the chain still has, and tells of every root that is gone.
- * @throws TransportError as `readRootsAdded`
+ * @throws TransportError as `fetchRootAddedLogs`
  */
 export async function readHistory(
   call: RpcCall,
@@ -48,7 +48,7 @@ export async function readHistory(
   const inView = known.events.filter(({ blockNumber }) => blockNumber <= toBlock);
   const { kept, next } = await whatStands(call, toBlock, { ...known, events: inView });
   const range = { fromBlock: Math.max(fromBlock, next), toBlock };
-  const added = await readRootsAdded(call, contract, range, onRead);
+  const added = await fetchRootAddedLogs(call, contract, range, onRead);
 
   const blocks = new Map<number, { hash: string; timestamp: number }>();
   await eachAtOnce(new Set(added.map(({ blockNumber }) => blockNumber)), CALLS_AT_ONCE, async (number) => {

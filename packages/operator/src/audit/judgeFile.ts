@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { ArgumentError, VerificationError, verifying } from "keyroot/errors";
+import { ArgumentError, VerificationError } from "keyroot/errors";
+import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord, type KeyRecord } from "keyroot/identity";
 import { checkPublicKey, KEY_ID_BYTES } from "keyroot/identity";
 import { USER_ID_BYTES, userIDToBytes } from "keyroot/identity";
@@ -56,7 +57,7 @@ function isGood(publicKey: Uint8Array): boolean {
 function judgeKey(record: KeyRecord, i: number, root: string): Finding {
   const { userID } = record;
   try {
-    verifying("record", `values[${i}]`, () => checkKeyRecord(record));
+    checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
     const message = `The key of the user ${userID} in ${root}.json is none. ${error.message}`;

@@ -5,7 +5,7 @@ import { USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
 import { fetchBlock } from "keyroot/ethereum";
 import type { BlockHeader } from "keyroot/ethereum";
 import { readMerkleTreeRoots } from "keyroot/registry";
-import { readRootsAdded, type RootAddedLog } from "keyroot/registry";
+import { fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { verifyChainId } from "keyroot/verifier";
 import { checkFile } from "./checkFile.ts";
@@ -58,7 +58,7 @@ export async function look(options: LookOptions): Promise<Look> {
   const block = await fetchBlock(call, tag);
   const { next, findings } = await whereToBegin(options, block);
   const range = { fromBlock: next, toBlock: block.number };
-  const added = next > block.number ? [] : await readRootsAdded(call, contract, range);
+  const added = next > block.number ? [] : await fetchRootAddedLogs(call, contract, range);
   const files = new Files(options);
 
   const suspects = new Set<string>();

@@ -1,17 +1,10 @@
 import { VerificationError } from "keyroot/errors";
 import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
-import {
-  decodeBlockNumber,
-  decodeCode,
-  decodeUserCount,
-  encodeGetBlockNumber,
-  USER_COUNT_CALL,
-  USER_COUNT_SLOT,
-} from "keyroot/registry";
+import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
 import { extractProof, verifyStorageProof } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import type { Evidence } from "keyroot/verifier";
-import { codeHashOf } from "keyroot/ethereum";
+import { fetchCodeHash } from "keyroot/ethereum";
 import { verifyChainId } from "keyroot/verifier";
 
 /** Which contract is audited, and as of which block. */
@@ -45,21 +38,19 @@ export async function readCounts(call: RpcCall, audited: AuditedContract): Promi
   const { contract, at, storageProof } = audited;
   verifyChainId(audited, { chainId: await call("eth_chainId", []) });
   const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
-  const callAt = (data: string) => call("eth_call", [{ to: contract, data }, { blockHash: block.hash }]);
-  // The zero root's block is the deployment's.
-  const deploymentBlock = decodeBlockNumber(await callAt(encodeGetBlockNumber("0".repeat(64))));
+  const here = { blockHash: block.hash };
+  const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
   let userCount: number;
   let codeHash: string | undefined;
   if (storageProof) {
-    const slot = `0x${USER_COUNT_SLOT.toString(16).padStart(64, "0")}`;
-    const answer = await call("eth_getProof", [contract, [slot], { blockHash: block.hash }]);
-    const proven = verifyStorageProof(block.stateRoot, contract, slot, extractProof(answer));
+    const answer = await call("eth_getProof", [contract, [USER_COUNT_SLOT], here]);
+    const proven = verifyStorageProof(block.stateRoot, contract, USER_COUNT_SLOT, extractProof(answer));
     userCount = decodeUserCount(proven?.value ?? "0x");
     codeHash = proven?.codeHash;
   } else {
-    userCount = decodeUserCount(await callAt(USER_COUNT_CALL));
+    userCount = await fetchUserCount(call, contract, here);
     if (audited.codeHash !== undefined) {
-      codeHash = await codeHashOf(decodeCode(await call("eth_getCode", [contract, { blockHash: block.hash }])));
+      codeHash = await fetchCodeHash(call, contract, here);
     }
   }
   if (audited.codeHash !== undefined && audited.codeHash !== codeHash) {

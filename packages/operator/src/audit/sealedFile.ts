@@ -2,10 +2,10 @@ import { hash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { writeWhole } from "../disk/writeWhole.ts";
-import { parseDocument, Shape } from "keyroot/input";
+import { parseDocument, ShapeChecker } from "keyroot/input";
 
 /** What a state must have the form of. */
-export const stateShape = new Shape((...why) => new ArgumentError("STATE_INVALID", ...why));
+export const stateShape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
 
 const LIMITS = { maxBytes: 2 ** 28, maxDepth: 4 };
 

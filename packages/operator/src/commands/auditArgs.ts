@@ -3,7 +3,7 @@ import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditPlace } from "../audit/state.ts";
 import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
-import { fetchBlock } from "keyroot/ethereum";
+import { fetchGenesisHash } from "keyroot/ethereum";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import type { Target } from "./target.ts";
 
@@ -20,7 +20,7 @@ export function filesOf(args: { files: string | undefined; fileBytes: number }, 
 export async function placeOf(target: Target): Promise<AuditPlace> {
   const contract = target.contract.toLowerCase();
   const chainId = await target.checkChainId();
-  const { hash: genesis } = await fetchBlock(target.call, 0);
+  const genesis = await fetchGenesisHash(target.call);
   return { chainId, genesis, contract };
 }
 

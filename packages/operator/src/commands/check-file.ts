@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { VerificationError, verifying } from "keyroot/errors";
+import { VerificationError } from "keyroot/errors";
+import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
 import { command } from "./command.ts";
@@ -37,7 +38,7 @@ async function check(path: string, progress: Progress) {
     }
     const { records, tree } = parseMerkleFile(bytes, root);
     for (const [i, record] of records.entries()) {
-      verifying("record", `values[${i}]`, () => checkKeyRecord(record));
+      checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
       progress.update("checking keys", i + 1, records.length);
       // Lets Ctrl-C through.
       await setImmediate();

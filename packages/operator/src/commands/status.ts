@@ -1,7 +1,7 @@
-import { codeHashOf } from "keyroot/ethereum";
+import { getAddress } from "ethers";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
-import { readRegistry } from "../publisher/chain/registryAbi.ts";
-import { decodeCode } from "keyroot/registry";
+import { fetchBlockNumber, fetchOwner, fetchUserCount, ZERO_ROOT } from "keyroot/registry";
 import { command } from "./command.ts";
 import { Target, type TargetArgs } from "./target.ts";
 
@@ -10,16 +10,14 @@ export default command(async (args: Omit<TargetArgs, "merkleUrl"> & { json: bool
   const target = await Target.resolve(args, hre);
   const { call, contract } = target;
   const chainId = await target.checkChainId();
-  const code = decodeCode(await call("eth_getCode", [contract, "latest"]));
-  if (code === "") {
+  const codeHash = await fetchCodeHash(call, contract, "latest");
+  if (codeHash === EMPTY_CODE_HASH) {
     const message = `There is no contract at ${contract} on chain ${chainId}.`;
     throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
   }
-  const codeHash = await codeHashOf(code);
-  const owner = String(await readRegistry(call, contract, "owner"));
-  const userCount = Number(await readRegistry(call, contract, "userCount"));
-  // The zero root's block is the deployment's.
-  const deploymentBlock = Number(await readRegistry(call, contract, "getBlockNumber", `0x${"00".repeat(32)}`));
+  const owner = getAddress(await fetchOwner(call, contract));
+  const userCount = await fetchUserCount(call, contract);
+  const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
   return {
     json: { contract, chainId, codeHash, owner, userCount, deploymentBlock },
     text: [

@@ -2,7 +2,7 @@ import { isAddress } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { describeValue } from "keyroot/input";
 import { ArgumentError, VerificationError } from "keyroot/errors";
-import { decodeChainId } from "keyroot/registry";
+import { fetchChainId } from "keyroot/ethereum";
 import { readStackFile, type StackNote } from "../stack/stackFile.ts";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import { checkUrl, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
@@ -68,7 +68,7 @@ export class Target {
    * @throws VerificationError CHAIN_ID_MISMATCH where it is not the one that was named, or the local stack's
    */
   async checkChainId(): Promise<number> {
-    const actual = decodeChainId(await this.call("eth_chainId", []));
+    const actual = await fetchChainId(this.call);
     const expected = this.#knownChainId ?? actual;
     if (actual === expected) return actual;
     const message = `The endpoint speaks for the chain ${actual}, expected was the chain ${expected}.`;

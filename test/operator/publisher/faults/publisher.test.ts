@@ -12,7 +12,7 @@ import {
   type PublishOptions,
 } from "../../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
-import { readRegistry } from "../../../../packages/operator/src/publisher/chain/registryAbi.ts";
+import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
 import { deployOn, describeOnBoth, freshRegistry, FAST_RETRY, rawSender } from "../../../../fixtures/freshRegistry.ts";
@@ -175,7 +175,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
   const expectPublished = async (records: readonly KeyRecord[]) => {
     const { rootOf } = await verifyDeployment(fresh, records);
     expect(rootOf.size).to.equal(new Set(records.map(({ userID }) => userID)).size);
-    expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal(String(rootOf.size));
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(rootOf.size);
   };
   return { folder, records, publishOnce, publishUntilDone, expectPublished };
 }
@@ -259,7 +259,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     expect(await failure(publish(records, { registry: await fresh.connect(), store }))).to.be.an.instanceof(
       KeyrootError,
     );
-    expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal("0");
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
     await publishOnce();
     await expectPublished(records);
   });
@@ -273,7 +273,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
       return fresh.call(method, params);
     };
     await failure(publishOnce({ via, sending: { inFlight: 1 } }));
-    expect(String(await readRegistry(fresh.call, fresh.contract, "userCount"))).to.equal("6");
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(6);
     const files = await readdir(fresh.merkleDir);
     expect(files).to.have.lengthOf(4);
     for (const name of files.slice(1)) await rm(join(fresh.merkleDir, name));

@@ -16,9 +16,9 @@ import {
   decodeMerkleTreeRoot,
   encodeAddMerkleTreeRoot,
   encodeGetMerkleTreeRoot,
-  USERS_SLOT,
 } from "../../../../packages/keyroot/src/registry/calldata.ts";
-import { slotOfUser } from "../../../../packages/keyroot/src/ethereum/storageProof.ts";
+import { slotOfUser } from "../../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { USERS_SLOT } from "../../../../packages/keyroot/src/registry/slots.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
 import { receiptOf } from "../../../../fixtures/receiptOf.ts";

@@ -1,7 +1,14 @@
-import { describeValue } from "keyroot/input";
 import { TransportError } from "keyroot/errors";
-import { isObject } from "keyroot/input";
-import { decodeChainId } from "keyroot/registry";
+import {
+  fetchGenesisHash,
+  type Log,
+  parseLogs,
+  parseQuantity,
+  parseSafeQuantity,
+  toHash,
+  toQuantity,
+} from "keyroot/ethereum";
+import { describeValue, isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
 import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../retry.ts";
 import type { FeeData } from "./fees.ts";
@@ -17,13 +24,6 @@ export interface Block {
   baseFeePerGas: bigint | undefined;
 }
 
-/** An event in a receipt. */
-export interface Log {
-  address: string;
-  topics: string[];
-  data: string;
-}
-
 /** The result of a transaction that is in a block. */
 export interface Receipt {
   transactionHash: string;
@@ -36,7 +36,7 @@ export interface Receipt {
 }
 
 /** A block number or tag. Some chains do not support "safe" and "finalized". */
-export type BlockTag = number | "earliest" | "latest" | "safe" | "finalized";
+export type BlockTag = number | "latest" | "safe" | "finalized";
 
 /** The priority fee if the endpoint cannot suggest one: 1 gwei, in wei. */
 const DEFAULT_PRIORITY_FEE = 10n ** 9n;
@@ -77,7 +77,12 @@ export class Chain {
 
   /** The chain id (EIP-155). */
   chainId(): Promise<number> {
-    return this.request("eth_chainId", [], decodeChainId);
+    return this.request("eth_chainId", [], parseSafeQuantity);
+  }
+
+  /** The hash of the chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits. */
+  genesisHash(): Promise<string> {
+    return this.withRetry(() => fetchGenesisHash(this.call));
   }
 
   block(tag: BlockTag): Promise<Block> {
@@ -86,16 +91,16 @@ export class Chain {
 
   /** The number of an account's transactions in blocks. With "pending", those that wait for a block count, too. */
   transactionCount(address: string, tag: "latest" | "pending"): Promise<number> {
-    return this.request("eth_getTransactionCount", [address, tag], toNumber);
+    return this.request("eth_getTransactionCount", [address, tag], parseSafeQuantity);
   }
 
   /** What the chain charges for gas at a block. */
   async fetchFeeData({ baseFeePerGas }: Block): Promise<FeeData> {
     if (baseFeePerGas === undefined) {
-      return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], toBigInt) };
+      return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], parseQuantity) };
     }
     try {
-      return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], toBigInt) };
+      return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], parseQuantity) };
     } catch (error) {
       // Some endpoints do not have this method.
       if (!(error instanceof TransportError && error.code === "RPC_ERROR")) throw error;
@@ -113,33 +118,16 @@ export class Chain {
 
 /** A block as JSON-RPC names it. */
 export function spell(tag: BlockTag): string {
-  return typeof tag === "number" ? toHex(tag) : tag;
-}
-
-/** A quantity as JSON-RPC writes it. */
-export function toHex(quantity: number | bigint): string {
-  return `0x${quantity.toString(16)}`;
-}
-
-/** Reads a quantity. @throws Error where it is none, or too large for a number */
-export function toNumber(quantity: unknown): number {
-  const number = Number(toBigInt(quantity));
-  if (Number.isSafeInteger(number)) return number;
-  throw new Error("too large a quantity");
-}
-
-function toBigInt(quantity: unknown): bigint {
-  if (typeof quantity === "string" && /^0x[0-9a-f]{1,64}$/i.test(quantity)) return BigInt(quantity);
-  throw new Error("no quantity");
+  return typeof tag === "number" ? toQuantity(tag) : tag;
 }
 
 function parseBlock(answer: unknown): Block {
   const { number, hash, gasLimit, baseFeePerGas } = toObject(answer);
   return {
-    number: toNumber(number),
+    number: parseSafeQuantity(number),
     hash: toHash(hash),
-    gasLimit: toNumber(gasLimit),
-    baseFeePerGas: baseFeePerGas === undefined || baseFeePerGas === null ? undefined : toBigInt(baseFeePerGas),
+    gasLimit: parseSafeQuantity(gasLimit),
+    baseFeePerGas: baseFeePerGas === undefined || baseFeePerGas === null ? undefined : parseQuantity(baseFeePerGas),
   };
 }
 
@@ -150,33 +138,12 @@ function parseReceipt(answer: unknown, expected: string): Receipt {
   const { blockNumber, status, gasUsed, effectiveGasPrice, logs } = receipt;
   return {
     transactionHash,
-    blockNumber: toNumber(blockNumber),
-    succeeded: toNumber(status) === 1,
-    gasUsed: toNumber(gasUsed),
-    gasPrice: toBigInt(effectiveGasPrice),
-    logs: toLogs(logs),
+    blockNumber: parseSafeQuantity(blockNumber),
+    succeeded: parseSafeQuantity(status) === 1,
+    gasUsed: parseSafeQuantity(gasUsed),
+    gasPrice: parseQuantity(effectiveGasPrice),
+    logs: parseLogs(logs),
   };
-}
-
-/** Reads a list of events. @throws Error where it is none */
-export function toLogs(logs: unknown): (Log & { transactionHash: string })[] {
-  if (!Array.isArray(logs)) throw new Error("no list of events");
-  return logs.map((log: unknown) => {
-    const { address, topics, data, transactionHash } = toObject(log);
-    if (typeof address !== "string" || typeof data !== "string" || !Array.isArray(topics)) throw new Error("no event");
-    return { address, topics: topics.map(toHash), data, transactionHash: toHash(transactionHash) };
-  });
-}
-
-/** Reads a hash. @throws Error where it is none */
-export function toHash(hash: unknown): string {
-  if (isHash(hash)) return hash.toLowerCase();
-  throw new Error("no hash");
-}
-
-/** Tells whether a value is a hash: 0x and 64 hex digits. */
-export function isHash(value: unknown): value is string {
-  return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
 function toObject(value: unknown): Record<string, unknown> {

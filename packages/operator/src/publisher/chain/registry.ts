@@ -1,10 +1,20 @@
-import { TransportError, VerificationError } from "keyroot/errors";
+import { getAddress } from "ethers";
+import { VerificationError } from "keyroot/errors";
+import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
-import { encodeAddMerkleTreeRoot, readMerkleTreeRoots, slotOfUser, USERS_SLOT } from "keyroot/registry";
+import {
+  decodeRootAddedLog,
+  encodeAddMerkleTreeRoot,
+  fetchBlockNumber,
+  fetchOwner,
+  readMerkleTreeRoots,
+  ROOT_ADDED_TOPIC,
+  slotOfUser,
+  USERS_SLOT,
+} from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import type { RetryOptions } from "../retry.ts";
-import { type BlockTag, Chain, type Receipt, spell, toHash, toHex, toLogs, toNumber } from "./chain.ts";
-import { readRegistry, registryAbi } from "./registryAbi.ts";
+import { type BlockTag, Chain, type Receipt, spell } from "./chain.ts";
 
 /** A root and the users that get it in one call of `addMerkleTreeRoot`. */
 export interface RootBatch {
@@ -87,7 +97,7 @@ export class Registry {
    */
   static async connect(call: RpcCall, contract: string, retry?: RetryOptions): Promise<Registry> {
     const chain = new Chain(call, retry);
-    const owner = String(await chain.withRetry(() => readRegistry(call, contract, "owner")));
+    const owner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));
     return new Registry(chain, contract, owner);
   }
 
@@ -107,7 +117,7 @@ export class Registry {
 
   /** The gas that a call would use now. @throws TransportError RPC_ERROR, also if the node rejects the call */
   estimateGas(call: AddRootCall): Promise<number> {
-    return this.chain.request("eth_estimateGas", [call], toNumber);
+    return this.chain.request("eth_estimateGas", [call], parseSafeQuantity);
   }
 
   /** The gas that a batch's call would use now, without and with an access list. @throws as `estimateGas` */
@@ -125,15 +135,13 @@ export class Registry {
    */
   async findAddedRoot(root: string): Promise<AddedRootEvent | undefined> {
     const { chain, contract } = this;
-    const first = (await chain.withRetry(() =>
-      readRegistry(chain.call, contract, "getBlockNumber", `0x${root}`),
-    )) as bigint;
+    const first = await chain.withRetry(() => fetchBlockNumber(chain.call, contract, root));
     // A node may know the state after a new block for a moment before it knows the block.
-    if (first === 0n || first > (await chain.block("latest")).number) return undefined;
-    const block = toHex(first);
-    const filter = { address: contract, topics: [ROOT_ADDED, `0x${root}`], fromBlock: block, toBlock: block };
+    if (first === 0 || first > (await chain.block("latest")).number) return undefined;
+    const block = toQuantity(first);
+    const filter = { address: contract, topics: [ROOT_ADDED_TOPIC, `0x${root}`], fromBlock: block, toBlock: block };
     const [hash] = await chain.request("eth_getLogs", [filter], (answer) =>
-      toLogs(answer).map(({ transactionHash }) => toHash(transactionHash)),
+      parseLogs(answer).map(({ transactionHash }) => transactionHash),
     );
     const receipt = hash === undefined ? undefined : await chain.receipt(hash);
     return receipt && this.readAddedRoot(receipt, root);
@@ -149,20 +157,8 @@ export class Registry {
       const message = `The transaction ${transactionHash} in block ${blockNumber} was reverted.`;
       throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: transactionHash });
     }
-    const contract = this.contract.toLowerCase();
-    const events = logs.filter(
-      ({ address, topics }) =>
-        address.toLowerCase() === contract && topics[0] === ROOT_ADDED && topics[1] === `0x${root}`,
-    );
-    const addedCount = events.reduce((sum, { data }) => sum + parseAddedCount(data), 0);
+    const events = logs.map((log) => decodeRootAddedLog(log, this.contract)).filter((event) => event?.root === root);
+    const addedCount = events.reduce((sum, event) => sum + (event?.addedCount ?? 0), 0);
     return { transactionHash, blockNumber, gasUsed, gasPrice, addedCount };
   }
-}
-
-const ROOT_ADDED = registryAbi.getEvent("MerkleTreeRootAdded")?.topicHash ?? "";
-
-function parseAddedCount(data: string): number {
-  if (/^0x[0-9a-f]{64}$/i.test(data)) return Number(BigInt(data));
-  const message = "The data of the endpoint's MerkleTreeRootAdded event is not a number of users.";
-  throw new TransportError("RPC_ANSWER_INVALID", message, { actual: data });
 }

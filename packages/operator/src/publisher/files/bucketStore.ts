@@ -9,7 +9,7 @@ import { hash } from "node:crypto";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { withinTime } from "keyroot/transport";
+import { withTimeout } from "keyroot/transport";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The time limits of requests to a bucket. */
@@ -186,7 +186,7 @@ export class BucketStore implements MerkleFileStore {
     name: string,
     work: (abortSignal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    return withinTime("The bucket", this.#requestMs, undefined, async (within) => {
+    return withTimeout("The bucket", this.#requestMs, undefined, async (within) => {
       try {
         return await work(within);
       } catch (error) {

@@ -24,7 +24,7 @@ export interface MakePlanOptions {
 
 /** The part of a plan that names its chain and registry. @throws TransportError as the chain */
 export async function planTargetOf({ chain, contract, owner }: Registry): Promise<PlanTarget> {
-  const [chainId, { hash: genesisHash }] = await Promise.all([chain.chainId(), chain.block("earliest")]);
+  const [chainId, genesisHash] = await Promise.all([chain.chainId(), chain.genesisHash()]);
   return { chainId, genesisHash, contract: contract.toLowerCase(), owner: owner.toLowerCase() };
 }
 

@@ -1,6 +1,6 @@
-import { VerificationError, verifying } from "keyroot/errors";
+import { VerificationError } from "keyroot/errors";
 import { isUserID, type UserID } from "keyroot/identity";
-import { parseJson, Shape } from "keyroot/input";
+import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
 import { MAX_VALUES, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { RootBatch } from "../chain/registry.ts";
 
@@ -72,7 +72,7 @@ const BATCH = ["root", "fileBytes", "userIDs"] as const;
 const HASH = /^[0-9a-f]{64}$/;
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const NEWLINE = 0x0a;
-const shape = new Shape((...why) => new VerificationError("file", "PLAN_INVALID", ...why));
+const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
 /** The size of a file in bytes. */
 export function sizeOfFile(file: MerkleFile): number {
@@ -156,7 +156,7 @@ function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
 }
 
 function parseLine(line: string, maxDepth: number): unknown {
-  return verifying("file", "The plan", () => parseJson(line, maxDepth));
+  return checkUntrusted("file", "The plan", () => parseJson(line, maxDepth));
 }
 
 function invalid(what: string, actual: unknown): VerificationError {

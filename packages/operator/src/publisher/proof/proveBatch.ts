@@ -1,7 +1,7 @@
 import type { UserID } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
 import { type Evidence, verifyRecord, verifyRoot } from "keyroot/verifier";
-import { toHex } from "../chain/chain.ts";
+import { toQuantity } from "keyroot/ethereum";
 import type { UserRoot } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
@@ -41,7 +41,7 @@ export async function proveBatch(
   fetchFile: FetchFile,
 ): Promise<ProvenBatch> {
   const proven: ProvenBatch = { userIDs: [], superseded: [] };
-  const answeredChainId = toHex(reading.chainId);
+  const answeredChainId = toQuantity(reading.chainId);
   for (const [i, userID] of userIDs.entries()) {
     const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${reading.roots[i] ?? ZERO_ROOT}` };
     const root = verifyRoot({ userID, chainId, contract }, answers, EVIDENCE);

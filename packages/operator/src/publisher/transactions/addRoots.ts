@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
-import { toHex } from "../chain/chain.ts";
+import { toQuantity } from "keyroot/ethereum";
 import { bumpFees, type FeeData, type Fees, gasPriceOf, maxGasPriceOf, quoteFees } from "../chain/fees.ts";
 import { type AddedRootEvent, type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, Journal } from "../journal/folderJournal.ts";
@@ -223,7 +223,7 @@ class RootAdder {
     await this.#journal.recordAttempt(attempt);
     const { nonce, root, gas, fees } = attempt;
     transaction.call ??= this.#callOf(transaction.batch);
-    const request = { ...transaction.call, nonce: toHex(nonce), gas: toHex(gas), ...feesToHex(fees) };
+    const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
     const { accepted, hash } = await sendOnce(this.#send, request);
     if (hash !== undefined) transaction.hashes.push(hash);
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
@@ -293,5 +293,5 @@ function newTransaction(batch: RootBatch, attempt: Attempt): PendingTransaction 
 }
 
 function feesToHex(fees: Fees): Record<string, string> {
-  return Object.fromEntries(Object.entries(fees).map(([name, wei]: [string, bigint]) => [name, toHex(wei)]));
+  return Object.fromEntries(Object.entries(fees).map(([name, wei]: [string, bigint]) => [name, toQuantity(wei)]));
 }

@@ -1,5 +1,5 @@
 import { TransportError } from "keyroot/errors";
-import { isHash } from "../chain/chain.ts";
+import { isHash } from "keyroot/ethereum";
 import { isTransient } from "../retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 

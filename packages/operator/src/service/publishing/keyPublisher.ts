@@ -1,5 +1,5 @@
 import { REGIONS, type Region } from "keyroot/identity";
-import { decodeChainId } from "keyroot/registry";
+import { fetchChainId } from "keyroot/ethereum";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { Registry } from "../../publisher/chain/registry.ts";
 import { openStore } from "../../publisher/files/openStore.ts";
@@ -130,7 +130,7 @@ export class KeyPublisher {
   async #senderFor(registry: Registry): Promise<SendTransaction> {
     if (this.#signer === undefined) return endpointSender(registry);
     const { chain, contract, owner } = registry;
-    const chainId = decodeChainId(await chain.call("eth_chainId", []));
+    const chainId = await fetchChainId(chain.call);
     return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
   }
 }

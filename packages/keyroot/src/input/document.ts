@@ -1,0 +1,33 @@
+import { VerificationError } from "../errors.ts";
+import { checkUntrusted } from "./checkUntrusted.ts";
+import { parseJson } from "./json.ts";
+
+/** The limits of a document from an untrusted source. */
+export interface DocumentLimits {
+  /** The maximum size in bytes. */
+  maxBytes: number;
+  /** The maximum nesting of objects and arrays. */
+  maxDepth: number;
+}
+
+/**
+ * Parses a JSON document in UTF-8 from an untrusted source. Returns any `source` that is not bytes as it is, because the
+ * caller has parsed it already.
+ * @param subject the name of the document, for error messages
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"
+ */
+export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
+  if (!(source instanceof Uint8Array)) return source;
+  if (source.length > maxBytes) {
+    const message = `${subject} has ${source.length} bytes, but at most ${maxBytes} are allowed.`;
+    throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: maxBytes, actual: source.length });
+  }
+  let text: string;
+  try {
+    // Keeps a byte-order mark, which JSON does not allow: all readers must see the same text.
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(source);
+  } catch (cause) {
+    throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
+  }
+  return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
+}

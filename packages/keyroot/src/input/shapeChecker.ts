@@ -1,0 +1,78 @@
+import type { ErrorDetails, KeyrootError } from "../errors.ts";
+import { describeValue } from "./describeValue.ts";
+import { isObject } from "./json.ts";
+
+/** Makes the error that a ShapeChecker throws. */
+export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
+
+/**
+ * Checks the shape of parsed data from an untrusted source and returns it typed. Each method takes the path of the value,
+ * such as `siblings[0].hash`, for the error message, and throws the error that `makeError` makes.
+ */
+export class ShapeChecker {
+  readonly #makeError: MakeShapeError;
+
+  constructor(makeError: MakeShapeError) {
+    this.#makeError = makeError;
+  }
+
+  /** An object with exactly these keys. */
+  object<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
+    const fits =
+      isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
+    if (fits) return value;
+    const actual = isObject(value) ? `an object with the keys ${Object.keys(value).join(", ")}` : value;
+    throw this.#error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
+  }
+
+  /** The values of these keys of an object, which may have other keys. A missing key gives undefined. */
+  fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
+    const object = this.dictionary(path, value);
+    const own = keys.map((key) => [key, Object.hasOwn(object, key) ? object[key] : undefined]);
+    return Object.fromEntries(own) as Record<Key, unknown>;
+  }
+
+  /** An object with any keys. */
+  dictionary(path: string, value: unknown): Record<string, unknown> {
+    if (isObject(value)) return value;
+    throw this.#error(path, "an object", value);
+  }
+
+  /** An array of at most `maxLength` items, with the result of `readItem` for each item. `Infinity` means no limit. */
+  list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
+    const isList = Array.isArray(value);
+    if (isList && value.length <= maxLength) return value.map((item, i) => readItem(`${path}[${i}]`, item));
+    const expected = maxLength === Infinity ? "an array" : `an array of at most ${maxLength} items`;
+    throw this.#error(path, expected, isList ? `an array of ${value.length} items` : value);
+  }
+
+  /** A string, which matches `pattern` if one is given. */
+  text(path: string, value: unknown, pattern?: RegExp): string {
+    if (typeof value === "string" && pattern?.test(value) !== false) return value;
+    throw this.#error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
+  }
+
+  /** As `text`, for a secret: the error does not contain the value. */
+  secret(path: string, value: unknown, pattern: RegExp): string {
+    if (typeof value === "string" && pattern.test(value)) return value;
+    throw this.#makeError(`${path} must be a string that matches ${pattern.source}.`, { expected: pattern.source });
+  }
+
+  /** One of these strings. */
+  oneOf<Text extends string>(path: string, value: unknown, texts: readonly Text[]): Text {
+    const text = texts.find((text) => text === value);
+    if (text !== undefined) return text;
+    throw this.#error(path, `one of ${texts.join(", ")}`, value);
+  }
+
+  /** A safe integer of at least zero. */
+  count(path: string, value: unknown): number {
+    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
+    throw this.#error(path, "a whole number of at least 0", value);
+  }
+
+  #error(path: string, expected: string, actual: unknown): KeyrootError {
+    const description = describeValue(actual);
+    return this.#makeError(`${path} must be ${expected}, but is ${description}.`, { expected, actual: description });
+  }
+}

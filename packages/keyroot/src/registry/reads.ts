@@ -1,0 +1,43 @@
+import type { BlockParameter } from "../ethereum/blocks.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import {
+  decodeBlockNumber,
+  decodeOwner,
+  decodeUserCount,
+  encodeGetBlockNumber,
+  OWNER_CALL,
+  USER_COUNT_CALL,
+} from "./calldata.ts";
+
+/**
+ * Fetches the registry's owner, the only account that can add roots.
+ * @returns 0x and 40 lowercase hex digits
+ * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and as the call
+ */
+export async function fetchOwner(call: RpcCall, contract: string, block: BlockParameter = "latest"): Promise<string> {
+  return decodeOwner(await call("eth_call", [{ to: contract, data: OWNER_CALL }, block]));
+}
+
+/** Fetches the number of users that have a root. @throws as `fetchOwner` */
+export async function fetchUserCount(
+  call: RpcCall,
+  contract: string,
+  block: BlockParameter = "latest",
+): Promise<number> {
+  return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
+}
+
+/**
+ * Fetches the number of the block in which a root was first set for a user: 0 if it was not, and for `ZERO_ROOT` the block
+ * of the contract's deployment.
+ * @param root 64 lowercase hex digits
+ * @throws as `fetchOwner`
+ */
+export async function fetchBlockNumber(
+  call: RpcCall,
+  contract: string,
+  root: string,
+  block: BlockParameter = "latest",
+): Promise<number> {
+  return decodeBlockNumber(await call("eth_call", [{ to: contract, data: encodeGetBlockNumber(root) }, block]));
+}

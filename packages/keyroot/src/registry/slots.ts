@@ -1,0 +1,7 @@
+import { encodeUint } from "./words.ts";
+
+/** The slot of the mapping from users to roots in `PublicKeyRegistry`. The first contract, `PubKeyTrust`, has it at 1. */
+export const USERS_SLOT = 2;
+
+/** The storage slot of the number of users in `PublicKeyRegistry`: 0x and 64 hex digits. */
+export const USER_COUNT_SLOT = `0x${encodeUint(4)}`;

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { keccak256 } from "ethers";
+import { EMPTY_CODE_HASH, fetchCodeHash } from "../../../packages/keyroot/src/ethereum/codeHash.ts";
+import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
+import { INVALID_ANSWERS } from "../../support/invalidAnswers.ts";
+import { failure } from "../../support/support.ts";
+
+const CONTRACT = `0x${"12".repeat(20)}`;
+const fetchFrom = (code: unknown) => fetchCodeHash(() => Promise.resolve(code), CONTRACT, "latest");
+
+describe("code hash", () => {
+  describe("fetchCodeHash", () => {
+    it("is Keccak-256 of the code, in either case", async () => {
+      expect(await fetchFrom("0x60Fe")).to.equal(keccak256("0x60fe"));
+    });
+
+    it("is EMPTY_CODE_HASH for an address without code", async () => {
+      expect(await fetchFrom("0x")).to.equal(keccak256("0x"));
+      expect(EMPTY_CODE_HASH).to.equal(keccak256("0x"));
+    });
+
+    it("accepts code of any length", async () => {
+      const code = `0x${"60".repeat(2 ** 20)}`;
+      expect(await fetchFrom(code)).to.equal(keccak256(code));
+    });
+
+    it("asks for the code of the contract at the block", async () => {
+      const calls: unknown[] = [];
+      const call = (...args: unknown[]) => Promise.resolve((calls.push(args), "0x"));
+      await fetchCodeHash(call, CONTRACT, { blockHash: "0x01" });
+      expect(calls).to.deep.equal([["eth_getCode", [CONTRACT, { blockHash: "0x01" }]]]);
+    });
+
+    it("rejects everything that is not bytes in hex", async () => {
+      for (const answer of [...INVALID_ANSWERS, "6000", "0x600", "0x60 00"]) {
+        expect(await failure(fetchFrom(answer)), describeValue(answer)).to.include({
+          name: "TransportError",
+          code: "RPC_ANSWER_INVALID",
+          actual: describeValue(answer),
+        });
+      }
+    });
+  });
+});
