@@ -13,7 +13,7 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The error for a value that cannot be used. The message shows the value: do not pass secrets. */
 export function invalidArgument(what: string, expected: string, actual: unknown): ArgumentError {
-  const message = `${what} must be ${expected}, but it is ${describeValue(actual)}.`;
+  const message = `${what} must be ${expected}, but is ${describeValue(actual)}.`;
   return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: describeValue(actual) });
 }
 

@@ -186,7 +186,7 @@ function toUserID(text: string): UserID {
 
 function checkIdempotencyKey(key: unknown): void {
   if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 
