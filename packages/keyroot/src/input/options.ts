@@ -3,9 +3,9 @@ import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Checks of what a caller passes to a function of this library: plain JavaScript can pass anything. Each check returns the
- * value, or throws ArgumentError ARGUMENT_INVALID with what must be there and what is. `what` begins the message: "The option
- * chainId".
+ * Checks of what a caller passes to a function of this library: plain JavaScript can pass anything. Each check returns
+ * the value, or throws ArgumentError ARGUMENT_INVALID with what must be there and what is. `what` begins the message:
+ * "The option chainId".
  */
 
 /** setTimeout counts with 31 bits (HTML Living Standard, section 8.6). */
