@@ -1,10 +1,10 @@
 /**
- * Measures what it costs to import an entry of the library in a new process: the median time of `node` with a script that
- * imports the entry, less the median time of `node` with an empty script.
+ * Measures what it costs to import an entry of the library in a new process: the median time of `node` with a script
+ * that imports the entry, less the median time of `node` with an empty script.
  *
- * `node bench/import.ts` measures the source entries. `node bench/import.ts FOLDER…` measures packages, built or not, each
- * by the `exports` of its package.json; give two folders to compare them in one run. `--runs N` sets how many processes are
- * started for each entry (default 25), `--json` prints one object instead of a table.
+ * `node bench/import.ts` measures the source entries. `node bench/import.ts FOLDER…` measures packages, built or not,
+ * each by the `exports` of its package.json; give two folders to compare them in one run. `--runs N` sets how many
+ * processes are started for each entry (default 25), `--json` prints one object instead of a table.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

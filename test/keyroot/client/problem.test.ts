@@ -42,6 +42,35 @@ describe("a refusal of the service", () => {
     });
   });
 
+  describe("with Retry-After", () => {
+    const retryAfter = (value: string) => read(problem, { headers: { "Retry-After": value } }).retryAfter;
+
+    it("has the seconds to wait, of any number of digits", () => {
+      expect(["0", "7", "007", "86400", "9".repeat(400)].map(retryAfter)).to.deep.equal([0, 7, 7, 86_400, 999_999_999]);
+    });
+
+    it("has the seconds until a date in each form of HTTP, and zero for a past date", () => {
+      const inAnHour = new Date(Date.now() + 3_600_000);
+      const [, day = "", month = "", year = "", time = ""] =
+        /^\w+, (\d+) (\w+) (\d+) (\S+) GMT$/.exec(inAnHour.toUTCString()) ?? [];
+      const weekday = inAnHour.toLocaleDateString("en", { weekday: "long", timeZone: "UTC" });
+      const forms = [
+        inAnHour.toUTCString(),
+        `${weekday}, ${day}-${month}-${year.slice(2)} ${time} GMT`,
+        `${weekday.slice(0, 3)} ${month} ${day.replace(/^0/, " ")} ${time} ${year}`,
+      ];
+      for (const form of forms) expect(retryAfter(form), form).to.be.within(3_500, 3_600);
+      const past = ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"];
+      expect(past.map(retryAfter)).to.deep.equal([0, 0, 0]);
+    });
+
+    it("has no time to wait if the value is neither", () => {
+      for (const value of ["", "soon", "-1", "1.5", "1e3", "2026-01-01", "Sunday", "Mon, 99 Foo 2026 00:00:00 GMT"]) {
+        expect(retryAfter(value), value).to.be.undefined;
+      }
+    });
+  });
+
   it("has no other code than those that the service has: all others become SERVICE_ERROR", () => {
     for (const code of SERVICE_CODES) expect(read({ ...problem, code })).to.include({ code });
     for (const code of [

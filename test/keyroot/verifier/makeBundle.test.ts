@@ -51,7 +51,7 @@ describe("makeBundle", () => {
 
   const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
   const make = (change: Partial<MakeBundleOptions> = {}, user = userID) => makeBundle(user, { ...options, ...change });
-  /** The chain, but for the answers to one method. */
+  /** The chain, with the answers to one method replaced. */
   const lying = (method: string, lie: (answer: unknown) => unknown): Eip1193Provider => ({
     request: async (args) => {
       const answer = await (options.rpc as Eip1193Provider).request(args);
@@ -60,19 +60,19 @@ describe("makeBundle", () => {
   });
   const newest = async () => (await chain.connection.ethers.provider.getBlock("latest"))?.hash ?? "";
 
-  it("makes what verifies offline, under its block, for every user", async () => {
+  it("makes a bundle that verifies offline under its block, for every user", async () => {
     const blockHash = await newest();
     for (const record of [...first.records.slice(0, 9), ...first.records.slice(-2), ...second.records]) {
       const { bundle, verified } = await make({}, record.userID);
-      const question = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
+      const query = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
-      const judged = await verifyBundle(bytes, { ...question, expectedPublicKey: record.pubKey }, { blockHash });
-      expect(judged).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
-      expect(judged).to.have.nested.property("evidence.block.hash", blockHash);
+      const verifiedAgain = await verifyBundle(bytes, { ...query, expectedPublicKey: record.pubKey }, { blockHash });
+      expect(verifiedAgain).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
+      expect(verifiedAgain).to.have.nested.property("evidence.block.hash", blockHash);
     }
   });
 
-  it("makes 8 kB at the most in a batch of 700", async () => {
+  it("makes at most 8 kB in a batch of 700", async () => {
     const sizes = [];
     for (const { userID } of first.records.filter((_, i) => i % 50 === 0)) {
       sizes.push(JSON.stringify((await make({}, userID)).bundle).length);
@@ -80,29 +80,29 @@ describe("makeBundle", () => {
     expect(Math.max(...sizes)).to.be.at.most(8_000);
   });
 
-  it("makes the same over an address as over a provider", async () => {
-    // The address takes the RPC, the files come as before.
+  it("makes the same bundle over a URL as over a provider", async () => {
+    // Only the RPC uses the network.
     const { fetch } = options;
     const both: typeof globalThis.fetch = (url, init) =>
       (url === chain.rpcUrl ? globalThis.fetch : (fetch ?? globalThis.fetch))(url, init);
     expect(await make({ rpc: chain.rpcUrl, fetch: both })).to.deep.equal(await make());
   });
 
-  it("is all in lower case, however the endpoint spells", async () => {
-    const shout = (answer: unknown): unknown =>
+  it("writes lower case, even if the endpoint does not", async () => {
+    const upperCase = (answer: unknown): unknown =>
       JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
         typeof value === "string" && value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value,
       );
     for (const method of ["eth_getBlockByNumber", "eth_getProof"]) {
       const rpc = lying(method, (answer) => {
-        const loud = shout(answer);
-        return isObject(loud) && isObject(answer) ? { ...loud, hash: answer["hash"] } : loud;
+        const changed = upperCase(answer);
+        return isObject(changed) && isObject(answer) ? { ...changed, hash: answer["hash"] } : changed;
       });
       expect(await make({ rpc })).to.deep.equal(await make());
     }
   });
 
-  it("takes the block that it is told", async () => {
+  it("uses the block that blockHash names", async () => {
     const blockHash = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
     const { verified } = await make({ blockHash });
@@ -131,7 +131,7 @@ describe("makeBundle", () => {
     });
   }
 
-  it("refuses a file that is not there, not whole, or without the user", async () => {
+  it("refuses a file that is missing, of another root, or changed", async () => {
     const name = nameOf(first);
     for (const [code, text] of [
       ["FILE_NOT_FOUND", undefined],
@@ -146,14 +146,14 @@ describe("makeBundle", () => {
     }
   });
 
-  it("knows nothing where the endpoint errs, or does not know the block", async () => {
+  it("fails with a TransportError if the endpoint fails or does not have the block", async () => {
     const rpc = { request: () => Promise.reject(new Error("no")) };
     expect(await failure(make({ rpc }))).to.be.an.instanceof(TransportError);
     expect(await failure(make({ blockHash: HASH }))).to.be.an.instanceof(TransportError);
   });
 
-  it("asks nobody with unusable options", async () => {
-    const rpc = { request: () => Promise.reject(new RangeError("asked")) };
+  it("sends no request with invalid options", async () => {
+    const rpc = { request: () => Promise.reject(new RangeError("There was a request.")) };
     for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { blockHash: "latest" }]) {
       expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
     }
@@ -162,7 +162,7 @@ describe("makeBundle", () => {
 
 const HASH = `0x${"12".repeat(32)}`;
 
-/** Puts another value in the place of a part of an answer. */
+/** Replaces a part of an answer. */
 function withOther(name: string, value: unknown) {
   return (answer: unknown) => (isObject(answer) ? { ...answer, [name]: value } : answer);
 }

@@ -16,17 +16,17 @@ describe("a man in the middle", () => {
   const { userID } = mine;
   const { answers, fetchFrom, options } = play(makeMerkleFile([mine, ...others]));
   /** Another batch, in which the user has another key. */
-  const elsewhere = play(makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other)))).answers;
+  const otherBatch = play(makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other)))).answers;
 
-  const known = [...Object.values(answers), ...Object.values(elsewhere)].join();
+  const known = [...Object.values(answers), ...Object.values(otherBatch)].join();
   const knownWords = [...new Set(known.match(WORD))];
 
   const verify = (tampered: Answers) => verifyPublicKey(userID, { ...options, fetch: fetchFrom(tampered) });
 
-  /** A way to change an answer. */
+  /** Changes an answer. */
   type Change = (answer: string) => string;
 
-  /** A cut anywhere, and something else in its place. */
+  /** Replaces a few characters anywhere. */
   const splice = fc
     .record({ at: fc.nat(), cut: fc.nat(8), put: fc.oneof(fc.string({ maxLength: 4 }), someOf(known)) })
     .map(({ at, cut, put }): Change => {
@@ -36,7 +36,7 @@ describe("a man in the middle", () => {
       };
     });
 
-  /** A word gives way to another one of its length, or to any: a hash to a hash, a user to a user. */
+  /** Replaces a word with another one, usually of the same length: a hash with a hash, a user with a user. */
   const swap = fc.record({ at: fc.nat(), by: fc.nat(), any: fc.boolean() }).map(({ at, by, any }): Change => {
     return (answer) => {
       const words = [...answer.matchAll(WORD)];
@@ -54,11 +54,11 @@ describe("a man in the middle", () => {
     change: fc.oneof(splice, swap),
   });
 
-  it("who does nothing is not noticed", async () => {
+  it("who changes nothing has no effect", async () => {
     expect(await verify(answers)).to.deep.include({ record: mine });
   });
 
-  it("who changes any of the answers never makes another key pass", async () => {
+  it("who changes any answers never makes the verifier accept another key", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(tampering, { minLength: 1, maxLength: 3 }), async (all) => {
         const tampered = { ...answers };

@@ -13,29 +13,29 @@ const HASH = `0x${"c0de".repeat(16)}`;
 const OTHER_HASH = `0x${"0c0d".repeat(16)}`;
 const ZERO = `0x${"0".repeat(64)}`;
 
-describe("judgement", () => {
+describe("the verdict", () => {
   const [mine, other, third] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const published = makeMerkleFile([mine, other, third]);
   const { root } = published.tree;
 
-  const question: KeyQuery = { userID, chainId: 11_155_111, contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A" };
+  const query: KeyQuery = { userID, chainId: 11_155_111, contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A" };
   const answers: ChainAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
 
-  describe("of the root", () => {
-    const judge = (asked: Partial<KeyQuery>, answered: Partial<ChainAnswers>) =>
-      verifyRoot({ ...question, ...asked }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
+  describe("about the root", () => {
+    const verify = (changes: Partial<KeyQuery>, answered: Partial<ChainAnswers>) =>
+      verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
 
-    it("is the root that the contract keeps for the user", () => {
-      expect(judge({}, {})).to.equal(root);
+    it("is the root that the contract has for the user", () => {
+      expect(verify({}, {})).to.equal(root);
     });
 
     it("is in lower case", () => {
-      expect(judge({}, { root: `0x${root.toUpperCase()}` })).to.equal(root);
+      expect(verify({}, { root: `0x${root.toUpperCase()}` })).to.equal(root);
     });
 
-    it("holds for the code that was asked for", () => {
-      expect(judge({ codeHash: HASH }, { codeHash: HASH })).to.equal(root);
+    it("accepts the expected code", () => {
+      expect(verify({ codeHash: HASH }, { codeHash: HASH })).to.equal(root);
     });
 
     const unlike = (expected: unknown, actual: unknown) => ({ expected, actual });
@@ -43,55 +43,55 @@ describe("judgement", () => {
       ["CHAIN_ID_MISMATCH: another chain answers", {}, { chainId: "0x1" }, unlike(11_155_111, 1)],
       ["NO_CONTRACT: the address has no code", {}, { root: "0x" }, unlike(undefined, "0x")],
       ["CODE_HASH_MISMATCH: it has other code", { codeHash: HASH }, { codeHash: OTHER_HASH }, unlike(HASH, OTHER_HASH)],
-      ["CODE_HASH_MISMATCH: nobody looked at its code", { codeHash: HASH }, {}, unlike(HASH, undefined)],
+      ["CODE_HASH_MISMATCH: its code was not read", { codeHash: HASH }, {}, unlike(HASH, undefined)],
       ["NOT_PUBLISHED: the user has no root", {}, { root: ZERO }, unlike("a root", "zero")],
     ] as const;
-    for (const [name, asked, answered, details] of falsehoods) {
+    for (const [name, expected, answered, details] of falsehoods) {
       it(`fails with ${name}`, () => {
         const [code] = name.split(":");
-        expect(() => judge(asked, answered))
+        expect(() => verify(expected, answered))
           .to.throw(VerificationError)
           .and.include({ step: "root", code, ...details });
       });
     }
 
-    it("names the wrong chain before the lack of a contract, wrong code before the lack of a root", () => {
-      expect(() => judge({}, { chainId: "0x1", root: "0x" })).to.throw("chain");
-      expect(() => judge({ codeHash: HASH }, { codeHash: OTHER_HASH, root: ZERO })).to.throw("code");
+    it("reports the wrong chain before a missing contract, and wrong code before a missing root", () => {
+      expect(() => verify({}, { chainId: "0x1", root: "0x" })).to.throw("chain");
+      expect(() => verify({ codeHash: HASH }, { codeHash: OTHER_HASH, root: ZERO })).to.throw("code");
     });
 
-    it("is not given on what is no answer", () => {
+    it("fails with RPC_ANSWER_INVALID for a malformed answer", () => {
       for (const answered of [{ chainId: 11_155_111 }, { chainId: undefined }, { root: null }, { root }]) {
-        expect(() => judge({}, answered))
+        expect(() => verify({}, answered))
           .to.throw(TransportError)
           .and.include({ code: "RPC_ANSWER_INVALID" });
       }
     });
   });
 
-  describe("of the file", () => {
-    const judge = (asked: Partial<KeyQuery>, file = published) =>
-      verifyFile({ ...question, ...asked }, file.tree.root, bytesOf(file));
+  describe("about the file", () => {
+    const verify = (changes: Partial<KeyQuery>, file = published) =>
+      verifyFile({ ...query, ...changes }, file.tree.root, bytesOf(file));
 
     const publicKey = base64ToBytes(mine.pubKey);
 
-    it("is the user's record, its place and its key", () => {
+    it("is the user's record, its position and its key", () => {
       for (const record of [mine, other, third]) {
         const index = published.lookup.get(record.userID);
         const publicKey = base64ToBytes(record.pubKey);
-        expect(judge({ userID: record.userID })).to.deep.equal({ record, index, publicKey });
+        expect(verify({ userID: record.userID })).to.deep.equal({ record, index, publicKey });
       }
     });
 
-    it("holds for the key that was handed out, when it is the published one", () => {
-      expect(judge({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
+    it("accepts the server's key if it is the published one", () => {
+      expect(verify({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
     });
 
-    it("fails with KEY_MISMATCH for any other key, be it published for another user", () => {
+    it("fails with KEY_MISMATCH for any other key, even one that is published for another user", () => {
       const flipped = publicKey.with(104, 1 ^ Number(publicKey[104]));
       for (const key of [base64ToBytes(other.pubKey), flipped, publicKey.slice(1), new Uint8Array()]) {
         const details = { expected: mine.pubKey, actual: bytesToBase64(key) };
-        expect(() => judge({ expectedPublicKey: key }))
+        expect(() => verify({ expectedPublicKey: key }))
           .to.throw(VerificationError)
           .and.include({ step: "key", code: "KEY_MISMATCH", ...details });
       }
@@ -99,41 +99,41 @@ describe("judgement", () => {
 
     it("fails with USER_NOT_IN_FILE for a user of another file", () => {
       const userID = sampleUserID(3);
-      expect(() => judge({ userID }))
+      expect(() => verify({ userID }))
         .to.throw(VerificationError)
         .and.include({ step: "record", code: "USER_NOT_IN_FILE", expected: userID });
     });
 
     it("fails with ROOT_MISMATCH for a file of another root", () => {
       const forged = makeMerkleFile([{ ...third, userID }, other, third]);
-      expect(() => verifyFile(question, root, bytesOf(forged)))
+      expect(() => verifyFile(query, root, bytesOf(forged)))
         .to.throw(VerificationError)
         .and.include({ step: "tree", code: "ROOT_MISMATCH", expected: root, actual: forged.tree.root });
     });
 
     it("fails with KEY_ID_MISMATCH for a record with another key's id", () => {
       const mixed = makeMerkleFile([{ ...mine, keyID: other.keyID }, other]);
-      expect(() => judge({}, mixed))
+      expect(() => verify({}, mixed))
         .to.throw(VerificationError)
         .and.include({ step: "record", code: "KEY_ID_MISMATCH", expected: mine.keyID, actual: other.keyID });
     });
 
-    it("fails with PUBLIC_KEY_NOT_ON_CURVE for a record without a real key, though its id be right", () => {
+    it("fails with PUBLIC_KEY_NOT_ON_CURVE for a key that is not on the curve, although its id is right", () => {
       const bytes = publicKey.with(104, 1 ^ Number(publicKey[104]));
       const unreal = { userID, pubKey: bytesToBase64(bytes), keyID: bytesToBase64(keyIDOf(bytes)) };
-      expect(() => judge({}, makeMerkleFile([unreal, other])))
+      expect(() => verify({}, makeMerkleFile([unreal, other])))
         .to.throw(VerificationError)
         .and.include({ step: "record", code: "PUBLIC_KEY_NOT_ON_CURVE", actual: unreal.pubKey });
     });
 
     it("does not depend on other users' keys", () => {
       const file = makeMerkleFile([mine, { ...other, keyID: third.keyID }]);
-      expect(judge({}, file)).to.have.deep.property("record", mine);
+      expect(verify({}, file)).to.have.deep.property("record", mine);
     });
 
-    it("fails with what is wrong with the file", () => {
+    it("fails with a code for a malformed file", () => {
       const bytes = new TextEncoder().encode('{"merkle":{},"values":[],"lookup":[]}');
-      expect(() => verifyFile(question, root, bytes))
+      expect(() => verifyFile(query, root, bytes))
         .to.throw(VerificationError)
         .and.include({ step: "file", code: "FILE_SHAPE" });
     });

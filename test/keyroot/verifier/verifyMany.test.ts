@@ -23,7 +23,7 @@ describe("verifyMany", () => {
   let stack: Stack;
   let published: PublishedRoot[];
   let options: VerifyManyOptions;
-  /** The requests that were sent: the calls of each RPC request, and the paths of the file host. */
+  /** The requests so far: the methods in each RPC request, and the paths at the file host. */
   let requests: { rpc: string[][]; files: string[] };
 
   before(async () => {
@@ -55,7 +55,7 @@ describe("verifyMany", () => {
     outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "verified"));
 
   describe("of a contact list", () => {
-    it("says of each contact what verifyPublicKey says", async () => {
+    it("has the result of verifyPublicKey for each contact", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       for (const [i, { userID }] of records.entries()) {
         const verified = await verifyPublicKey(userID, { ...options, storageProof: true });
@@ -68,20 +68,20 @@ describe("verifyMany", () => {
       expect(requests.files.toSorted()).to.deep.equal(published.map(({ root }) => `/${root}.json`).toSorted());
     });
 
-    it("sends the calls for all contacts together, and none twice", async () => {
+    it("sends the calls for all contacts in one request, and no call twice", async () => {
       await verifyMany(contacts(), options);
       expect(requests.rpc[0]).to.deep.equal(["eth_chainId", ...records.map(() => "eth_call")]);
       expect(requests.rpc.slice(1).flat()).to.deep.equal(published.map(() => "eth_call"));
     });
 
-    it("asks about all contacts at one block", async () => {
+    it("reads all roots at one block", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
       expect(new Set(blocks)).to.have.lengthOf(1);
       expect(requests.rpc.flat().filter((method) => method === "eth_getBlockByNumber")).to.have.lengthOf(1);
     });
 
-    it("fails for one contact without failing for the others", async () => {
+    it("has an error for one contact and results for the others", async () => {
       const list = [
         { userID: mine.userID, expectedPublicKey: other.pubKey },
         { userID: stranger },
@@ -93,12 +93,12 @@ describe("verifyMany", () => {
       expect(outcomes.map(({ userID }) => userID)).to.deep.equal(list.map(({ userID }) => userID));
     });
 
-    it("knows nothing where nobody answers", async () => {
+    it("has UNREACHABLE for each contact if the endpoint does not answer", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, rpc: "http://127.0.0.1:1" });
       expect(new Set(codes(outcomes))).to.deep.equal(new Set(["UNREACHABLE"]));
     });
 
-    it("works with an endpoint that answers a batch in another order, and with none that refuses batches", async () => {
+    it("accepts answers to a batch in any order, and has RPC_ERROR if the endpoint refuses batches", async () => {
       const answering =
         (change: (answers: unknown) => unknown): typeof fetch =>
         async (url, init) => {
@@ -116,7 +116,7 @@ describe("verifyMany", () => {
       );
     });
 
-    it("is empty for an empty list, having asked nothing", async () => {
+    it("is empty for an empty list, without any request", async () => {
       expect(await verifyMany([], options)).to.deep.equal([]);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
@@ -133,48 +133,48 @@ describe("verifyMany", () => {
       };
     });
 
-    const forget = () => {
+    const forgetRequests = () => {
       requests.rpc.length = 0;
       requests.files.length = 0;
     };
 
-    it("answers again what was read at a finalized block, without asking", async () => {
+    it("needs no request for a root that was read at a finalized block", async () => {
       const first = await verifyMany(contacts(), options);
-      forget();
+      forgetRequests();
       expect(await verifyMany(contacts(), options)).to.deep.equal(first);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
 
-    it("asks again what was read at a block that was not finalized", async () => {
+    it("requests a root again that was not read at a finalized block", async () => {
       await verifyMany(contacts(), { ...options, block: "latest" });
-      forget();
+      forgetRequests();
       await verifyMany(contacts(), { ...options, block: "latest" });
       expect(requests.rpc).not.to.be.empty;
     });
 
-    it("asks again where more evidence is asked for than the key was seen with", async () => {
+    it("requests a root again if the options require more evidence than it has", async () => {
       await verifyMany(contacts(), options);
-      for (const demand of [{ storageProof: true }, { lightClient: true }, { codeHash: `0x${"00".repeat(32)}` }]) {
-        forget();
-        await verifyMany(contacts(), { ...options, ...demand });
-        expect(requests.rpc, JSON.stringify(demand)).not.to.be.empty;
+      for (const stronger of [{ storageProof: true }, { lightClient: true }, { codeHash: `0x${"00".repeat(32)}` }]) {
+        forgetRequests();
+        await verifyMany(contacts(), { ...options, ...stronger });
+        expect(requests.rpc, JSON.stringify(stronger)).not.to.be.empty;
       }
     });
 
-    it("asks again where the proof that it was seen with is of another slot", async () => {
+    it("requests a root again if its proof is of another slot", async () => {
       const proven = { ...options, storageProof: true };
       await verifyMany([mine], proven);
-      for (const demand of [proven, options]) {
-        forget();
-        const [outcome] = await verifyMany([mine], { ...demand, usersSlot: 1 });
+      for (const required of [proven, options]) {
+        forgetRequests();
+        const [outcome] = await verifyMany([mine], { ...required, usersSlot: 1 });
         expect(requests.rpc).not.to.be.empty;
-        expect(outcome).to.have.property(demand === proven ? "error" : "verified");
+        expect(outcome).to.have.property(required === proven ? "error" : "verified");
       }
-      forget();
+      forgetRequests();
       expect(codes(await verifyMany([mine], proven))).to.deep.equal(["verified"]);
     });
 
-    it("turns no failure into a pass", async () => {
+    it("never accepts what verifyPublicKey refuses", async () => {
       await verifyMany(contacts(), options);
       const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
       expect(codes(swapped)).to.deep.equal(["KEY_MISMATCH"]);
@@ -184,7 +184,7 @@ describe("verifyMany", () => {
       expect(codes(await verifyMany([{ userID: stranger }], options))).to.deep.equal(["NOT_PUBLISHED"]);
     });
 
-    it("takes no notice of what it cannot read", async () => {
+    it("ignores entries that it cannot read", async () => {
       await verifyMany(contacts(), options);
       const garbled = [...cache].flatMap(([key, value]) =>
         ["", "{}", "null", "[]", value.slice(1)].map((bad) => [key, bad]),
@@ -195,7 +195,7 @@ describe("verifyMany", () => {
       }
     });
 
-    it("holds a remembered key against its id, its curve and its user", async () => {
+    it("verifies a cached key's id, curve and user", async () => {
       await verifyMany([mine, other], options);
       const [mineKey = "", otherKey = ""] = [mine, other].map(({ userID }) =>
         [...cache.keys()].find((key) => key.endsWith(userID)),
@@ -210,19 +210,17 @@ describe("verifyMany", () => {
     });
   });
 
-  describe("of a user who was seen before", () => {
-    const [first = "", second = ""] = [0, 1].map((i) => String(i));
-    it("raises EQUIVOCATION, with both pieces of evidence, when the root is another or none", async () => {
-      expect([first, second]).to.deep.equal(["0", "1"]);
+  describe("of a user who was verified before", () => {
+    it("has EQUIVOCATION with both pieces of evidence if the root changed or disappeared", async () => {
       const cache = new Map<string, string>();
-      const remembered = {
+      const cached = {
         ...options,
         cache: {
           get: (key: string) => cache.get(key),
           set: (key: string, value: string) => void cache.set(key, value),
         },
       };
-      await verifyMany([{ userID: mine.userID }], remembered);
+      await verifyMany([{ userID: mine.userID }], cached);
       const lying =
         (root: string): typeof fetch =>
         async (url, init) => {
@@ -238,7 +236,7 @@ describe("verifyMany", () => {
       const own = published.find(({ userIDs }) => userIDs.includes(mine.userID))?.root;
       const another = published.find(({ userIDs }) => !userIDs.includes(mine.userID))?.root;
       for (const root of [another, "00".repeat(32)]) {
-        const [outcome] = await verifyMany([{ userID: mine.userID }], { ...remembered, fetch: lying(`0x${root}`) });
+        const [outcome] = await verifyMany([{ userID: mine.userID }], { ...cached, fetch: lying(`0x${root}`) });
         expect(outcome).to.have.property("error").that.is.instanceOf(VerificationError);
         const { error } = outcome as unknown as { error: VerificationError };
         expect(error).to.include({ code: "EQUIVOCATION", step: "root" });

@@ -11,8 +11,8 @@ const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * The access token of a client: kept while it is valid, then replaced. Concurrent callers share one exchange of the refresh
- * token.
+ * The access token of a client: kept while it is valid, then replaced. Concurrent callers share one exchange of the
+ * refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -60,8 +60,8 @@ export class AccessToken {
 }
 
 /**
- * The lifetime of a new access token in ms, by its own claims: `exp` less `iat`, because the clocks of client and service may
- * differ. Only the service can verify the signature.
+ * The lifetime of a new access token in ms, by its own claims: `exp` less `iat`, because the clocks of client and
+ * service may differ. Only the service can verify the signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {

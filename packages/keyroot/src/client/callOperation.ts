@@ -15,8 +15,8 @@ export interface OperationOptions extends CallOptions {
 }
 
 /**
- * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient failure
- * (see `withRetry`): every operation of the service is idempotent.
+ * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient
+ * failure (see `withRetry`): every operation of the service is idempotent.
  * @param path the path of the operation, appended to `baseUrl`
  * @throws ServiceError if the service refuses; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
  */

@@ -91,7 +91,9 @@ function checkBaseUrl(baseUrl: unknown): string {
   return href.replace(/\/+$/, "");
 }
 
-/** The names and addresses of this machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3). */
+/**
+ * The names and addresses of this machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3).
+ */
 function isLoopback(hostname: string): boolean {
   return /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

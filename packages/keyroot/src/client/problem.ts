@@ -63,8 +63,8 @@ interface Refusal {
 }
 
 /**
- * Converts an answer with a status of 400 or more into an error. The answer is a problem (RFC 9457), or anything that a proxy
- * sends.
+ * Converts an answer with a status of 400 or more into an error. The answer is a problem (RFC 9457), or anything that a
+ * proxy sends.
  * @param subject begins the message: which host answers which operation
  */
 export function readProblem(subject: string, { status, headers, text }: Refusal): ServiceError {

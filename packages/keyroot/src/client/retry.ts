@@ -2,13 +2,18 @@ import pRetry from "p-retry";
 import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "./abort.ts";
 
-/** HTTP statuses after which the same request may succeed: the limit of requests, and outages of the service or a proxy. */
+/**
+ * HTTP statuses after which the same request may succeed: the limit of requests, and outages of the service or a proxy.
+ */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
 /** The longest wait that a service can ask for with Retry-After, in ms. */
 const MAX_RETRY_AFTER_MS = 30_000;
-/** Without Retry-After, the wait before a retry is random, up to this many ms before the first, twice as many before each next. */
+/**
+ * Without Retry-After, the wait before a retry is random, up to this many ms before the first, twice as many before
+ * each next.
+ */
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
@@ -20,8 +25,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs `send` again after a transient failure: UNREACHABLE, TIMEOUT, and the statuses 429, 502, 503 and 504. Only for requests
- * that may arrive twice without harm.
+ * Runs `send` again after a transient failure: UNREACHABLE, TIMEOUT, and the statuses 429, 502, 503 and 504. Only for
+ * requests that may arrive twice without harm.
  * @throws TransportError ABORTED; and what the last attempt throws
  */
 export function withRetry<T>(send: () => Promise<T>, { retries, signal }: RetryOptions): Promise<T> {

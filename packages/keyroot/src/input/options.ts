@@ -3,9 +3,9 @@ import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Checks of what a caller passes to a function of this library: plain JavaScript can pass anything. Each check returns the
- * value, or throws ArgumentError ARGUMENT_INVALID with what must be there and what is. `what` begins the message: "The option
- * chainId".
+ * Checks of what a caller passes to a function of this library: plain JavaScript can pass anything. Each check returns
+ * the value, or throws ArgumentError ARGUMENT_INVALID with what must be there and what is. `what` begins the message:
+ * "The option chainId".
  */
 
 /** setTimeout counts with 31 bits (HTML Living Standard, section 8.6). */
@@ -13,7 +13,7 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The error for a value that cannot be used. The message shows the value: do not pass secrets. */
 export function invalidArgument(what: string, expected: string, actual: unknown): ArgumentError {
-  const message = `${what} must be ${expected}, but it is ${describeValue(actual)}.`;
+  const message = `${what} must be ${expected}, but is ${describeValue(actual)}.`;
   return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: describeValue(actual) });
 }
 

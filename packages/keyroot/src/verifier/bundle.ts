@@ -24,7 +24,9 @@ import {
 } from "./options.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** Everything that proves a user's published key under a block's hash, so that it can be verified without any request. */
+/**
+ * Everything that proves a user's published key under a block's hash, so that it can be verified without any request.
+ */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
   /** The chain of the contract (EIP-155), as the bundle states it. Only the block's hash proves the chain. */
@@ -70,7 +72,8 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 /**
  * Checks only the form of a bundle, of the proof in it, and of the record in the proof.
  * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as `parseProof`
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as
+ * `parseProof`
  */
 export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);
@@ -92,15 +95,16 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Verifies a bundle from any source, without any request: under the hash of a block that the caller trusts, the contract that
- * the caller trusts has a root for this user, and the record under that root is this user's, with this key.
+ * Verifies a bundle from any source, without any request: under the hash of a block that the caller trusts, the
+ * contract that the caller trusts has a root for this user, and the record under that root is this user's, with this
+ * key.
  *
  * The block determines how old the answer is. It stays true afterwards, because a root is set once.
  * @param source the bytes as received, or the value that they parse to
  * @param trusted `blockHash`, 0x and 64 lowercase hex digits, from a source that the bundle's sender does not control
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
- * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root";
- * as `verifyProof`
+ * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as
+ * `verifyProof`
  * @throws ArgumentError as `verifyPublicKey`; nothing was verified
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());

@@ -6,8 +6,8 @@ import type { EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
 /**
- * Stores verified keys. It must return what was stored, or undefined. Anyone who can write to it can make a client accept a
- * false key, so keep it with the app's own data.
+ * Stores verified keys. It must return what was stored, or undefined. Anyone who can write to it can make a client
+ * accept a false key, so keep it with the app's own data.
  */
 export interface KeyCache {
   get(key: string): Promise<string | undefined> | string | undefined;
@@ -28,7 +28,9 @@ export interface CachedKey {
 
 const FORMAT = "keyroot-cache-v1";
 
-/** Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict. */
+/**
+ * Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict.
+ */
 export async function loadCachedKey(
   cache: KeyCache,
   query: KeyQuery,

@@ -29,9 +29,9 @@ export interface MadeBundle {
 }
 
 /**
- * Makes a user's bundle: requests a storage proof of the contract's answer at one block, takes the user's record from the
- * root's whole file, and verifies the bundle as its reader will. Unless `blockHash` names the block, it is the endpoint's
- * word.
+ * Makes a user's bundle: requests a storage proof of the contract's answer at one block, takes the user's record from
+ * the root's whole file, and verifies the bundle as its reader will. Unless `blockHash` names the block, it is the
+ * endpoint's word.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example

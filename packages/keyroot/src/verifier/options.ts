@@ -33,8 +33,8 @@ export interface VerifyOptions {
   /** Keccak-256 of the contract's deployed code (as EIP-1052), 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * Requires that this many endpoints agree on a block and on the contract's answer at that block. Choose more than half of
-   * them: otherwise two groups of this size can disagree.
+   * Requires that this many endpoints agree on a block and on the contract's answer at that block. Choose more than
+   * half of them: otherwise two groups of this size can disagree.
    */
   quorum?: number | undefined;
   /** Requires the contract's answer at this block: 0x and 64 lowercase hex digits. */
@@ -150,7 +150,8 @@ export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quo
     if (endpoints.length === 1) return endpoints;
     throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
   }
-  // Two URLs of one host are one operator's word, not two. A dot at the end, or a different path, does not change the host.
+  // Two URLs of one host are one operator's word, not two. A dot at the end, or a different path, does not change the
+  // host.
   const hosts = endpoints.map((rpc) =>
     typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).host.replace(/\.(?=:|$)/, "") : rpc,
   );

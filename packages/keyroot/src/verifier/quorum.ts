@@ -8,8 +8,9 @@ import type { ChainAnswers, RootReading } from "./rootReading.ts";
 import { verifyChainId } from "./verdict.ts";
 
 /**
- * Reads a user's root at a block on which `quorum` endpoints agree, with an answer on which `quorum` endpoints agree or a
- * storage proof. While that many endpoints are honest, fewer dishonest ones can neither change nor prevent the result.
+ * Reads a user's root at a block on which `quorum` endpoints agree, with an answer on which `quorum` endpoints agree or
+ * a storage proof. While that many endpoints are honest, fewer dishonest ones can neither change nor prevent the
+ * result.
  * @throws as `readRootAtBlock`
  */
 export async function readRootByQuorum(
@@ -49,9 +50,9 @@ export async function readRootByQuorum(
 type Votes<T> = [T, ...T[]];
 
 /**
- * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim to
- * have, which fewer dishonest ones can move neither up nor down. If endpoints do not have what they claimed, it continues
- * with the next lower claim, so that honest endpoints that are slightly behind can take part.
+ * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim
+ * to have, which fewer dishonest ones can move neither up nor down. If endpoints do not have what they claimed, it
+ * continues with the next lower claim, so that honest endpoints that are slightly behind can take part.
  */
 async function findBlock(endpoints: Endpoints, tag: EvidencePolicy["tag"]): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
@@ -120,7 +121,8 @@ class Endpoints {
   /**
    * Sends a request to all endpoints at once, and ends as soon as the votes decide: slow endpoints delay nothing. An
    * endpoint that fails has no vote.
-   * @param decide computes the result from the votes so far and the number of pending endpoints; undefined while it is open
+   * @param decide computes the result from the votes so far and the number of pending endpoints; undefined while it is
+   * open
    * @returns undefined if the result is open after all endpoints have answered
    */
   poll<T, R>(

@@ -39,7 +39,7 @@ export async function callContractAt(
 ): Promise<string> {
   const answer = await call("eth_call", [{ to: contract, data }, { blockHash: hash }]);
   if (typeof answer === "string") return answer.toLowerCase();
-  const message = `The endpoint's answer to eth_call must be text, but it is ${describeValue(answer)}.`;
+  const message = `The endpoint's answer to eth_call must be text, but is ${describeValue(answer)}.`;
   throw new TransportError("RPC_ANSWER_INVALID", message, { actual: describeValue(answer) });
 }
 

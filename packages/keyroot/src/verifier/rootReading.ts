@@ -22,7 +22,9 @@ export type ContractCall = (data: string) => Promise<unknown>;
 export interface RootReading {
   answers: ChainAnswers;
   evidence: Evidence;
-  /** Calls the contract at the same block. The answer is the word of the endpoint, or of the endpoints of the quorum. */
+  /**
+   * Calls the contract at the same block. The answer is the word of the endpoint, or of the endpoints of the quorum.
+   */
   callContract: ContractCall;
 }
 

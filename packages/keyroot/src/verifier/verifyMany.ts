@@ -41,12 +41,12 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
 }
 
 /**
- * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at one
- * block, and each file is fetched and rebuilt once.
+ * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at
+ * one block, and each file is fetched and rebuilt once.
  *
- * With a cache, a user whose root changed or disappeared since the last verification gets the error EQUIVOCATION with both
- * pieces of evidence: someone shows different answers to different clients, or, if the earlier block was not final, the
- * chain was reorganised.
+ * With a cache, a user whose root changed or disappeared since the last verification gets the error EQUIVOCATION with
+ * both pieces of evidence: someone shows different answers to different clients, or, if the earlier block was not
+ * final, the chain was reorganised.
  * @returns an outcome for each contact, in the order of the list
  * @throws ArgumentError if the list or the options are invalid; no request was sent
  * @example

@@ -11,8 +11,8 @@ export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract has for the user: 64 lowercase hex digits. */
   root: string;
   /**
-   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, even if the
-   * evidence for the root is stronger: do not rely on it.
+   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, even if
+   * the evidence for the root is stronger: do not rely on it.
    */
   blockNumber: number;
   contract: string;
@@ -21,12 +21,12 @@ export interface VerifiedKey extends VerifiedRecord {
 }
 
 /**
- * Verifies a user's public key against the root that the contract has for the user (specification, "Public-key verification
- * procedure"): reads the root, fetches the root's file, rebuilds its tree, and requires exactly one record of the user.
- * Returns only if all of this succeeds. Do not use a key after an error.
+ * Verifies a user's public key against the root that the contract has for the user (specification, "Public-key
+ * verification procedure"): reads the root, fetches the root's file, rebuilds its tree, and requires exactly one record
+ * of the user. Returns only if all of this succeeds. Do not use a key after an error.
  *
- * `evidence` states what the root rests on, which is never less than the options require. By default it is the word of one
- * endpoint: choose one that neither the server of the key nor the file host operates.
+ * `evidence` states what the root rests on, which is never less than the options require. By default it is the word of
+ * one endpoint: choose one that neither the server of the key nor the file host operates.
  *
  * The steps are called from here, and none of them calls another: options → sources → evidence → verdict.
  * @param userID 32 lowercase characters of zBase32

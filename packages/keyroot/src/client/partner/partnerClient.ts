@@ -36,8 +36,8 @@ export interface ListOptions extends CallOptions {
 /** Options of `PartnerClient.createRefreshToken`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token. Default: a
-   * random key for each call, which all retries of the call share.
+   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token.
+   * Default: a random key for each call, which all retries of the call share.
    */
   idempotencyKey?: string | undefined;
 }
@@ -47,13 +47,13 @@ const PATH = "/v1/authdBizSrv";
 /**
  * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens.
  *
- * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats it after a
- * network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32, or 40 hex digits in
- * any case.
+ * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats
+ * it after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
+ * or 40 hex digits in any case.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
- * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
- * TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
+ * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
+ * malformed; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
  *
  * @example
  * const partner = new PartnerClient({ baseUrl: "https://keys.example", bizId, serverToken });
@@ -71,8 +71,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user, or returns it if it exists in this region. If it exists in another region, or the id belongs to
-   * another partner, the service refuses with USER_ID_TAKEN.
+   * Creates a shadow user, or returns it if it exists in this region. If it exists in another region, or the id belongs
+   * to another partner, the service refuses with USER_ID_TAKEN.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const id = toUserID(userID);
@@ -140,8 +140,8 @@ export class PartnerClient {
   }
 
   /**
-   * Revokes a server token and its access tokens immediately. A client can revoke its own token. If that answer is lost, the retry
-   * fails with ACCESS_TOKEN_REVOKED.
+   * Revokes a server token and its access tokens immediately. A client can revoke its own token. If that answer is
+   * lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
@@ -151,14 +151,15 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list. Reads the
-   * list only as far as it works on it, so the list can have any length. Work stops when the caller stops iterating.
+   * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list.
+   * Reads the list only as far as it works on it, so the list can have any length. Work stops when the caller stops
+   * iterating.
    *
-   * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends the run.
-   * To continue a run that ended early (by an error, by `signal` or with its process), run the whole list again with the same
-   * `runId` within 24 hours of the first run: each user gets the same token as before.
-   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429, 502, 503 or
-   * 504; and what the list throws
+   * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends
+   * the run. To continue a run that ended early (by an error, by `signal` or with its process), run the whole list
+   * again with the same `runId` within 24 hours of the first run: each user gets the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
+   * 502, 503 or 504; and what the list throws
    * @example
    * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
    *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);
@@ -186,7 +187,7 @@ function toUserID(text: string): UserID {
 
 function checkIdempotencyKey(key: unknown): void {
   if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 

@@ -21,8 +21,9 @@ export interface UserToProvision {
 
 export interface ProvisionOptions extends CallOptions {
   /**
-   * Identifies the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the list and
-   * keep it as secret as the tokens: a run with the same id returns the same tokens instead of creating new ones.
+   * Identifies the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the
+   * list and keep it as secret as the tokens: a run with the same id returns the same tokens instead of creating new
+   * ones.
    */
   runId: string;
   /** The device or purpose of the refresh tokens of users without a `context` of their own. */
@@ -109,7 +110,10 @@ async function provisionUser<User extends UserToProvision>(
   }
 }
 
-/** HMAC-SHA-256 of user and context under the run's id, 64 hex digits: the same in the same run, unguessable without its id. */
+/**
+ * HMAC-SHA-256 of user and context under the run's id, 64 hex digits: the same in the same run, unguessable without its
+ * id.
+ */
 function idempotencyKeyOf(runId: string, userID: string, context: string): string {
   return bytesToHex(hmac(sha256, utf8ToBytes(runId), utf8ToBytes(JSON.stringify([userID, context]))));
 }

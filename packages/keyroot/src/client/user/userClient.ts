@@ -49,12 +49,12 @@ const PATH = "/v1/authdUser";
 /**
  * The client for a user's app: registers the user's public key, returns its state, and returns keys of other users.
  *
- * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent, so the client repeats it after
- * a network error, a timeout, and the statuses 429, 502, 503 and 504.
+ * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent, so the client repeats
+ * it after a network error, a timeout, and the statuses 429, 502, 503 and 504.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
- * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
- * TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
+ * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
+ * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
  * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken });
@@ -72,8 +72,8 @@ export class UserClient {
   }
 
   /**
-   * Registers the user's public key. A user has one key: repeating the call with it has no effect, and the service refuses
-   * another one with PUBLIC_KEY_REGISTERED.
+   * Registers the user's public key. A user has one key: repeating the call with it has no effect, and the service
+   * refuses another one with PUBLIC_KEY_REGISTERED.
    * @param publicKey 105 bytes
    * @throws ArgumentError as `checkPublicKey`
    */
@@ -91,8 +91,8 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verifyPublicKey` as
-   * `expectedPublicKey` before you use it.
+   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verifyPublicKey`
+   * as `expectedPublicKey` before you use it.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */

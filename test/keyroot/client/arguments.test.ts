@@ -1,0 +1,205 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { inspect } from "node:util";
+import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
+import { publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
+
+const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
+
+/** What plain JavaScript can pass. */
+type Loose = (...args: unknown[]) => Promise<unknown>;
+
+/** A client, and how many requests it sent. */
+function counting() {
+  const service = scriptedService();
+  const state = { requests: 0 };
+  const fetch: typeof globalThis.fetch = (...request) => {
+    state.requests++;
+    return service.fetch(...request);
+  };
+  const options = { ...service, fetch };
+  const partner = new PartnerClient({ ...options, serverToken: "krs_x" });
+  const user = new UserClient({ ...options, refreshToken: "kru_x" });
+  return { state, partner, user };
+}
+
+/** Iterates over a list to its end. */
+async function drain(list: unknown): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for await (const item of list as AsyncIterable<unknown>) items.push(item);
+  return items;
+}
+
+/** Each operation with its valid arguments, and which of them are options. */
+function operations({ partner, user }: ReturnType<typeof counting>): Record<string, { call: Loose; args: unknown[] }> {
+  const of = (client: object, name: string, ...args: unknown[]) => ({
+    call: (...args: unknown[]) => (Reflect.get(client, name) as Loose).apply(client, args),
+    args: [...args, {}],
+  });
+  const list = ({ call, args }: { call: Loose; args: unknown[] }) => ({
+    call: (...args: unknown[]) => drain(call(...args)),
+    args,
+  });
+  return {
+    createUser: of(partner, "createUser", userID, "us-west-2"),
+    createRefreshToken: of(partner, "createRefreshToken", userID, "phone"),
+    getUser: of(partner, "getUser", userID),
+    listUsers: list(of(partner, "listUsers")),
+    listRefreshTokens: of(partner, "listRefreshTokens", userID),
+    revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),
+    listServerTokens: of(partner, "listServerTokens"),
+    revokeServerToken: of(partner, "revokeServerToken", tokenID),
+    provision: {
+      call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),
+      args: [[{ userID, region: "us-west-2", context: "phone" }], { runId }],
+    },
+    register: of(user, "register", publicKey),
+    record: of(user, "record"),
+    publicKeyOf: of(user, "publicKeyOf", userID),
+  };
+}
+
+describe("the arguments of the clients", () => {
+  const CLIENTS: Record<string, (options: unknown) => unknown> = {
+    PartnerClient: (options) => new PartnerClient(options as never),
+    UserClient: (options) => new UserClient(options as never),
+  };
+  const valid = { ...scriptedService(), serverToken: "krs_x", refreshToken: "kru_x" };
+
+  for (const [name, construct] of Object.entries(CLIENTS)) {
+    describe(`${name}'s options`, () => {
+      for (const missing of [undefined, null, "options", 7, []]) {
+        it(`are refused if they are ${JSON.stringify(missing)}`, async () => {
+          const error = await keyrootErrorOf(() => construct(missing));
+          expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+          expect(error?.message).to.match(/^The client's options must be an object with baseUrl, bizId and /);
+        });
+      }
+
+      const RIGHT: Record<string, (value: unknown) => boolean> = {
+        bizId: (value) => value === "text",
+        fetch: (value) => typeof value === "function",
+        now: (value) => typeof value === "function",
+      };
+      const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
+      for (const option of ["baseUrl", "bizId", "timeoutMs", "retries", "fetch", "now", token]) {
+        it(`name the option ${option} and what it must be`, async () => {
+          for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
+            const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
+            expect(error, inspect(value)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+            expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+          }
+        });
+      }
+
+      it("name the required options that are missing", async () => {
+        for (const option of ["baseUrl", "bizId", token]) {
+          const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
+          expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+        }
+      });
+
+      it("throw a KeyrootError or make a client, whatever they are", () =>
+        fc.assert(
+          fc.asyncProperty(junk, fc.constantFrom(...Object.keys(valid), "timeoutMs", "now"), async (value, option) => {
+            await keyrootErrorOf(() => construct(value));
+            await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
+          }),
+          { numRuns: 500 },
+        ));
+    });
+  }
+
+  for (const [name, { args }] of Object.entries(operations(counting()))) {
+    describe(name, () => {
+      it("succeeds with the arguments that the next tests change", async () => {
+        const made = counting();
+        await operations(made)[name]?.call(...args);
+        expect(made.state.requests).to.equal(name === "provision" ? 3 : 2);
+      });
+
+      it("refuses options that are no object and signals that are no AbortSignal, before any request", async () => {
+        const signals = [null, {}, "signal", () => undefined];
+        const wrong = [null, "options", 7, [], ...signals.map((signal) => ({ ...(args.at(-1) as object), signal }))];
+        for (const options of wrong) {
+          const made = counting();
+          const error = await keyrootErrorOf(() => operations(made)[name]?.call(...args.with(-1, options)));
+          expect(error, inspect(options)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+          expect(made.state.requests).to.equal(0);
+        }
+      });
+
+      it("throws a KeyrootError or succeeds, with any value of any argument", () =>
+        fc.assert(
+          fc.asyncProperty(junk, fc.nat(args.length - 1), async (value, i) => {
+            await keyrootErrorOf(() => operations(counting())[name]?.call(...args.with(i, value)));
+          }),
+          { numRuns: 200 },
+        ));
+
+      it("throws a KeyrootError or succeeds, without arguments", () =>
+        keyrootErrorOf(() => operations(counting())[name]?.call()));
+    });
+  }
+
+  it("name a region, context or token id that is not text", async () => {
+    const { partner } = counting();
+    const calls: [RegExp, Promise<unknown>][] = [
+      [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],
+      [/^The argument context must be /, (partner.createRefreshToken as Loose).call(partner, userID)],
+      [/^The argument tokenID must be /, (partner.revokeRefreshToken as Loose).call(partner, userID, {})],
+      [/^The argument tokenID must be /, (partner.revokeServerToken as Loose).call(partner, null)],
+    ];
+    for (const [message, call] of calls) {
+      const error = await keyrootErrorOf(() => call);
+      expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      expect(error?.message).to.match(message);
+    }
+  });
+
+  describe("provision's", () => {
+    const run = (users: unknown, options: object) => {
+      const made = counting();
+      const provision = made.partner.provision.bind(made.partner) as (...args: unknown[]) => unknown;
+      return { made, outcome: keyrootErrorOf(() => drain(provision(users, { runId, ...options }))) };
+    };
+
+    it("list is refused unless it is iterable", async () => {
+      for (const users of [undefined, null, 7, "text", {}, () => undefined]) {
+        const { made, outcome } = run(users, {});
+        const error = await outcome;
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+        expect(error?.message).to.match(
+          /^The list of users must be an array or an \(async\) iterable of users, but is /,
+        );
+        expect(made.state.requests).to.equal(0);
+      }
+    });
+
+    it("options are named if they are wrong", async () => {
+      for (const [option, value] of [
+        ["context", 7],
+        ["concurrency", "8"],
+        ["onProgress", {}],
+        ["signal", {}],
+      ] as const) {
+        const error = await run([], { [option]: value }).outcome;
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+        expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+      }
+    });
+
+    it("malformed users are outcomes with an error", async () => {
+      const { partner } = counting();
+      const users = [null, 7, [], {}, { userID }, { userID, region: 7 }, { userID, region: "us-west-2", context: 7 }];
+      const codes: string[] = [];
+      for await (const outcome of partner.provision(users as never[], { runId, context: "phone", concurrency: 1 })) {
+        codes.push("error" in outcome ? outcome.error.code : "token");
+      }
+      const invalid = "ARGUMENT_INVALID";
+      expect(codes).to.deep.equal([invalid, invalid, invalid, "USER_ID_INVALID", invalid, invalid, invalid]);
+    });
+  });
+});

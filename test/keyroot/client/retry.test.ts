@@ -1,0 +1,98 @@
+import { expect } from "chai";
+import { mock } from "node:test";
+import { withRetry } from "../../../packages/keyroot/src/client/retry.ts";
+import {
+  ArgumentError,
+  type KeyrootError,
+  ServiceError,
+  TransportError,
+} from "../../../packages/keyroot/src/errors.ts";
+import { failure } from "../../support/support.ts";
+
+const unreachable = new TransportError("UNREACHABLE", "no answer");
+const busy = (retryAfter?: number) => new ServiceError(503, "UNAVAILABLE", "busy", { retryAfter });
+
+describe("withRetry", () => {
+  /** Fails with these errors and then succeeds, without waiting. Returns the waits in ms. */
+  const waitsAfter = async (errors: readonly KeyrootError[], random: number) => {
+    const waits: (number | undefined)[] = [];
+    const randomness = mock.method(Math, "random", () => random);
+    const timers = mock.method(globalThis, "setTimeout", (resolve: () => void, ms?: number) => {
+      waits.push(ms);
+      queueMicrotask(resolve);
+    });
+    const left = [...errors];
+    const send = () => {
+      const error = left.shift();
+      return error === undefined ? Promise.resolve("done") : Promise.reject(error);
+    };
+    try {
+      expect(await withRetry(send, { retries: errors.length })).to.equal("done");
+    } finally {
+      timers.mock.restore();
+      randomness.mock.restore();
+    }
+    return waits;
+  };
+
+  it("waits a random time up to 0.3 s before the first retry, up to twice as long before each next, up to 10 s", async () => {
+    const errors = new Array<KeyrootError>(8).fill(unreachable);
+    const longest = await waitsAfter(errors, 1 - Number.EPSILON);
+    expect(longest.map((ms) => Math.round(ms ?? NaN))).to.deep.equal([
+      300, 600, 1200, 2400, 4800, 9600, 10_000, 10_000,
+    ]);
+    expect(await waitsAfter(errors, 0)).to.deep.equal(errors.map(() => 0));
+  });
+
+  it("waits exactly as long as the service asks, up to 30 s", async () => {
+    expect(await waitsAfter([busy(0), busy(2), busy(30), busy(86_400)], 0.5)).to.deep.equal([0, 2000, 30_000, 30_000]);
+  });
+
+  it("sends once if there are no retries, and throws the last error", async () => {
+    let attempts = 0;
+    const send = () => {
+      attempts++;
+      return Promise.reject(unreachable);
+    };
+    expect(await failure(withRetry(send, { retries: 0 }))).to.equal(unreachable);
+    expect(attempts).to.equal(1);
+  });
+
+  for (const error of [
+    new ArgumentError("ARGUMENT_INVALID", "wrong"),
+    new TransportError("ABORTED", "enough"),
+    new TransportError("SERVICE_ANSWER_INVALID", "no JSON"),
+    new TransportError("REDIRECT_REFUSED", "elsewhere"),
+    new TransportError("ANSWER_TOO_LARGE", "large"),
+    new ServiceError(500, "DEFECT", "defect"),
+    new TypeError("a defect"),
+    new RangeError("a defect"),
+  ]) {
+    it(`does not repeat after ${error.name} ${"code" in error ? error.code : ""}`, async () => {
+      let attempts = 0;
+      const send = () => {
+        attempts++;
+        return Promise.reject(error);
+      };
+      expect(await failure(withRetry(send, { retries: 3 }))).to.equal(error);
+      expect(attempts).to.equal(1);
+    });
+  }
+
+  it("stops waiting when the signal aborts", async () => {
+    const controller = new AbortController();
+    let attempts = 0;
+    const send = () => {
+      attempts++;
+      queueMicrotask(() => {
+        controller.abort(new Error("enough"));
+      });
+      return Promise.reject(busy(30));
+    };
+    const error = await failure(withRetry(send, { retries: 3, signal: controller.signal }));
+    expect(error)
+      .to.include({ name: "TransportError", code: "ABORTED" })
+      .and.have.nested.property("cause.message", "enough");
+    expect(attempts).to.equal(1);
+  });
+});

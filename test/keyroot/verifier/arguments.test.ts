@@ -1,0 +1,185 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { inspect } from "node:util";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { makeProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import { makeBundle } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
+import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { CONTRACT, plainBundle } from "../../../fixtures/plainBundle.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
+import { play } from "../../support/play.ts";
+
+/** What plain JavaScript can pass. */
+type Loose = (...args: unknown[]) => Promise<unknown>;
+type Options = Record<string, unknown>;
+
+describe("the arguments of the verifier", () => {
+  const file = makeMerkleFile(sampleRecords(3));
+  const [{ userID }] = file.records as [KeyRecord];
+  const { answers, fetchFrom, options: place } = play(file);
+  const { bundle, blockHash } = plainBundle(makeProof(file, userID));
+
+  /** Valid options, and how many requests were sent with them. */
+  const counted = () => {
+    const state = { requests: 0, options: {} as Options };
+    const answer = fetchFrom(answers);
+    const fetch: typeof globalThis.fetch = (...request) => {
+      state.requests++;
+      return answer(...request);
+    };
+    state.options = { ...place, fetch, limits: { timeoutMs: 1000 } };
+    return state;
+  };
+
+  /** Each function with its options as its only loose argument. */
+  const functions: Record<string, (options: unknown) => Promise<unknown>> = {
+    verifyPublicKey: (options) => (verifyPublicKey as Loose)(userID, options),
+    verifyMany: (options) => (verifyMany as Loose)([{ userID }], options),
+    makeBundle: (options) => (makeBundle as Loose)(userID, options),
+    verifyBundle: (options) => (verifyBundle as Loose)(bundle, options, { blockHash }),
+  };
+  const bundleQuery = { userID, chainId: 1, contract: CONTRACT };
+
+  for (const [name, call] of Object.entries(functions)) {
+    describe(`${name}'s options`, () => {
+      for (const missing of [undefined, null, "options", 7, []]) {
+        it(`are refused if they are ${JSON.stringify(missing)}`, async () => {
+          const error = await keyrootErrorOf(() => call(missing));
+          expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+          expect(error?.message).to.match(/^The options must be an object with chainId and contract, but /);
+        });
+      }
+    });
+  }
+
+  /** Each option, and a part of the message that says what it must be. */
+  const OPTIONS: Record<string, RegExp> = {
+    rpc: /^The option rpc must be /,
+    chainId: /^The option chainId must be a whole number, 1 or more, but is /,
+    contract: /^The option contract must be an address, 0x and 40 hex digits, but is /,
+    merkleUrl: /^The option merkleUrl must be an http\(s\) /,
+    codeHash: /^The option codeHash must be a hash, 0x and 64 lowercase hex digits, but is /,
+    quorum: /^The option quorum must be a whole number, 1 to 1, but is /,
+    blockHash: /^The option blockHash must be a hash, 0x and 64 lowercase hex digits, but is /,
+    lightClient: /^The option lightClient must be true or false, but is /,
+    storageProof: /^The option storageProof must be true or false, but is /,
+    block: /^The option block must be latest, safe or finalized, but is /,
+    maxAgeMs: /^The option maxAgeMs must be a whole number, 0 or more, but is /,
+    usersSlot: /^The option usersSlot must be a whole number, 0 or more, but is /,
+    limits: /^The option limits must be an object, but is /,
+    signal: /^The option signal must be an AbortSignal, but is /,
+    fetch: /^The option fetch must be a function, but is /,
+    now: /^The option now must be a function, but is /,
+    cache: /^The option cache(?:\.get)? must be /,
+  };
+  /** Values of WRONG_VALUES that are right for an option. */
+  const RIGHT: Record<string, (value: unknown) => boolean> = {
+    lightClient: (value) => typeof value === "boolean",
+    storageProof: (value) => typeof value === "boolean",
+    limits: (value) => Object.prototype.toString.call(value) !== "[object Null]" && isPlainObject(value),
+    fetch: (value) => typeof value === "function",
+    now: (value) => typeof value === "function",
+    cache: (value) => value instanceof Map,
+  };
+
+  for (const [option, message] of Object.entries(OPTIONS)) {
+    it(`name the option ${option} and what it must be, before any request`, async () => {
+      const callers = option === "cache" ? ["verifyMany"] : ["verifyPublicKey", "verifyMany"];
+      for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
+        for (const name of callers) {
+          const state = counted();
+          const error = await keyrootErrorOf(() => functions[name]?.({ ...state.options, [option]: value }));
+          expect(error, `${name} ${inspect(value)}`).to.include({ code: "ARGUMENT_INVALID" });
+          expect(error?.message).to.match(message);
+          expect(state.requests).to.equal(0);
+        }
+      }
+    });
+  }
+
+  it("name the limit that is wrong", async () => {
+    for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {
+      const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
+      expect(error?.message).to.match(
+        new RegExp(`^The option limits\\.${limit} must be a whole number, 1 to 2147483647, but is "1"\\.$`),
+      );
+    }
+  });
+
+  it("have the default where an option or a limit is undefined", async () => {
+    const { options } = counted();
+    const names = Object.keys(OPTIONS).filter((name) => !(name in options));
+    const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
+    const limits = { fileBytes: undefined, rpcBytes: undefined, timeoutMs: undefined };
+    expect(await functions["verifyPublicKey"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
+  });
+
+  describe("verifyMany's contacts", () => {
+    it("are refused unless they are an array of objects, before any request", async () => {
+      for (const contacts of [undefined, null, "contacts", {}, new Set(), [null], [undefined], ["text"], [[]]]) {
+        const state = counted();
+        const error = await keyrootErrorOf(() => (verifyMany as Loose)(contacts, state.options));
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+        expect(error?.message).to.match(/^(?:The list of contacts|contacts\[0\]) must be /);
+        expect(state.requests).to.equal(0);
+      }
+    });
+  });
+
+  describe("verifyBundle's trusted block", () => {
+    it("is refused unless it is an object with a hash", async () => {
+      for (const trusted of [null, "text", 7, [], { blockHash: 7 }, { blockHash: [blockHash] }]) {
+        const error = await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, trusted));
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      }
+    });
+  });
+
+  describe("whatever they are", () => {
+    const holds = (property: (value: unknown, option: string) => Promise<unknown>) =>
+      fc.assert(
+        fc.asyncProperty(junk, fc.constantFrom(...Object.keys(OPTIONS), "expectedPublicKey"), async (value, option) => {
+          await keyrootErrorOf(() => property(value, option));
+        }),
+        { numRuns: 500 },
+      );
+
+    for (const [name, call] of Object.entries(functions)) {
+      const valid = () => (name === "verifyBundle" ? bundleQuery : counted().options);
+
+      it(`${name} throws a KeyrootError or succeeds, with any options`, () => holds((value) => call(value)));
+
+      it(`${name} throws a KeyrootError or succeeds, with any value of any option`, () =>
+        holds((value, option) => call({ ...valid(), [option]: value })));
+    }
+
+    it("verifyPublicKey and makeBundle throw a KeyrootError or succeed, with any user id", () =>
+      holds(async (value) => {
+        await keyrootErrorOf(() => (verifyPublicKey as Loose)(value, counted().options));
+        return (makeBundle as Loose)(value, counted().options);
+      }));
+
+    it("verifyMany throws a KeyrootError or succeeds, with any contacts", () =>
+      holds(async (value) => {
+        await keyrootErrorOf(() => (verifyMany as Loose)(value, counted().options));
+        await keyrootErrorOf(() => (verifyMany as Loose)([value], counted().options));
+        await keyrootErrorOf(() => (verifyMany as Loose)([{ userID: value }], counted().options));
+        return (verifyMany as Loose)([{ userID, expectedPublicKey: value }], counted().options);
+      }));
+
+    it("verifyBundle and parseBundle throw a KeyrootError or succeed, with any bundle and block", () =>
+      holds(async (value) => {
+        await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { blockHash }));
+        await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, value));
+        return parseBundle(value);
+      }));
+  });
+});
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

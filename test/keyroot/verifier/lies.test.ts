@@ -1,0 +1,148 @@
+import { expect } from "chai";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { sampleUserID } from "../../../fixtures/samples.ts";
+import {
+  type Block,
+  describeOnChains,
+  forged,
+  late,
+  lieAboutBlock,
+  lieAboutContract,
+  nameOf,
+  other,
+  type Pair,
+  resultOf,
+  userID,
+  ZERO,
+} from "../../support/fiveEndpoints.ts";
+import type { Lie } from "../../support/lyingEndpoint.ts";
+
+describeOnChains("against lies", (chain) => {
+  // docs/threat-model.md has this table: the result if this many endpoints lie about the contract, or invent a block.
+  const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
+    ["endpoint", false, 1, "lie", "lie"],
+    ["endpoint", true, 1, "PROOF_INVALID", "lie"],
+    ["light-client", false, 1, "lie", "lie"],
+    ["light-client", true, 1, "PROOF_INVALID", "lie"],
+    ["pinned", false, 1, "lie", "HEADER_MISMATCH"],
+    ["pinned", true, 1, "PROOF_INVALID", "HEADER_MISMATCH"],
+    ["quorum", false, 1, "truth", "truth"],
+    ["quorum", false, 2, "truth", "truth"],
+    ["quorum", false, 3, "lie", "lie"],
+    ["quorum", true, 1, "truth", "truth"],
+    ["quorum", true, 2, "truth", "truth"],
+    ["quorum", true, 3, "truth", "lie"],
+  ];
+  for (const [anchor, storageProof, liars, onContract, onBlock] of table) {
+    const pair = { anchor, storageProof };
+    const who = anchor === "quorum" ? `${liars} of 5 endpoints` : "the endpoint";
+    for (const [claim, root] of Object.entries({ "another key": `0x${forged.tree.root}`, "no key": ZERO })) {
+      const lie = root === ZERO ? "NOT_PUBLISHED" : "lie";
+      const resultFor = (expected: string) => (expected === "lie" ? lie : expected);
+
+      it(`${nameOf(pair)}: ${who} about the contract, claiming ${claim}: ${onContract}`, async () => {
+        const state = await chain.inventState(root);
+        chain.letLie((...call) => lieAboutContract(state, ...call), liars);
+        expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onContract));
+      });
+
+      it(`${nameOf(pair)}: ${who} about the block, claiming ${claim}: ${onBlock}`, async () => {
+        const state = await chain.inventState(root);
+        chain.letLie((...call) => lieAboutBlock(state, ...call), liars);
+        expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onBlock));
+      });
+    }
+  }
+
+  describe("about a header", () => {
+    const change = (change: (block: Block) => unknown): Lie => {
+      return async (method, params, truth) =>
+        method.startsWith("eth_getBlockBy") ? change((await truth(method, params)) as Block) : truth(method, params);
+    };
+    const lies: [string, Lie, code: string, pinned?: string][] = [
+      ["with another hash", change((block) => ({ ...block, hash: ZERO })), "HEADER_MISMATCH", "truth"],
+      ["without a hash", change((block) => ({ ...block, hash: null })), "HEADER_MISMATCH", "truth"],
+      ["with a hash that is not text", change((b) => ({ ...b, hash: { toString: 1 } })), "HEADER_MISMATCH", "truth"],
+      ["with another number", change((block) => ({ ...block, number: "0x1" })), "HEADER_MISMATCH"],
+      ["with another time", change((block) => ({ ...block, timestamp: "0x1" })), "HEADER_MISMATCH"],
+      ["with another state root", change((block) => ({ ...block, stateRoot: ZERO })), "HEADER_MISMATCH"],
+      ["without a field", change((block) => ({ ...block, nonce: undefined })), "HEADER_INVALID"],
+      ["that is not an object", change(() => "0x"), "HEADER_INVALID"],
+      ["that is null", change(() => null), "RPC_ANSWER_INVALID"],
+    ];
+    for (const [what, lie, code, pinned = code] of lies) {
+      for (const storageProof of [false, true]) {
+        it(`${what}: ${code}, ${storageProof ? "proven" : "not proven"}`, async () => {
+          for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
+            chain.letLie(lie, 1);
+            const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
+            expect(await resultOf(options), anchor).to.equal(anchor === "pinned" ? pinned : code);
+          }
+        });
+      }
+    }
+
+    const old = change(() => chain.earlier);
+
+    it("of another block than the pinned one: HEADER_MISMATCH", async () => {
+      for (const storageProof of [false, true]) {
+        chain.letLie(old, 1);
+        expect(await resultOf(chain.optionsFor({ anchor: "pinned", storageProof }))).to.equal("HEADER_MISMATCH");
+      }
+    });
+
+    it("of an old block: STALE_BLOCK, if the options limit its age", async () => {
+      const options = chain.optionsFor({ anchor: "endpoint", storageProof: true });
+      chain.letLie(old, 1);
+      const now = () => (Number(chain.earlier.timestamp) + 60) * 1000;
+      expect(await resultOf({ ...options, now }, late)).to.equal("NOT_PUBLISHED");
+      expect(await resultOf({ ...options, now, maxAgeMs: 59_999 }, late)).to.equal("STALE_BLOCK");
+    });
+  });
+
+  describe("about a proof", () => {
+    interface Proof {
+      accountProof: string[];
+      storageProof: [{ proof: string[] }];
+    }
+    const answerProof = (prove: (contract: string, truth: RpcCall) => unknown): Lie => {
+      return (method, params, truth) =>
+        method === "eth_getProof" ? prove(params[0] as string, truth) : truth(method, params);
+    };
+    const of = (user: string, at?: string) => (contract: string, truth: RpcCall) =>
+      truth("eth_getProof", [contract, [slotOfUser(user, USERS_SLOT)], at ?? chain.head.number]);
+    const change = (change: (proof: Proof) => unknown) => async (contract: string, truth: RpcCall) =>
+      change((await of(userID)(contract, truth)) as Proof);
+
+    const lies: [string, (contract: string, truth: RpcCall) => unknown][] = [
+      ["of another user", of(other.userID)],
+      ["of a user without a key", of(sampleUserID(9))],
+      ["of an earlier block", (...call) => of(userID, chain.earlier.number)(...call)],
+      ["of another contract", (_, truth) => of(userID)(chain.olderContract, truth)],
+      ["without nodes", change(() => ({ accountProof: [], storageProof: [{ proof: [] }] }))],
+      [
+        "without its last node",
+        change((proof) => ({ ...proof, storageProof: [{ proof: proof.storageProof[0].proof.slice(0, -1) }] })),
+      ],
+      ["that is null", () => null],
+    ];
+    for (const [what, prove] of lies) {
+      it(`${what}: PROOF_INVALID`, async () => {
+        for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
+          chain.letLie(answerProof(prove), 1);
+          expect(await resultOf(chain.optionsFor({ anchor, storageProof: true })), anchor).to.equal("PROOF_INVALID");
+        }
+      });
+
+      it(`${what}: truth if one endpoint of a quorum has a valid proof, otherwise QUORUM_NOT_REACHED`, async () => {
+        const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
+        chain.letLie(answerProof(prove), 4);
+        expect(await resultOf(options)).to.equal("truth");
+        chain.letLie(answerProof(prove), 5);
+        expect(await resultOf(options)).to.equal("QUORUM_NOT_REACHED");
+      });
+    }
+  });
+});

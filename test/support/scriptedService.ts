@@ -1,0 +1,30 @@
+import { makeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { samplePublicKeys, sampleUserID } from "../../fixtures/samples.ts";
+
+export const userID = sampleUserID(1);
+export const [publicKey] = samplePublicKeys as [Uint8Array];
+export const tokenID = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
+
+const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
+const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null };
+const fields = {
+  ...{ status: 201, user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32) },
+  ...{ token: `kru_us-west-2_${"x".repeat(43)}`, tokens: [metadata], next: null, ...metadata },
+  ...{ state: "pending", pubKey, keyID },
+};
+
+/** One answer with the fields of the answers to all operations: every client method accepts it. */
+export const ANSWER = { ...fields, users: [fields] };
+
+const JWT = `e30.${Buffer.from('{"iat":1,"exp":2}').toString("base64url")}.c2ln`;
+
+/** Options of a client whose service exchanges tokens, and sends this answer to every other operation. */
+export function scriptedService(status = 200, body: string | Uint8Array<ArrayBuffer> = JSON.stringify(ANSWER)) {
+  const fetch: typeof globalThis.fetch = (url) =>
+    Promise.resolve(
+      (url as string).endsWith("/auth/jwt")
+        ? new Response(JSON.stringify({ jwt: JWT }))
+        : new Response(body, { status }),
+    );
+  return { baseUrl: "https://keys.example", bizId: "biz_1", retries: 0, fetch };
+}
