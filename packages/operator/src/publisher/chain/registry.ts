@@ -1,10 +1,11 @@
 import { TransportError, VerificationError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import { encodeAddMerkleTreeRoot, readMerkleTreeRoots, slotOfUser, USERS_SLOT } from "keyroot/registry";
+import { encodeAddMerkleTreeRoot, readMerkleTreeRoots } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import type { RetryOptions } from "../retry.ts";
 import { type BlockTag, Chain, type Receipt, spell, toHash, toHex, toLogs, toNumber } from "./chain.ts";
 import { readRegistry, registryAbi } from "./registryAbi.ts";
+import { slotsOfUsers } from "./slotsOfUsers.ts";
 
 /** A root and the users that get it in one call of `addMerkleTreeRoot`. */
 export interface RootBatch {
@@ -101,8 +102,7 @@ export class Registry {
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
     const call = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
     if (!withAccessList) return call;
-    const storageKeys = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
-    return { ...call, accessList: [{ address: this.contract, storageKeys }] };
+    return { ...call, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 
   /** The gas that a call would use now. @throws TransportError RPC_ERROR, also if the node rejects the call */
