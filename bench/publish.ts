@@ -1,9 +1,9 @@
 /**
- * What it takes to publish a million users on a local chain by one command: the publisher's own process, its CPU time and
- * memory, stage by stage, beside the limits that it is held to; and the gas of a user beside what no contract goes below.
+ * Measures how one command publishes a million users on a local chain: CPU time and memory of the publisher's process, per
+ * stage, with their limits; and the gas per user, compared with the least gas that any contract needs.
  *
- * `npm run bench:publish` prints and records the figures in bench/publish.json; a number of users may follow. It reads
- * /proc, so it needs Linux.
+ * `npm run bench:publish [users]` prints the figures, and writes them to bench/publish.json. It reads /proc, so it needs
+ * Linux.
  */
 import hre from "hardhat";
 import { spawn } from "node:child_process";
@@ -13,17 +13,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { makeKeyRecord, serializeKeyRecord } from "keyroot/identity";
-import { generateKeyPair } from "keyroot/identity";
-import { randomUserID, userIDToBytes } from "keyroot/identity";
+import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord, userIDToBytes } from "keyroot/identity";
 import { startStack } from "@keyroot/operator/stack";
 
-/** What the publisher's process may take for a million users. */
+/** The limits for the publisher's process. */
 const LIMITS = { cpuSecondsPerMillion: 60, residentMB: 600 };
 const USERS = Number(process.argv[2] ?? 1_000_000);
-/** As many are published without an access list, for their gas alone. */
+/** How many users are published without an access list, to measure their gas. */
 const PLAIN_USERS = 1400;
-/** A fresh key takes a millisecond, and no check looks at two of them. */
+/** Users share keys: a new key takes a millisecond, and no check compares two of them. */
 const KEYS = 1000;
 /** Linux counts CPU time in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100;
@@ -55,7 +53,7 @@ try {
   const plain = await publish(records, "never");
   const figures = {
     machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    // Where others work on it, too, CPU time itself is longer.
+    // On a busy machine, even CPU time is longer.
     loadAtStart,
     command: `npm run bench:publish${USERS === 1_000_000 ? "" : ` ${USERS}`}`,
     users: USERS,
@@ -92,27 +90,27 @@ async function writeRecords(path: string, count: number): Promise<void> {
   await once(file.end(), "close");
 }
 
-/** Runs the command and watches its process. */
+/** Runs the command and measures its process. */
 async function publish(records: string, accessList: "auto" | "never") {
   const hardhat = "node_modules/hardhat/dist/src/cli.js";
-  const words = ["keyroot", "publish", "--records", records, "--plan", join(dir, "plan"), "--access-list", accessList];
+  const args = ["keyroot", "publish", "--records", records, "--plan", join(dir, "plan"), "--access-list", accessList];
   const start = performance.now();
-  const child = spawn(process.execPath, [hardhat, ...words, "--json"], { stdio: ["ignore", "pipe", "inherit"] });
-  const look = (): Sample => ({ ...sampleOf(child.pid ?? 0), wallSeconds: (performance.now() - start) / 1000 });
-  let last = look();
+  const child = spawn(process.execPath, [hardhat, ...args, "--json"], { stdio: ["ignore", "pipe", "inherit"] });
+  const sample = (): Sample => ({ ...sampleOf(child.pid ?? 0), wallSeconds: (performance.now() - start) / 1000 });
+  let last = sample();
   const watch = setInterval(() => {
-    const now = look();
-    // A process that has ended, and was not waited for yet, has no memory any more.
+    const now = sample();
+    // A process that has ended has no memory any more.
     if (now.residentMB > 0) last = now;
   }, SAMPLE_MS);
-  const begins: ({ stage: string } & Sample)[] = [{ stage: "starting, reading records", ...look() }];
+  const begins: ({ stage: string } & Sample)[] = [{ stage: "starting, reading records", ...sample() }];
   const ratios: number[] = [];
   const gasPerUser: number[] = [];
   let transactions = 0;
   for await (const line of createInterface({ input: child.stdout })) {
     const { event, stage, userIDs = [], gasUsed = 0, error } = JSON.parse(line) as Event;
     if (error !== undefined) throw new Error(error.message);
-    if (event === "stage" && stage !== undefined) begins.push({ stage, ...look() });
+    if (event === "stage" && stage !== undefined) begins.push({ stage, ...sample() });
     if (event !== "published") continue;
     transactions++;
     if (userIDs.length !== 700) continue;
@@ -134,10 +132,10 @@ async function publish(records: string, accessList: "auto" | "never") {
   return { transactions, stages, total, mostResidentMB: round(last.residentMB), gas };
 }
 
-/** CPU time so far, and the most memory so far, of a process; of the last look, where it has ended. */
+/** A process's CPU time and peak memory so far. */
 function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // After the name in brackets, from the third field on: user and system time are the 14th and 15th.
+  // The fields after the name in brackets start with the third: user and system time are the 14th and 15th.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return {
@@ -146,7 +144,7 @@ function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
   };
 }
 
-/** What no contract that stores a root for each of these users goes below: transaction, cold slots from zero, calldata. */
+/** The least gas of any contract that stores a root per user: transaction, cold slots from zero, calldata. */
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));
   return 21_000 + 22_100 * userIDs.length + bytes.reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

@@ -139,7 +139,7 @@ describeOnBoth("commands with a chain", (startChain) => {
       const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
       expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
       const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
-      expect(reason).to.match(/^block \d+ is to be under 999 more blocks; no block is$/);
+      expect(reason).to.match(/^block \d+ is not final yet \(1000 confirmations\); no block is final$/);
       expect(await readUserCount()).to.equal(1);
     });
 

@@ -9,12 +9,11 @@ import {
   fetchOwner,
   readMerkleTreeRoots,
   ROOT_ADDED_TOPIC,
-  slotOfUser,
-  USERS_SLOT,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import type { RetryOptions } from "../retry.ts";
 import { type BlockTag, Chain, type Receipt, spell } from "./chain.ts";
+import { slotsOfUsers } from "./slotsOfUsers.ts";
 
 /** A root and the users that get it in one call of `addMerkleTreeRoot`. */
 export interface RootBatch {
@@ -111,8 +110,7 @@ export class Registry {
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
     const call = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
     if (!withAccessList) return call;
-    const storageKeys = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
-    return { ...call, accessList: [{ address: this.contract, storageKeys }] };
+    return { ...call, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 
   /** The gas that a call would use now. @throws TransportError RPC_ERROR, also if the node rejects the call */

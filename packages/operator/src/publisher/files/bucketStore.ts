@@ -123,7 +123,8 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Reads an object.
-   * @returns its bytes; if it has more than `maxBytes`, a beginning longer than that; undefined if there is no such object
+   * @returns its bytes; if there are more than `maxBytes`, only the first ones, but more than `maxBytes`; undefined if there
+   * is no such object
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {

@@ -13,7 +13,7 @@ export interface FinalityWait {
   timeoutMs: number;
   /** How often to poll the chain, in ms. */
   pollMs: number;
-  /** Receives what the wait is for, once, if the block is not final at the first poll. */
+  /** Receives a description of the wait, once, if the block is not final at the first poll. */
   report: (reason: string) => void;
 }
 
@@ -36,14 +36,14 @@ export async function waitForFinality(
   for (;;) {
     const final = await newestFinal(chain, finality);
     if (final >= target) return finality === "finalized" ? "finalized" : final;
-    const newest = final < 0 ? "no block yet" : `up to block ${final}`;
-    if (last === undefined) report(`block ${target} must be final (${required}); final is ${newest}`);
+    const newest = final < 0 ? "no block is final" : `the newest final block is ${final}`;
+    if (last === undefined) report(`block ${target} is not final yet (${required}); ${newest}`);
     if (final !== last) progressAt = performance.now();
     last = final;
     if (performance.now() - progressAt > timeoutMs) {
       const message =
         `The roots are in block ${target}, which is not final yet (${required}), and no block became final for ` +
-        `${timeoutMs} ms. Final is ${newest}. Publish again to continue waiting, or require fewer confirmations.`;
+        `${timeoutMs} ms (${newest}). Publish again to continue waiting, or require fewer confirmations.`;
       throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
     }
     await sleep(pollMs);

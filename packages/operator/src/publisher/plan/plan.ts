@@ -8,7 +8,7 @@ import type { RootBatch } from "../chain/registry.ts";
 export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
-  /** The hash of the chain's first block: 0x and 64 lowercase hex digits. It tells local chains with one chain id apart. */
+  /** The hash of the chain's first block: 0x and 64 lowercase hex digits. Local chains may share a chain id, but not this. */
   genesisHash: string;
   /** The registry's address: 0x and 40 lowercase hex digits. */
   contract: string;

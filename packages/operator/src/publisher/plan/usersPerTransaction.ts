@@ -10,7 +10,7 @@ const EXTRA_USERS = 2;
 
 /**
  * Finds how many users one transaction can publish: the node must be able to estimate it, and a block must hold it. Limits
- * differ between chains and forks, so the node is asked. Estimates with worst-case ids (no zero byte), so any real batch of
+ * differ between chains and forks, so the node decides. Estimates with worst-case ids (no zero byte), so any real batch of
  * this size fits.
  * @param max the most users to try
  * @returns 1 to `max`

@@ -175,6 +175,6 @@ function startOf(row: number): number {
 
 function at<T>(list: ArrayLike<T>, i: number): T {
   const item = list[i];
-  if (item === undefined) throw new RangeError(`There is no item ${i} of ${list.length}.`);
+  if (item === undefined) throw new RangeError(`The index ${i} is out of range: the length is ${list.length}.`);
   return item;
 }

@@ -1,7 +1,8 @@
-import { getAddress, id } from "ethers";
+import { getAddress } from "ethers";
 import { ArgumentError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { describeValue, isObject } from "keyroot/input";
+import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
 /** The calls that a Safe, as the registry's owner, has to make. */
@@ -110,7 +111,7 @@ export function toSafeBatchFiles(
  */
 export function safeBatchChecksum(file: { meta: object }): string {
   const meta = Object.fromEntries(Object.entries(file.meta).filter(([key]) => key !== "checksum"));
-  return id(serialize({ ...file, meta: { ...meta, name: null } }));
+  return keccak256(serialize({ ...file, meta: { ...meta, name: null } }));
 }
 
 function serialize(value: unknown): string {

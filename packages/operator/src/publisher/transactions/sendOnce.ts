@@ -16,7 +16,7 @@ export interface SendResult {
 }
 
 /**
- * Sends a transaction once. An answer that leaves open whether the node has it is no error: the chain will show it.
+ * Sends a transaction once. If the answer does not say whether the node has it, that is not an error: the chain will show it.
  * @throws the error of `send` if the node rejects the transaction permanently
  */
 export async function sendOnce(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {
