@@ -1,9 +1,10 @@
 /**
- * The partner service under load, beside two others over the same PostgreSQL in the same run: its token exchange beside
- * the refresh grant of oidc-provider, its creation of users beside pgbench doing the same inserts. Then both at a fixed
- * rate below the peak.
+ * Measures the partner service under load, in comparison over the same PostgreSQL in the same run: its token exchange with the
+ * refresh grant of oidc-provider, its creation of users with pgbench and the same inserts. Then both at a fixed rate below the
+ * peak.
  *
- * `npm run bench:service` prints and records the figures in bench/service.json; `-- --quick` prints those of a short run.
+ * `npm run bench:service` prints the figures and writes them to bench/service.json. `-- --quick` only prints those of a short
+ * run.
  */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
@@ -11,9 +12,9 @@ import { cpus } from "node:os";
 import pMap from "p-map";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { startChild } from "../fixtures/childProcess.ts";
-import { keyrootSettings, makePartner, post, startKeyroot } from "../fixtures/service/serviceProcess.ts";
+import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
-import type { OidcOrder, OidcReady } from "./service/oidcProvider.ts";
+import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
 
 const QUICK = process.argv.includes("--quick");
@@ -21,11 +22,11 @@ const ROUNDS = QUICK ? 1 : 5;
 const SECONDS = QUICK ? 2 : 4;
 const OPEN_LOOP_SECONDS = QUICK ? 5 : 60;
 const TOKENS = QUICK ? 200 : 10_000;
-/** How many clients at once; the claims are about the one in the middle. */
+/** Numbers of concurrent clients. The claims are about the middle one. */
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;
-/** Connections to the database: no client ever waits for one. */
+/** Connections to the database: as many as clients, so that no client waits for one. */
 const CONNECTIONS = 64;
 const REGION = "us-west-2";
 
@@ -33,7 +34,7 @@ const REGION = "us-west-2";
 interface Contender {
   origin: string;
   requests: Requests;
-  /** What its process has spent so far, in µs. */
+  /** Returns the processor time that its process has used, in µs. */
   cpu: () => Promise<number>;
 }
 
@@ -43,11 +44,11 @@ const postgres = await startPostgres({
   settings: { shared_buffers: "512MB", max_wal_size: "4GB", max_connections: 300 },
 });
 cleanup.defer(() => postgres.stop());
-const settings = await keyrootSettings(postgres, CONNECTIONS);
-const { DATABASE_URL: databaseUrl } = settings;
+const environment = await serviceEnvironment(postgres, CONNECTIONS);
+const { DATABASE_URL: databaseUrl } = environment;
 const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
 
-const keyroot = await startOurs();
+const keyroot = await startKeyroot();
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
 for (const contender of Object.values(contenders)) await measure(contender, CLAIM, 2);
@@ -72,7 +73,7 @@ const figures = {
   database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
   command: "npm run bench:service",
   claims: {
-    what: `of ${CLAIM} clients, exchange beside oidc-provider's, both with JWTs signed by Ed25519`,
+    what: `with ${CLAIM} clients: exchange, relative to oidc-provider, both with JWTs signed by Ed25519; creation, relative to pgbench`,
     exchangeTimes: { measured: times(exchange, "oidcProviderJwt"), goal: 3 },
     creationTimes: { measured: times(creation, "pgbench"), goal: 0.5 },
     openLoopErrors: {
@@ -83,30 +84,30 @@ const figures = {
     },
   },
   closedLoop: {
-    what: `by number of clients: median of ${ROUNDS} rounds of ${SECONDS} s each, by turns; requests a second, ms until the answer, µs of processor that the server took a request, share of a core that the load took`,
+    what: `by number of clients: median of ${ROUNDS} alternating rounds of ${SECONDS} s; requests per second, ms per response, µs of the server's processor time per request, share of a core that the load used`,
     exchange,
     creation,
   },
   openLoop: {
-    what: `requests due at ${SHARE_OF_PEAK * 100} % of the peak for ${OPEN_LOOP_SECONDS} s; ms from when one was due`,
+    what: `requests at ${SHARE_OF_PEAK * 100} % of the peak rate for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
     ...openLoops,
   },
 };
 process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
 if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
 
-/** The service, with a partner, and users who each have a refresh token. */
-async function startOurs(): Promise<{ exchange: Contender; creation: Contender }> {
-  const service = cleanup.use(await startKeyroot(settings));
+/** Starts the service, with a partner and users who have a refresh token each. */
+async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {
+  const service = cleanup.use(await startServiceProcess(environment));
   const { origin } = service;
   const cpu = () => service.cpu();
-  const { bizID: biz_id, jwt: bearer } = await makePartner(origin, settings.KEYROOT_ADMIN_TOKEN);
+  const { bizID: biz_id, accessToken } = await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN);
   const exchangeOfOne = async () => {
     const user_id_hex = randomBytes(20).toString("hex");
-    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { bearer });
+    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { accessToken });
     const user = { user_id_hex, context: "phone" };
-    const made = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { bearer });
-    return JSON.stringify({ biz_id, token: made.body["token"] });
+    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { accessToken });
+    return JSON.stringify({ biz_id, token: created.body["token"] });
   };
   const bodies = await pMap(Array.from({ length: TOKENS }), exchangeOfOne, { concurrency: CLAIM });
   const headers = { "content-type": "application/json" };
@@ -118,7 +119,7 @@ async function startOurs(): Promise<{ exchange: Contender; creation: Contender }
       cpu,
       requests: {
         path: "/v1/authdBizSrv/users/create",
-        headers: { ...headers, authorization: `Bearer ${bearer}` },
+        headers: { ...headers, authorization: `Bearer ${accessToken}` },
         bodies: [creation],
         status: 201,
       },
@@ -126,19 +127,19 @@ async function startOurs(): Promise<{ exchange: Contender; creation: Contender }
   };
 }
 
-/** oidc-provider, with as many refresh tokens of each form. */
+/** Starts oidc-provider, with the same number of refresh tokens for each form of access tokens. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
   const child = cleanup.use(
-    startChild<OidcOrder | { cpu: true }, unknown>(new URL("service/oidcProvider.ts", import.meta.url)),
+    startChild<OidcRequest | { cpu: true }, unknown>(new URL("service/oidcProvider.ts", import.meta.url)),
   );
-  const ready = await child.ask({ databaseUrl, connections: CONNECTIONS, tokens: TOKENS });
-  const { origin, forms } = ready as OidcReady;
+  const started = await child.send({ databaseUrl, connections: CONNECTIONS, tokens: TOKENS });
+  const { origin, forms } = started as StartedOidcProvider;
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const cpu = async () => (await child.ask({ cpu: true })) as number;
+  const cpu = async () => (await child.send({ cpu: true })) as number;
   return mapValues(forms, (bodies) => ({ origin, cpu, requests: { path: "/token", headers, bodies, status: 200 } }));
 }
 
-/** What pgbench does: the two inserts of a user's creation, with the same columns, indexes and answers. */
+/** Runs the two inserts of a user's creation in pgbench, with the same columns, indexes and results. */
 async function sameInserts(clients: number, commits: "each committed by itself" | "committed together") {
   const inserts = `
 INSERT INTO user_ids (user_id, biz_id, region) VALUES (md5(:id::text), 'biz_00000000000000000000000', '${REGION}')
@@ -155,27 +156,27 @@ ${commits === "committed together" ? `BEGIN;${inserts}\nCOMMIT;` : inserts}
 
 async function measure({ origin, requests, cpu }: Contender, connections: number, seconds = SECONDS) {
   const before = await cpu();
-  const measured = await load.ask({ origin, requests: [requests], connections, seconds });
-  const spent = (await cpu()) - before;
-  refuseErrors(measured);
+  const measured = await load.send({ origin, requests: [requests], connections, seconds });
+  const used = (await cpu()) - before;
+  throwOnErrors(measured);
   const { perSecond, p50, p99, loadCores } = measured;
-  return { perSecond, p50, p99, serverMicros: Math.round(spent / (perSecond * seconds)), loadCores };
+  return { perSecond, p50, p99, serverMicros: Math.round(used / (perSecond * seconds)), loadCores };
 }
 
 async function openLoop({ origin, requests }: Contender, peak: Figures = {}) {
   const rate = Math.floor((peak["perSecond"] ?? NaN) * SHARE_OF_PEAK);
   const plan = { origin, requests: [requests], connections: CONNECTIONS, seconds: OPEN_LOOP_SECONDS, rate };
-  return { rate, ...(await load.ask(plan)) };
+  return { rate, ...(await load.send(plan)) };
 }
 
-function refuseErrors({ errors }: Measured): void {
+function throwOnErrors({ errors }: Measured): void {
   if (Object.keys(errors).length > 0) throw new Error(`There were errors: ${JSON.stringify(errors)}.`);
 }
 
 type Figures = Record<string, number>;
 type Rounds<Name extends string> = Record<number, Record<Name, Figures[]>>;
 
-/** For each number of clients, each measure as often as there are rounds, always by turns: whatever else the machine does befalls all alike. */
+/** Measures everything in alternating rounds, for each number of clients, so that other load of the machine affects all alike. */
 async function inRounds<Name extends string>(
   clients: number[],
   measuresOf: (clients: number) => Record<Name, () => Promise<Figures>>,
@@ -206,7 +207,7 @@ function medians(all: Figures[]): Figures {
   });
 }
 
-/** How often Keyroot did it while the other one did it once. */
+/** How many times as fast Keyroot is as the other one. */
 function times<Name extends string>(all: Record<number, Record<Name | "keyroot", Figures>>, other: Name): number {
   const perSecond = (name: Name | "keyroot") => all[CLAIM]?.[name]["perSecond"] ?? NaN;
   return round(perSecond("keyroot") / perSecond(other));

@@ -1,8 +1,8 @@
 /**
- * Kills services that publish by SIGKILL, at random moments: two of them over one PostgreSQL, while users register their
- * keys. `npm run kill:publishing [kills]`, 50 by default, half of them on Hardhat's chain and half on Anvil where there is
- * one. At the end every key that was acknowledged must have exactly one root, every root its file, as judged by code that
- * shares nothing with the publisher. It prints one line of JSON, and exits with 1 when anything is not as it should be.
+ * Kills services that publish: two over one PostgreSQL, by SIGKILL at random times, while users register keys.
+ * `npm run kill:publishing [kills]`, 50 by default, half of them on Hardhat's chain and half on Anvil if it is installed. At
+ * the end, every acknowledged key must have exactly one root, and every root its file. Prints one line of JSON. Exit code 1 if
+ * anything is wrong.
  */
 import { sql } from "drizzle-orm";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -10,48 +10,50 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { REGIONS } from "keyroot/identity";
-import { type Database, openDatabases } from "@keyroot/operator/service";
-import { PublicKeyStore } from "@keyroot/operator/service";
-import { publisherLeases } from "@keyroot/operator/service";
+import { type Database, openDatabases, PublicKeyStore, publisherLeases } from "@keyroot/operator/service";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { hasAnvil, startAnvil } from "../fixtures/anvil/anvil.ts";
 import { stopMining } from "../fixtures/anvil/anvilControl.ts";
 import type { Deployment } from "../fixtures/publisher/deployment.ts";
 import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
 import { deployOn, startHardhat } from "../fixtures/freshRegistry.ts";
-import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../fixtures/service/serviceProcess.ts";
-import { judgePublished } from "./killing/judgePublished.ts";
-import { UsersAtWork } from "./killing/usersAtWork.ts";
+import {
+  createPartner,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../fixtures/service/serviceProcess.ts";
+import { UserWorkload } from "./killing/userWorkload.ts";
+import { verifyPublished } from "./killing/verifyPublished.ts";
 
-/** What each service does whenever it is not publishing: it waits a moment, and publishes whatever waits. */
+/** Each service publishes whenever keys are unpublished, with a short pause in between. */
 const SCHEDULE = { every: 0.1, atLeast: 1 };
 const SERVICES = 2;
 const CONNECTIONS = 4;
 const WORKERS = 4;
-/** How long a worker rests between two users, in ms. */
-const REST = 20;
-/** How long a block takes, in ms. Within the longest, another takes over what the killed one has under way. */
-const BLOCK = { least: 100, most: 4000 };
-/** How long both services are at work before a kill, in ms: any moment in between. */
-const WORK = { least: 50, most: 1500 };
-/** How long they have for what is left in the end, in ms. */
-const PATIENCE = 60_000;
+/** How long a worker pauses between two users. */
+const PAUSE_MS = 20;
+/** The time between blocks: long enough that another service takes over transactions of the killed one in progress. */
+const BLOCK_MS = { min: 100, max: 4000 };
+/** How long both services run before a kill: a random time in this range. */
+const WORK_MS = { min: 50, max: 1500 };
+/** How long the services may take to publish the remaining keys. */
+const TIMEOUT_MS = 60_000;
 
-/** What came of it. */
-export interface Outcome extends Pick<UsersAtWork, "acknowledged" | "interrupted" | "findings"> {
+export interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
   kills: number;
-  /** How many of those killed were publishing then: the lease was theirs. */
-  killedAtWork: number;
-  /** How many roots were added. */
+  /** How many of the killed services held the publisher's lease. */
+  killedWhilePublishing: number;
+  /** The number of added roots. */
   roots: number;
-  /** How many files no root was added for: the one who had stored them was killed before the plan was kept. */
+  /** Files whose root was not added: their publisher was killed before it stored its plan. */
   filesWithoutRoot: number;
 }
 
 /**
- * Kills one of two publishing services so many times.
- * @param rpcUrl a chain's endpoint, which holds the key of its first account
- * @param createDatabase makes an empty database, and tells its address
+ * Kills one of two publishing services repeatedly.
+ * @param rpcUrl an endpoint that signs for its first account
+ * @param createDatabase creates an empty database and returns its URL
  */
 export async function killPublishers(
   kills: number,
@@ -62,53 +64,53 @@ export async function killPublishers(
   const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const field = await openField(rpcUrl, join(folder, "files"));
-  cleanup.use(await mineByTheClock(field.call));
-  const settings = {
-    ...(await keyrootSettings({ createDatabase, folder }, CONNECTIONS)),
+  cleanup.use(await mineInIntervals(field.call));
+  const environment = {
+    ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
     KEYROOT_RPC_URL: rpcUrl,
     KEYROOT_CONTRACT: field.contract,
     KEYROOT_FILES: field.merkleDir,
   };
-  const databases = cleanup.use(await openDatabases({ url: settings.DATABASE_URL }));
-  await runAt(settings.DATABASE_URL, NOTE_TAKER);
+  const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
+  await runAt(environment.DATABASE_URL, RECORD_HOLDER);
   let starts = 0;
   const start = async () => {
     const name = `service-${starts++}`;
-    const { href } = Object.assign(new URL(settings.DATABASE_URL), { search: `application_name=${name}` });
-    return { name, ...(await startKeyroot({ ...settings, DATABASE_URL: href }, SCHEDULE)) };
+    const { href } = Object.assign(new URL(environment.DATABASE_URL), { search: `application_name=${name}` });
+    return { name, ...(await startServiceProcess({ ...environment, DATABASE_URL: href }, SCHEDULE)) };
   };
-  const services: (Keyroot & { name: string })[] = [];
+  const services: (ServiceProcess & { name: string })[] = [];
   cleanup.defer(async () => {
     for (const service of services) await service[Symbol.asyncDispose]();
   });
   services.push(...(await Promise.all(Array.from({ length: SERVICES }, start))));
   let requests = 0;
   const origin = () => services[requests++ % SERVICES]?.origin ?? "";
-  const users = new UsersAtWork(origin, await makePartner(origin(), settings.KEYROOT_ADMIN_TOKEN));
+  const workload = new UserWorkload(origin, await createPartner(origin(), environment.KEYROOT_ADMIN_TOKEN));
 
-  const working = new AbortController();
-  const work = Promise.all(Array.from({ length: WORKERS }, (_, i) => provisionUntil(working.signal, users, i)));
-  let killedAtWork = 0;
+  const ending = new AbortController();
+  const working = Promise.all(Array.from({ length: WORKERS }, (_, i) => provisionUntil(ending.signal, workload, i)));
+  let killedWhilePublishing = 0;
   try {
     for (let i = 0; i < kills; i++) {
-      await sleep(between(WORK));
+      await sleep(randomIn(WORK_MS));
       const victim = Math.floor(Math.random() * SERVICES);
       await services[victim]?.kill();
-      if (await runOut(databases.home, services[victim]?.name ?? "")) killedAtWork++;
+      if (await expireLeaseOf(databases.home, services[victim]?.name ?? "")) killedWhilePublishing++;
       services[victim] = await start();
     }
   } finally {
-    working.abort();
-    await work;
+    ending.abort();
+    await working;
   }
 
-  const { acknowledged, findings } = users;
-  const keys = new PublicKeyStore(databases);
-  await untilAllPublished(keys, findings);
-  const { rootOf, roots, filesWithoutRoot, ...judged } = await judgePublished(field, users.registered());
-  findings.push(...judged.findings);
-  await users.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
-  return { kills, killedAtWork, acknowledged, interrupted: users.interrupted, roots, filesWithoutRoot, findings };
+  const { acknowledged, findings } = workload;
+  await untilAllPublished(new PublicKeyStore(databases), findings);
+  const { rootOf, roots, filesWithoutRoot, ...published } = await verifyPublished(field, workload.registered());
+  findings.push(...published.findings);
+  await workload.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
+  const { interrupted } = workload;
+  return { kills, killedWhilePublishing, acknowledged, interrupted, roots, filesWithoutRoot, findings };
 }
 
 async function openField(rpcUrl: string, merkleDir: string): Promise<Deployment> {
@@ -118,13 +120,13 @@ async function openField(rpcUrl: string, merkleDir: string): Promise<Deployment>
   return { call, contract: await deployOn(call, owner), owner, merkleDir };
 }
 
-/** From now on a block comes when its time has come, as on a real chain. @returns ends that */
-async function mineByTheClock(call: RpcCall): Promise<AsyncDisposable> {
+/** Replaces automatic mining by blocks at random intervals, as on a real chain. @returns stops it */
+async function mineInIntervals(call: RpcCall): Promise<AsyncDisposable> {
   await stopMining(call);
   const ending = new AbortController();
   const mining = (async () => {
     while (!ending.signal.aborted) {
-      await sleep(between(BLOCK));
+      await sleep(randomIn(BLOCK_MS));
       await call("evm_mine", []);
     }
   })();
@@ -136,45 +138,44 @@ async function mineByTheClock(call: RpcCall): Promise<AsyncDisposable> {
   };
 }
 
-/** Registers one user after the other, by turns in each region. */
-async function provisionUntil(signal: AbortSignal, users: UsersAtWork, first: number): Promise<void> {
+/** Registers one user after the other, in alternating regions. */
+async function provisionUntil(signal: AbortSignal, workload: UserWorkload, first: number): Promise<void> {
   for (let i = first; !signal.aborted; i++) {
-    await users.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
-    await sleep(REST);
+    await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+    await sleep(PAUSE_MS);
   }
 }
 
-/** Anything in between. */
-function between({ least, most }: { least: number; most: number }): number {
-  return least + Math.random() * (most - least);
+function randomIn({ min, max }: { min: number; max: number }): number {
+  return min + Math.random() * (max - min);
 }
 
-/** Has the database note which service took the lease, by the name of its connections. */
-const NOTE_TAKER = `
-  ALTER TABLE publisher_leases ADD taken_by text;
-  CREATE FUNCTION note_taker() RETURNS trigger LANGUAGE plpgsql AS
-    $$ BEGIN NEW.taken_by := current_setting('application_name'); RETURN NEW; END $$;
-  CREATE TRIGGER note_taker BEFORE INSERT OR UPDATE OF fence ON publisher_leases
-    FOR EACH ROW EXECUTE FUNCTION note_taker()`;
+/** Makes the database record which service took the lease, by the name of its connections. */
+const RECORD_HOLDER = `
+  ALTER TABLE publisher_leases ADD held_by text;
+  CREATE FUNCTION record_holder() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN NEW.held_by := current_setting('application_name'); RETURN NEW; END $$;
+  CREATE TRIGGER record_holder BEFORE INSERT OR UPDATE OF fence ON publisher_leases
+    FOR EACH ROW EXECUTE FUNCTION record_holder()`;
 
-/** Lets the lease run out now, instead of in half a minute, where this service has it. @returns whether it had */
-async function runOut(home: Database, name: string): Promise<boolean> {
-  const had = await home
+/** Expires the lease now, instead of in 30 s, if this service holds it. @returns whether it did */
+async function expireLeaseOf(home: Database, name: string): Promise<boolean> {
+  const expired = await home
     .update(publisherLeases)
     .set({ until: sql`clock_timestamp()` })
-    .where(sql`taken_by = ${name} AND ${publisherLeases.until} > clock_timestamp()`)
+    .where(sql`held_by = ${name} AND ${publisherLeases.until} > clock_timestamp()`)
     .returning();
-  return had.length > 0;
+  return expired.length > 0;
 }
 
 async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Promise<void> {
-  const end = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
-    let waiting = 0;
-    for (const region of REGIONS) waiting += await keys.countUnpublished(region);
-    if (waiting === 0) return;
-    if (performance.now() > end) {
-      findings.push(`${waiting} keys still wait after ${PATIENCE / 1000} s`);
+    let unpublished = 0;
+    for (const region of REGIONS) unpublished += await keys.countUnpublished(region);
+    if (unpublished === 0) return;
+    if (performance.now() > deadline) {
+      findings.push(`${unpublished} keys are still unpublished after ${TIMEOUT_MS / 1000} s`);
       return;
     }
     await sleep(100);

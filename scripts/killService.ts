@@ -1,85 +1,90 @@
 /**
- * Kills the partner service or its PostgreSQL by SIGKILL while partners and users are at work, starts it again, and reads
- * back over the API everything that was ever acknowledged: `node scripts/killService.ts [rounds]`, 20 by default. Exit 1
- * when anything is missing or different.
+ * Kills the partner service and its PostgreSQL in turns by SIGKILL under load, starts each again, and reads back over the API
+ * everything that was acknowledged: `node scripts/killService.ts [rounds]`, 20 by default. Exit code 1 if anything is missing
+ * or different.
  */
 import { setTimeout } from "node:timers/promises";
 import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
-import { type Keyroot, keyrootSettings, makePartner, startKeyroot } from "../fixtures/service/serviceProcess.ts";
-import { UsersAtWork } from "./killing/usersAtWork.ts";
+import {
+  createPartner,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../fixtures/service/serviceProcess.ts";
+import { UserWorkload } from "./killing/userWorkload.ts";
 
-type Configuration = Awaited<ReturnType<typeof keyrootSettings>>;
+type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 
 const WORKERS = 8;
 const CONNECTIONS = 8;
 const REGION = "us-west-2";
-/** How long the others work before a kill, in ms: any moment in between. */
-const WORK = { least: 500, most: 1500 };
+/** How long the workload runs before a kill: a random time in this range. */
+const WORK_MS = { min: 500, max: 1500 };
 
-/** What came of it. */
-export interface Outcome extends Pick<UsersAtWork, "acknowledged" | "interrupted" | "findings"> {
-  /** Which was killed how often. */
+export interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
+  /** How often each was killed. */
   kills: { service: number; postgres: number };
 }
 
 /**
- * Kills service and PostgreSQL by turns, so many times in all, under load; and reads everything back after each kill.
- * @param settings of PostgreSQL, other than its own
+ * Kills service and PostgreSQL in turns under load, and reads everything back after each kill.
+ * @param rounds the number of kills
+ * @param settings further settings of PostgreSQL
  */
 export async function killUnderLoad(rounds: number, settings: PostgresOptions["settings"] = {}): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
   const postgres = await startPostgres({ fsync: true, settings });
   cleanup.defer(() => postgres.stop());
-  const configuration = await keyrootSettings(postgres, CONNECTIONS);
-  const world = new World(configuration, postgres, await startKeyroot(configuration));
-  cleanup.use(world);
-  const users = await world.open();
-  // A checkpoint writes what was set up, whatever the settings.
+  const environment = await serviceEnvironment(postgres, CONNECTIONS);
+  const target = cleanup.use(new KillTarget(environment, postgres, await startServiceProcess(environment)));
+  const workload = new UserWorkload(
+    () => target.origin,
+    await createPartner(target.origin, environment.KEYROOT_ADMIN_TOKEN),
+  );
+  // Writes the partner to disk, whatever the settings.
   await runAt(postgres.url, "CHECKPOINT");
   for (let round = 0; round < rounds; round++) {
-    await world.killOnce(round % 2 === 0 ? "service" : "postgres", users);
-    await users.readBack(() => ({ state: "pending" }));
+    await target.killUnderLoad(round % 2 === 0 ? "service" : "postgres", workload);
+    await workload.readBack(() => ({ state: "pending" }));
   }
-  const { acknowledged, interrupted, findings } = users;
-  return { kills: world.kills, acknowledged, interrupted, findings };
+  const { acknowledged, interrupted, findings } = workload;
+  return { kills: target.kills, acknowledged, interrupted, findings };
 }
 
-/** A service over its PostgreSQL. */
-class World implements AsyncDisposable {
+/** A service and its PostgreSQL. */
+class KillTarget implements AsyncDisposable {
   readonly kills: Outcome["kills"] = { service: 0, postgres: 0 };
-  readonly #configuration: Configuration;
+  readonly #environment: Environment;
   readonly #postgres: Postgres;
-  #service: Keyroot;
+  #service: ServiceProcess;
 
-  constructor(configuration: Configuration, postgres: Postgres, service: Keyroot) {
-    this.#configuration = configuration;
+  constructor(environment: Environment, postgres: Postgres, service: ServiceProcess) {
+    this.#environment = environment;
     this.#postgres = postgres;
     this.#service = service;
   }
 
-  /** Makes a partner, whose users are to be at work. */
-  async open(): Promise<UsersAtWork> {
-    const partner = await makePartner(this.#service.origin, this.#configuration.KEYROOT_ADMIN_TOKEN);
-    return new UsersAtWork(() => this.#service.origin, partner);
+  get origin(): string {
+    return this.#service.origin;
   }
 
-  /** Lets everybody work, kills one of the two in the middle of it, starts it again, and lets everybody come to an end. */
-  async killOnce(what: "service" | "postgres", users: UsersAtWork): Promise<void> {
-    let closing = false;
+  /** Runs the workload, kills one of the two processes at a random time, starts it again, and ends the workload. */
+  async killUnderLoad(process: "service" | "postgres", workload: UserWorkload): Promise<void> {
+    let ending = false;
     const worker = async () => {
-      while (!closing) await users.provision(REGION);
+      while (!ending) await workload.provision(REGION);
     };
     const working = Promise.all(Array.from({ length: WORKERS }, worker));
-    await setTimeout(WORK.least + Math.random() * (WORK.most - WORK.least));
-    if (what === "service") {
+    await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
+    if (process === "service") {
       await this.#service.kill();
-      this.#service = await startKeyroot(this.#configuration);
+      this.#service = await startServiceProcess(this.#environment);
     } else {
       await this.#postgres.kill();
       await this.#postgres.restart();
     }
-    this.kills[what]++;
-    closing = true;
+    this.kills[process]++;
+    ending = true;
     await working;
   }
 

@@ -1,37 +1,34 @@
-/**
- * The load of `npm run bench:service`, in a process of its own: it takes plans as messages and answers each with what it
- * measured.
- */
+/** The load generator of `npm run bench:service`, a separate process: it answers each plan with its measurements. */
 import { randomBytes } from "node:crypto";
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** In a body: 40 random hex digits, other ones for each request. */
+/** In a body: replaced by 40 random hex digits in each request. */
 export const RANDOM_USER_ID = "$RANDOM_USER_ID";
 
-/** A kind of request, all of them POST. */
+/** Requests of one kind, by POST. */
 export interface Requests {
   path: string;
   headers: Record<string, string>;
-  /** One of them is drawn for each request. */
+  /** Each request has a random one of these bodies. */
   bodies: string[];
   /** The status of success. */
   status: number;
 }
 
-/** What to send, the kinds in turn. */
+/** What to send, the kinds in turns. */
 export interface Plan {
   origin: string;
   requests: Requests[];
-  /** How many requests may be under way at once, each over a connection of its own. */
+  /** The number of concurrent requests, each over its own connection. */
   connections: number;
   seconds: number;
-  /** Requests a second that are due whether or not the ones before are answered; without, each connection sends on. */
+  /** Requests per second, independent of responses. If unset, each connection sends its next request after a response. */
   rate?: number;
 }
 
-/** What came of a plan; times in milliseconds, from when a request was due until its answer was read. */
+/** The result of a plan. Times are in ms, from when a request was due until its response was read. */
 export interface Measured {
   perSecond: number;
   errors: Record<string, number>;
@@ -39,7 +36,7 @@ export interface Measured {
   p99: number;
   p999: number;
   max: number;
-  /** How much of a core this process took: near 1, the load is what is slow. */
+  /** The share of a core that this process used. Near 1, the load generator is the bottleneck. */
   loadCores: number;
 }
 
@@ -71,7 +68,7 @@ async function run(plan: Plan): Promise<Measured> {
   };
 }
 
-/** Sends one request that was due at a time, in ms, and notes what comes of it. */
+/** Sends one request that was due at this time (ms), and records its result. */
 type Send = (due: number) => Promise<void>;
 
 function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, times: RecordableHistogram): Send {
@@ -81,26 +78,26 @@ function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, t
   };
   return async (due) => {
     const kind = kinds[sent++ % kinds.length];
-    if (kind === undefined) throw new Error("A plan has a kind of request.");
+    if (kind === undefined) throw new Error("The plan has no requests.");
     const { path, headers, bodies, status } = kind;
     const body = bodies[Math.floor(Math.random() * bodies.length)] ?? "";
     try {
-      const answer = await pool.request({
+      const response = await pool.request({
         method: "POST",
         path,
         headers,
         body: body.replace(RANDOM_USER_ID, () => randomBytes(20).toString("hex")),
       });
-      await answer.body.text();
-      if (answer.statusCode === status) times.record(Math.max(1, Math.round((performance.now() - due) * 1e6)));
-      else failed(String(answer.statusCode));
+      await response.body.text();
+      if (response.statusCode === status) times.record(Math.max(1, Math.round((performance.now() - due) * 1e6)));
+      else failed(String(response.statusCode));
     } catch (error) {
       failed((error as NodeJS.ErrnoException).code ?? String(error));
     }
   };
 }
 
-/** Every connection sends its next request when it has the answer to the last one. */
+/** Each connection sends its next request after the response to the previous one. */
 async function closedLoop({ connections, seconds }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
   const connection = async () => {
@@ -109,7 +106,7 @@ async function closedLoop({ connections, seconds }: Plan, send: Send): Promise<v
   await Promise.all(Array.from({ length: connections }, connection));
 }
 
-/** Requests arrive at a fixed rate. One that has to wait for a connection waits on its own time. */
+/** Requests are due at a fixed rate. Waiting for a free connection counts as response time. */
 async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<void> {
   const started = performance.now();
   const all: Promise<void>[] = [];

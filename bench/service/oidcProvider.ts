@@ -1,6 +1,6 @@
 /**
- * The reference of `npm run bench:service`: oidc-provider as an authorization server for one confidential client, in a
- * process of its own. It makes its refresh tokens, listens, and tells its parent where, and the forms to send.
+ * The reference of `npm run bench:service`, a separate process: oidc-provider as an authorization server for one confidential
+ * client. It creates refresh tokens, listens, and sends its URL and the forms that exchange the tokens to its parent.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";
@@ -10,36 +10,36 @@ import type { AddressInfo } from "node:net";
 import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from "oidc-provider";
 import { Pool } from "pg";
 import pMap from "p-map";
-import { firstOrder } from "../../fixtures/childProcess.ts";
+import { firstRequest } from "../../fixtures/childProcess.ts";
 import { createTable, PostgresAdapter } from "./oidcAdapter.ts";
 
 const FOUR_HOURS = 4 * 60 * 60;
 const YEAR = 365 * 24 * 60 * 60;
 const SCOPE = "api";
 
-/** The two forms of access tokens. A JWT is signed, and not stored; an opaque one is a row in the database. */
+/** The two forms of access tokens: a JWT is signed and not stored, an opaque token is a row in the database. */
 const RESOURCES = {
   jwt: "https://keyroot.example/jwt",
   opaque: "https://keyroot.example/opaque",
 } as const;
 
-/** What the parent sends first. */
-export interface OidcOrder {
+/** The first message of the parent. */
+export interface OidcRequest {
   databaseUrl: string;
   connections: number;
-  /** How many refresh tokens of each form. */
+  /** The number of refresh tokens for each form of access tokens. */
   tokens: number;
 }
 
-/** What it is told then. */
-export interface OidcReady {
+/** The response to it. */
+export interface StartedOidcProvider {
   origin: string;
-  /** Bodies of refresh grants. */
+  /** Bodies of refresh grants, by the form of the access token. */
   forms: Record<keyof typeof RESOURCES, string[]>;
 }
 
-const order = await firstOrder<OidcOrder>();
-const pool = new Pool({ connectionString: order.databaseUrl, max: order.connections });
+const request = await firstRequest<OidcRequest>();
+const pool = new Pool({ connectionString: request.databaseUrl, max: request.connections });
 await createTable(pool);
 
 const client = {
@@ -47,7 +47,7 @@ const client = {
   client_secret: randomBytes(32).toString("base64url"),
   grant_types: ["authorization_code", "refresh_token"],
   redirect_uris: ["https://keyroot.example/callback"],
-  // A confidential client: its refresh tokens are not rotated, by oidc-provider's default.
+  // By default, oidc-provider does not rotate the refresh tokens of confidential clients.
   token_endpoint_auth_method: "client_secret_post",
 } satisfies ClientMetadata;
 
@@ -81,14 +81,17 @@ const configuration: Configuration = {
 };
 const provider = new Provider(origin, configuration);
 const handle = provider.callback();
-server.on("request", (request, response) => void handle(request, response));
+server.on("request", (incoming, response) => void handle(incoming, response));
 
 const registered = await provider.Client.find(client.client_id);
 if (registered === undefined) throw new Error("The client is not registered.");
-const ready: OidcReady = { origin, forms: { jwt: await makeForms("jwt"), opaque: await makeForms("opaque") } };
+const ready: StartedOidcProvider = {
+  origin,
+  forms: { jwt: await makeForms("jwt"), opaque: await makeForms("opaque") },
+};
 process.send?.(ready);
 
-/** Makes refresh tokens, as after a user's consent, and the bodies that exchange them. */
+/** Creates refresh tokens, as after a user's consent, and returns the bodies that exchange them. */
 function makeForms(form: keyof typeof RESOURCES): Promise<string[]> {
   const one = async () => {
     const accountId = randomBytes(20).toString("hex");
@@ -110,5 +113,5 @@ function makeForms(form: keyof typeof RESOURCES): Promise<string[]> {
       refresh_token: await refreshToken.save(),
     }).toString();
   };
-  return pMap(Array.from({ length: order.tokens }), one, { concurrency: order.connections });
+  return pMap(Array.from({ length: request.tokens }), one, { concurrency: request.connections });
 }

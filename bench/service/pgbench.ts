@@ -7,25 +7,35 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** How long pgbench may take to connect, in seconds: it counts that as part of its time, though not of its rate. */
-const CONNECTING = 3;
+/** Added to the duration, because pgbench includes the time to connect in its duration, but not in its rate. */
+const CONNECT_SECONDS = 3;
 
-/** What one client of pgbench does over and over, and with how many of them. */
+/** A run of pgbench. */
 export interface PgbenchOptions {
   url: string;
-  /** Lines of pgbench's own language. */
+  /** The script that every client repeats, in pgbench's language. */
   script: string;
   clients: number;
   seconds: number;
 }
 
-/** Transactions a second, over connections that are already there, each statement prepared once. */
+/** Returns transactions per second, over established connections with prepared statements. */
 export async function pgbench({ url, script, clients, seconds }: PgbenchOptions): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "keyroot-pgbench-"));
   try {
     const file = join(folder, "script.sql");
     await writeFile(file, script);
-    const options = ["-n", "-M", "prepared", "-f", file, "-c", String(clients), "-T", String(seconds + CONNECTING)];
+    const options = [
+      "-n",
+      "-M",
+      "prepared",
+      "-f",
+      file,
+      "-c",
+      String(clients),
+      "-T",
+      String(seconds + CONNECT_SECONDS),
+    ];
     const { hostname, port, username, password, pathname } = new URL(url);
     const where = ["-h", hostname, "-p", port, "-U", username, pathname.slice(1)];
     const { stdout } = await run(findPgbench(), [...options, ...where], {
@@ -33,20 +43,21 @@ export async function pgbench({ url, script, clients, seconds }: PgbenchOptions)
     });
     const failed = /number of failed transactions: (\d+)/.exec(stdout)?.[1];
     const perSecond = /tps = ([\d.]+) \(without initial connection time\)/.exec(stdout)?.[1];
-    if (failed !== "0" || perSecond === undefined) throw new Error(`pgbench did not do it all:\n${stdout}`);
+    if (failed !== "0" || perSecond === undefined) throw new Error(`pgbench failed:\n${stdout}`);
     return Math.round(Number(perSecond));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-/** `pgbench (PostgreSQL) 15.4` or the like. */
+/** Such as `pgbench (PostgreSQL) 15.4`. */
 export function pgbenchVersion(): string {
   return execFileSync(findPgbench(), ["--version"], { encoding: "utf8" }).trim();
 }
 
 function findPgbench(): string {
   const [found] = globSync("/usr/lib/postgresql/*/bin/pgbench").sort().reverse();
-  if (found === undefined) throw new Error("There is no pgbench: apt-get install --no-install-recommends postgresql");
+  if (found === undefined)
+    throw new Error("pgbench is not installed. Run: apt-get install --no-install-recommends postgresql");
   return found;
 }

@@ -6,6 +6,6 @@ export type Partner = Pick<PartnerClientOptions, "bizId" | "serverToken">;
 
 /** A partner that the service knows. */
 export async function newPartner(service: TestService): Promise<Partner> {
-  const { bizID, refreshToken } = await service.makePartner();
+  const { bizID, refreshToken } = await service.createPartner();
   return { bizId: bizID, serverToken: refreshToken };
 }

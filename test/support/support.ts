@@ -1,9 +1,10 @@
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect, createServer, type Server } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+
+export { freePort, hold, portOf } from "../../fixtures/ports.ts";
 
 /** Gives every test of the surrounding `describe` a fresh folder. */
 export function temporaryFolder(): { readonly path: string } {
@@ -25,29 +26,6 @@ export function closedAfterEach(): <T extends { close(): unknown }>(opened: T) =
     all.push(opened);
     return opened;
   };
-}
-
-/** A server that does nothing but hold a port. */
-export async function hold(port: number): Promise<Server> {
-  const server = createServer();
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  return server;
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = await hold(0);
-  const port = portOf(server);
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-export function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening on a port");
-  return address.port;
 }
 
 /** Sends a request as it stands, past all that a proper client would tidy up, and returns the whole answer. */

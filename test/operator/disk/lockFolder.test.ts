@@ -16,7 +16,7 @@ describe("lockFolder", function () {
   const start = () => startChild<LockOrder, boolean>(new URL("../../support/lockProcess.ts", import.meta.url));
   const askAtOnce = (children: readonly Child<LockOrder, boolean>[]) => {
     const order = { dir: folder.path, at: Date.now() + AHEAD };
-    return Promise.all(children.map((child) => child.ask(order)));
+    return Promise.all(children.map((child) => child.send(order)));
   };
 
   it("gives a folder to one alone, also within a process, until that one gives it back", async () => {
@@ -64,11 +64,11 @@ describe("lockFolder", function () {
       await using next = start();
       for (let i = 0; i < 5; i++) {
         await using holder = start();
-        expect(await holder.ask({ dir: folder.path })).to.equal(true);
-        expect(await next.ask({ dir: folder.path })).to.equal(false);
+        expect(await holder.send({ dir: folder.path })).to.equal(true);
+        expect(await next.send({ dir: folder.path })).to.equal(false);
         await holder.kill();
-        expect(await next.ask({ dir: folder.path })).to.equal(true);
-        await next.ask({});
+        expect(await next.send({ dir: folder.path })).to.equal(true);
+        await next.send({});
       }
     });
 
@@ -76,7 +76,7 @@ describe("lockFolder", function () {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 300; i++) {
-        for (const child of [first, second]) await child.ask({});
+        for (const child of [first, second]) await child.send({});
         expect((await askAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
       }
     });
@@ -85,9 +85,9 @@ describe("lockFolder", function () {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {
-        for (const child of [first, second]) await child.ask({});
+        for (const child of [first, second]) await child.send({});
         await using holder = start();
-        expect(await holder.ask({ dir: folder.path })).to.equal(true);
+        expect(await holder.send({ dir: folder.path })).to.equal(true);
         await holder.kill();
         expect((await askAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
       }

@@ -1,11 +1,6 @@
 import { expect } from "chai";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import {
-  readConfig,
-  resolveConfig,
-  type ServiceConfig,
-  VARIABLES,
-} from "../../../packages/operator/src/service/config.ts";
+import { readConfig, resolveConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
 
 /** The lines of the error's message after the first: one per invalid variable or field. */
 function faultsOf(read: () => unknown): string[] {
@@ -181,7 +176,7 @@ describe("the service's configuration", () => {
     ];
     for (const [field, config] of invalid) {
       it(`names the field ${field} of ${JSON.stringify(config)}`, () => {
-        const faults = faultsOf(() => resolveConfig(config as ServiceConfig));
+        const faults = faultsOf(() => resolveConfig(config));
         expect(
           faults.some((fault) => fault.startsWith(`${field} `)),
           faults.join("\n"),

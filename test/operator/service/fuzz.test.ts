@@ -6,52 +6,55 @@ import { type Answer, expectProblem } from "../../support/service/caller.ts";
 import {
   goodBody,
   type JsonSchema,
-  makeWorld,
+  createTenant,
   type Operation,
   OPERATIONS,
-  type World,
+  type Tenant,
 } from "../../support/service/operations.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase, serviceOnPostgres } from "../../support/service/support.ts";
 
-/** How often each operation is asked: batches of requests that are under way together. */
+/** Requests per operation: batches of concurrent requests. */
 const BATCHES = 8;
-const BATCH = 10;
+const BATCH_SIZE = 10;
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const validators = new Map<JsonSchema, ValidateFunction>();
 
 describeOnEachDatabase("hostile requests", (service) => {
-  let world: World;
+  let tenant: Tenant;
   before(async () => {
-    world = await makeWorld(service);
+    tenant = await createTenant(service);
   });
 
   describe("bodies", () => {
     for (const operation of OPERATIONS) {
-      it(`of ${operation.path}, good and bad by its schema: never a defect`, async () => {
-        const token = world.tokens[operation.taker];
+      it(`for ${operation.path}, valid and invalid by its schema, never cause an internal error`, async () => {
+        const token = tenant.tokens[operation.tag];
         const carried = token === undefined ? {} : { token };
         const statuses = new Set<number>();
-        const bodies = fc.array(anyBody(operation, goodBody(operation, world)), { minLength: BATCH, maxLength: BATCH });
+        const bodies = fc.array(anyBody(operation, goodBody(operation, tenant)), {
+          minLength: BATCH_SIZE,
+          maxLength: BATCH_SIZE,
+        });
         const property = fc.asyncProperty(bodies, async (batch) => {
           await Promise.all(
             batch.map(async (body) => {
               const answer = await service.post(operation.path, body, carried);
-              check(operation, answer, body, world);
+              check(operation, answer, body, tenant);
               statuses.add(answer.status);
             }),
           );
         });
         await fc.assert(property, { numRuns: BATCHES });
-        // Not a test of refusals alone.
+        // Both valid and invalid bodies were sent.
         expect(statuses).to.include(400);
         expect([...statuses].some((status) => status !== 400)).to.equal(true);
       });
     }
 
-    it("that are no text: never a defect", async () => {
+    it("that are not text never cause an internal error", async () => {
       for (const operation of OPERATIONS) {
-        const token = world.tokens[operation.taker] ?? "none";
+        const token = tenant.tokens[operation.tag] ?? "none";
         for (const bytes of [
           [0xff, 0xfe],
           [0x7b, 0x00, 0x7d],
@@ -67,8 +70,8 @@ describeOnEachDatabase("hostile requests", (service) => {
       }
     });
 
-    it("show no part of a token in the refusal, wherever the token stands", async () => {
-      const { bizID, refreshToken } = world.partner;
+    it("with a token anywhere never cause an error that contains part of it", async () => {
+      const { bizID, refreshToken } = tenant.partner;
       const bodies = [
         `{"biz_id":"${bizID}","token":"${refreshToken}`,
         `{"biz_id":"${bizID}","token":"${refreshToken}"`,
@@ -91,7 +94,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       for (const body of bodies) {
         const answer = await service.post("/v1/public/auth/jwt", body);
         expectProblem(answer);
-        // 48 bits of the secret would be a part of it.
+        // Any 8 characters (48 bits) of the secret.
         for (let i = "krs_".length; i + 8 <= refreshToken.length; i++)
           expect(answer.text, body).not.to.include(refreshToken.slice(i, i + 8));
       }
@@ -101,7 +104,7 @@ describeOnEachDatabase("hostile requests", (service) => {
   describe("Idempotency-Key", () => {
     const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
 
-    it("is taken by the two operations that make tokens", () => {
+    it("is accepted by the two operations that create tokens", () => {
       expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
         "/v1/admin/serverTokens/create",
         "/v1/authdBizSrv/users/createRefreshToken",
@@ -109,18 +112,18 @@ describeOnEachDatabase("hostile requests", (service) => {
     });
 
     for (const operation of idempotent) {
-      it(`of any kind at ${operation.path}: never a defect`, async () => {
-        const token = world.tokens[operation.taker] ?? "";
+      it(`of any kind for ${operation.path} never causes an internal error`, async () => {
+        const token = tenant.tokens[operation.tag] ?? "";
         const key = fc.oneof(
           fc.stringMatching(/^[\x20-\x7e]{0,140}$/),
           fc.stringMatching(/^[\x21-\x7e]{32,128}$/),
           fc.stringMatching(/^[\x80-\xff\t]{30,40}$/),
         );
         const property = fc.asyncProperty(key, async (idempotencyKey) => {
-          const answer = await service.post(operation.path, goodBody(operation, world), { token, idempotencyKey });
-          check(operation, answer, idempotencyKey, world);
-          const isGood = /^[\x21-\x7e]{32,128}$/.test(idempotencyKey.trim());
-          if (!isGood) expectProblem(answer, [400, "IDEMPOTENCY_KEY_INVALID"]);
+          const answer = await service.post(operation.path, goodBody(operation, tenant), { token, idempotencyKey });
+          check(operation, answer, idempotencyKey, tenant);
+          const isValid = /^[\x21-\x7e]{32,128}$/.test(idempotencyKey.trim());
+          if (!isValid) expectProblem(answer, [400, "IDEMPOTENCY_KEY_INVALID"]);
           else expect(answer.status).to.be.below(300);
         });
         await fc.assert(property, { numRuns: 40 });
@@ -131,13 +134,13 @@ describeOnEachDatabase("hostile requests", (service) => {
 
 describe("hostile HTTP", () => {
   const service = serviceOnPostgres();
-  let world: World;
+  let tenant: Tenant;
   before(async () => {
-    world = await makeWorld(service);
+    tenant = await createTenant(service);
   });
 
   describe("content types", () => {
-    it("of any kind are refused, or the body is read as JSON: never a defect", async () => {
+    it("of any kind are rejected or read as JSON, and never cause an internal error", async () => {
       const type = fc.oneof(
         fc.stringMatching(/^[\x20-\x7e]{1,60}$/),
         fc.constantFrom(
@@ -152,18 +155,18 @@ describe("hostile HTTP", () => {
         ),
       );
       const [operation] = OPERATIONS;
-      if (operation === undefined) throw new Error("There is no operation.");
-      const body = goodBody(operation, world);
+      if (operation === undefined) throw new Error("The API has no operations.");
+      const body = goodBody(operation, tenant);
       const property = fc.asyncProperty(type, async (contentType) => {
         const headers = { "Content-Type": contentType };
-        check(operation, await service.post(operation.path, body, { headers }), contentType, world);
+        check(operation, await service.post(operation.path, body, { headers }), contentType, tenant);
       });
       await fc.assert(property, { numRuns: 60 });
     });
   });
 
   describe("paths and methods", () => {
-    it("that do not exist are unknown operations", async () => {
+    it("that do not exist are rejected as unknown operations", async () => {
       for (const path of [
         "/v1",
         "/v1/authdBizSrv/users/delete",
@@ -176,7 +179,7 @@ describe("hostile HTTP", () => {
         expectProblem(await service.post(path, {}), [404, "OPERATION_UNKNOWN"]);
     });
 
-    it("that are malformed are refused", async () => {
+    it("that are malformed are rejected", async () => {
       for (const path of ["/v1/%zz", "/%", "/%c0%ae", `/${"x".repeat(9000)}`, "/v1/public/auth/jwt%00"]) {
         const answer = await service.post(path, {});
         expectProblem(answer);
@@ -185,7 +188,7 @@ describe("hostile HTTP", () => {
     });
 
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
-      it(`of ${method} are not for operations`, async () => {
+      it(`with ${method} are rejected at operations`, async () => {
         for (const { path } of OPERATIONS) {
           const response = await fetch(service.url + path, { method });
           expect([path, response.status, response.headers.get("allow")]).to.deep.equal([path, 405, "POST"]);
@@ -201,42 +204,42 @@ describe("hostile HTTP", () => {
     const close = "Host: x\r\nConnection: close\r\n";
 
     const requests: [what: string, request: string][] = [
-      ["no HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
+      ["bytes that are not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"],
       ["an unknown method", `JUMP / HTTP/1.1\r\n${close}\r\n`],
       ["a strange method", `PROPFIND /v1/public/auth/jwt HTTP/1.1\r\n${close}\r\n`],
       ["TRACE", `TRACE / HTTP/1.1\r\n${close}\r\n`],
       ["no Host", "GET /healthzz HTTP/1.1\r\nConnection: close\r\n\r\n"],
-      ["another version", `GET / HTTP/3.0\r\n${close}\r\n`],
+      ["another HTTP version", `GET / HTTP/3.0\r\n${close}\r\n`],
       ["too many headers", `GET / HTTP/1.1\r\n${close}${"A: b\r\n".repeat(5000)}\r\n`],
       ["a header too large", `GET / HTTP/1.1\r\n${close}A: ${"b".repeat(20_000)}\r\n\r\n`],
-      ["a header's name that is none", `GET / HTTP/1.1\r\n${close}A b: c\r\n\r\n`],
+      ["an invalid header name", `GET / HTTP/1.1\r\n${close}A b: c\r\n\r\n`],
       ["two lengths", `POST / HTTP/1.1\r\n${close}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`],
       [
         "a length and chunks",
         `POST / HTTP/1.1\r\n${close}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       ],
-      ["a length that is none", `POST / HTTP/1.1\r\n${close}Content-Length: x\r\n\r\n{}`],
-      ["chunks that are none", `POST / HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
+      ["an invalid length", `POST / HTTP/1.1\r\n${close}Content-Length: x\r\n\r\n{}`],
+      ["invalid chunks", `POST / HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
       ["an expectation", `POST / HTTP/1.1\r\n${close}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
-      ["an absolute address", `GET http://elsewhere.test/ HTTP/1.1\r\n${close}\r\n`],
-      ["a path that is malformed", `GET /%zz HTTP/1.1\r\n${close}\r\n`],
+      ["an absolute URL", `GET http://elsewhere.test/ HTTP/1.1\r\n${close}\r\n`],
+      ["a malformed path", `GET /%zz HTTP/1.1\r\n${close}\r\n`],
       [
-        "a length that is too large",
+        "a length beyond the limit",
         `POST /v1/public/auth/jwt HTTP/1.1\r\n${close}Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{}`,
       ],
     ];
     for (const [what, request] of requests) {
-      it(`${what}: refused as a problem`, async () => {
+      it(`${what}: rejected with a problem`, async () => {
         const text = await sendRaw(service.url, request);
         expect(statusOf(text), text).to.be.within(400, 499);
         expect(text).not.to.match(/node_modules|\bat .*:\d+:\d+/);
-        // Node itself answers these two, with nothing but the status.
+        // Node itself rejects these two, with a status and no body.
         if (what !== "an expectation" && what !== "no Host")
           expect(text.toLowerCase()).to.include("content-type: application/problem+json");
       });
     }
 
-    it("any at all: never a defect, and the service goes on", async () => {
+    it("at random never cause an internal error, and the service continues", async () => {
       const line = fc.string({ unit: "binary", maxLength: 40 });
       const request = fc.tuple(
         fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),
@@ -257,22 +260,22 @@ describe("hostile HTTP", () => {
   });
 });
 
-/** No answer is a defect's, none shows a secret, and each is one that the operation's description has. */
-function check({ path, answers }: Operation, answer: Answer, sent: string, world: World): void {
+/** Checks that a response is no internal error, contains no secret, and matches the OpenAPI document. */
+function check({ path, responses }: Operation, answer: Answer, sent: string, tenant: Tenant): void {
   const what = `${path} ${JSON.stringify(sent.slice(0, 500))}: ${answer.status} ${answer.text}`;
   expect(answer.status, what).to.be.below(500);
   if (answer.status >= 400) {
     expectProblem(answer);
-    for (const secret of secretsOf(world)) expect(answer.text, what).not.to.include(secret);
+    for (const secret of secretsOf(tenant)) expect(answer.text, what).not.to.include(secret);
   }
-  const schema = answers.get(answer.status);
-  if (schema === undefined) throw new Error(`not described: ${what}`);
+  const schema = responses.get(answer.status);
+  if (schema === undefined) throw new Error(`The OpenAPI document lacks this response: ${what}`);
   const validate = validators.get(schema) ?? ajv.compile(schema);
   validators.set(schema, validate);
   expect(validate(answer.body), `${what}: ${JSON.stringify(validate.errors)}`).to.equal(true);
 }
 
-/** Values that have broken services before, as they stand in JSON. */
+/** JSON values that are known to break services. */
 const nastyText = fc.constantFrom(
   ...[
     "",
@@ -335,7 +338,7 @@ const nasty = fc.oneof(
   ),
 );
 
-/** Bodies of an operation: of its schema, near it, and far from it. */
+/** Bodies for an operation: valid, almost valid, and arbitrary ones. */
 function anyBody({ body: { properties = {} } }: Operation, good: Record<string, unknown>): fc.Arbitrary<string> {
   const members = Object.entries(properties).map(([name, schema]) =>
     fc
@@ -386,7 +389,7 @@ function anyBody({ body: { properties = {} } }: Operation, good: Record<string, 
   );
 }
 
-/** Values that a schema allows. */
+/** Values that match a schema. */
 function ofSchema({
   type,
   enum: choices,
@@ -402,7 +405,7 @@ function ofSchema({
       ...(minimum !== undefined && { min: minimum }),
       ...(maximum !== undefined && { max: maximum }),
     });
-  if (type !== "string") throw new Error(`The fuzzer knows no values of the type ${type ?? "none"}.`);
+  if (type !== "string") throw new Error(`Add values of type ${type ?? "undefined"} here.`);
   const form = pattern === undefined ? undefined : new RegExp(pattern, "u");
   if (form !== undefined && maxLength === undefined) return fc.stringMatching(form);
   const lengths = { minLength, ...(maxLength !== undefined && { maxLength }) };
@@ -410,7 +413,7 @@ function ofSchema({
   return form === undefined ? text : text.filter((value) => form.test(value));
 }
 
-function secretsOf({ partner, user, tokens }: World): string[] {
+function secretsOf({ partner, user, tokens }: Tenant): string[] {
   const jwts = Object.values(tokens).flatMap((token) => token ?? []);
   return [...jwts, partner.refreshToken, user.refreshToken, ADMIN_TOKEN];
 }

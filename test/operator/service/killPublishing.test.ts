@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { judgePublished } from "../../../scripts/killing/judgePublished.ts";
+import { verifyPublished } from "../../../scripts/killing/verifyPublished.ts";
 import { killPublishers } from "../../../scripts/killPublishing.ts";
 import { CompetingPublisher } from "../../../fixtures/publisher/competingPublisher.ts";
-import { sharedPostgres } from "../../../fixtures/postgres/shared.ts";
+import { sharedPostgres } from "../../support/sharedPostgres.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
-  // `npm run kill:publishing` does it 50 times.
-  it("lose no key and publish none twice when they are killed at random moments by kill -9", async () => {
+  // `npm run kill:publishing` kills 50 times.
+  it("lose no key and publish no key twice if they are killed at random times by kill -9", async () => {
     const chain = await startChain();
     try {
       const postgres = await sharedPostgres();
@@ -25,7 +25,7 @@ describeOnBoth("two services that publish", (startChain) => {
     }
   }).timeout(180_000);
 
-  describe("are judged by what", () => {
+  describe("are verified by a check that", () => {
     const fresh = freshRegistry(startChain);
     const [first = never(), second = never(), third = never(), fourth = never()] = sampleRecords(4);
     let publisher: CompetingPublisher;
@@ -34,14 +34,14 @@ describeOnBoth("two services that publish", (startChain) => {
       publisher = new CompetingPublisher(fresh);
       await publisher.publish([first, second]);
     });
-    const findings = async (...records: (typeof first)[]) => (await judgePublished(fresh, records)).findings;
+    const findings = async (...records: (typeof first)[]) => (await verifyPublished(fresh, records)).findings;
 
-    it("finds nothing where every key has one root, and every root its file", async () => {
+    it("finds nothing if every key has one root, and every root has its file", async () => {
       await publisher.publish([third]);
       expect(await findings(first, second, third)).to.deep.equal([]);
     });
 
-    it("finds a key that was lost", async () => {
+    it("finds a missing key", async () => {
       const [counts, lost] = await findings(first, second, third);
       expect(counts).to.equal("2 users have a root, 3 keys were to be published");
       expect(lost).to.equal(`The user ${third.userID} has no root.`);
@@ -59,7 +59,7 @@ describeOnBoth("two services that publish", (startChain) => {
       expect(await findings(...all)).to.deep.equal([`root ${root}: 2 users in its file, added for 1 and 1`]);
     });
 
-    it("finds a file that is missing, and one that has another key", async () => {
+    it("finds a missing file, and a file with a different key", async () => {
       const root = await publisher.publish([{ ...third, pubKey: fourth.pubKey, keyID: fourth.keyID }]);
       expect(await findings(first, second, third)).to.deep.equal([
         `The file ${root} has another key of ${third.userID}.`,
@@ -74,5 +74,5 @@ describeOnBoth("two services that publish", (startChain) => {
 });
 
 function never(): never {
-  throw new Error("there is none");
+  throw new Error("The sample is missing.");
 }

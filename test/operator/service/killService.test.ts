@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { killUnderLoad } from "../../../scripts/killService.ts";
 
 describe("kill -9 under load", () => {
-  // `npm run kill:service` does it 20 times.
-  it("of the service, and of its PostgreSQL, loses no acknowledged user, token or key", async function () {
+  // `npm run kill:service` kills 20 times.
+  it("of the service and of its PostgreSQL loses no acknowledged user, token or key", async function () {
     this.timeout(120_000);
     const { kills, acknowledged, interrupted, findings } = await killUnderLoad(2);
     expect(findings).to.deep.equal([]);
@@ -12,7 +12,7 @@ describe("kill -9 under load", () => {
     for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
   });
 
-  it("is seen to lose what a PostgreSQL acknowledges before it has written it", async function () {
+  it("is found to lose data that a PostgreSQL acknowledges before it writes them", async function () {
     this.timeout(120_000);
     const { findings } = await killUnderLoad(2, { synchronous_commit: "off", wal_writer_delay: "10s" });
     expect(findings).not.to.be.empty;

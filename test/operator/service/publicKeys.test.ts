@@ -7,7 +7,7 @@ import { describeOnEachDatabase } from "../../support/service/support.ts";
 
 const REGISTER = "/v1/authdUser/publicKey/register";
 const RECORD = "/v1/authdUser/record/get";
-const OF_FRIEND = "/v1/authdUser/publicKey/get";
+const OF_OTHER = "/v1/authdUser/publicKey/get";
 const USER_FIELDS = ["bucket", "created", "region", "salt", "stage", "user_id"];
 
 const [KEY, OTHER_KEY] = samplePublicKeys.map((key) => {
@@ -25,24 +25,24 @@ describeOnEachDatabase("public keys", (service) => {
   let user: TestUser;
   const register = (key: unknown, { jwt }: TestUser = user) => service.post(REGISTER, key, { token: jwt });
   const record = () => service.done(RECORD, {}, { token: user.jwt });
-  const ofFriend = (userID: string, { jwt }: TestUser): Promise<Answer> =>
-    service.post(OF_FRIEND, { user_id: userID }, { token: jwt });
+  const ofOther = (userID: string, { jwt }: TestUser): Promise<Answer> =>
+    service.post(OF_OTHER, { user_id: userID }, { token: jwt });
 
   before(async () => {
-    partner = await service.makePartner();
+    partner = await service.createPartner();
   });
   beforeEach(async () => {
-    user = await service.makeUser(partner, "eu-west-1");
+    user = await service.createUser(partner, "eu-west-1");
   });
 
   describe("a record", () => {
-    it("is without a key at first: unregistered", async () => {
+    it("of a new user has no key: unregistered", async () => {
       const body = await record();
       expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "state"].sort());
       expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });
     });
 
-    it("has the key from its registration on: pending, submitted with its root, published with its transaction", async () => {
+    it("has the key after registration: pending, then submitted with a root, then published with a transaction", async () => {
       await register(KEY);
       const pending = await record();
       expect(Object.keys(pending).sort()).to.deep.equal([...USER_FIELDS, "keyID", "pubKey", "state"].sort());
@@ -59,29 +59,31 @@ describeOnEachDatabase("public keys", (service) => {
   });
 
   describe("registration", () => {
-    it("answers the record", async () => {
+    it("returns the record", async () => {
       const answer = await register(KEY);
       expect(answer.status).to.equal(200);
       expect(answer.body).to.deep.equal(await record());
     });
 
-    it("of the same key again changes nothing", async () => {
+    it("of the same key again has no effect", async () => {
       const { text } = await register(KEY);
       service.ahead = 60_000;
       const again = await register(KEY);
       expect([again.status, again.text]).to.deep.equal([200, text]);
     });
 
-    it("of another key is refused, and the first stays", async () => {
+    it("of a different key is rejected, and the first key remains", async () => {
       await register(KEY);
       expectProblem(await register(OTHER_KEY), [409, "PUBLIC_KEY_REGISTERED"]);
       expect(await record()).to.include(KEY);
     });
 
-    it("of two keys at once lets one stand", async () => {
+    it("of two keys at once accepts one of them", async () => {
       const answers = await Promise.all([KEY, OTHER_KEY, KEY, OTHER_KEY].map((key) => register(key)));
-      const stands = await record();
-      const expected = [KEY, OTHER_KEY, KEY, OTHER_KEY].map(({ pubKey }) => (pubKey === stands["pubKey"] ? 200 : 409));
+      const registered = await record();
+      const expected = [KEY, OTHER_KEY, KEY, OTHER_KEY].map(({ pubKey }) =>
+        pubKey === registered["pubKey"] ? 200 : 409,
+      );
       expect(answers.map(({ status }) => status)).to.deep.equal(expected);
     });
 
@@ -93,53 +95,53 @@ describeOnEachDatabase("public keys", (service) => {
       ["a key of 104 bytes", keyOf(first.subarray(0, 104)), "PUBLIC_KEY_LENGTH"],
       ["an empty key", keyOf(new Uint8Array()), "PUBLIC_KEY_LENGTH"],
       ["a key of 108 bytes", keyOf(Uint8Array.of(...first, 1, 2, 3)), "TEXT_TOO_LONG"],
-      ["a compressed key's first byte", keyOf(changed(0, 2)), "PUBLIC_KEY_FORMAT"],
-      ["a coordinate that is the field's prime", keyOf(encode({ x: P, y: 34n })), "PUBLIC_KEY_FORMAT"],
-      ["a coordinate beyond the field", keyOf(encode({ x: P + base.x, y: base.y })), "PUBLIC_KEY_FORMAT"],
-      ["a point beside the curve", keyOf(changed(104, (first[104] ?? 0) ^ 1)), "PUBLIC_KEY_NOT_ON_CURVE"],
+      ["the first byte of a compressed key", keyOf(changed(0, 2)), "PUBLIC_KEY_FORMAT"],
+      ["a coordinate equal to the field's prime", keyOf(encode({ x: P, y: 34n })), "PUBLIC_KEY_FORMAT"],
+      ["a coordinate greater than the field's prime", keyOf(encode({ x: P + base.x, y: base.y })), "PUBLIC_KEY_FORMAT"],
+      ["a point that is not on the curve", keyOf(changed(104, (first[104] ?? 0) ^ 1)), "PUBLIC_KEY_NOT_ON_CURVE"],
       ["the identity", keyOf(encode(IDENTITY)), "PUBLIC_KEY_SMALL_ORDER"],
       ["a point of order 2", keyOf(encode(ofOrderTwo)), "PUBLIC_KEY_SMALL_ORDER"],
       ["a point of order 4", keyOf(encode(ofOrderFour)), "PUBLIC_KEY_SMALL_ORDER"],
       ["a point of order 8", keyOf(encode(ofOrderEight)), "PUBLIC_KEY_SMALL_ORDER"],
       ["a point of order 2n", keyOf(encode(add(multiply(5n, base), ofOrderTwo))), "PUBLIC_KEY_NOT_PRIME_ORDER"],
       ["a point of order 8n", keyOf(encode(add(multiply(N - 1n, base), ofOrderEight))), "PUBLIC_KEY_NOT_PRIME_ORDER"],
-      ["another key's id", { ...KEY, keyID: OTHER_KEY.keyID }, "KEY_ID_MISMATCH"],
+      ["the id of a different key", { ...KEY, keyID: OTHER_KEY.keyID }, "KEY_ID_MISMATCH"],
       ["an id of 15 bytes", { ...KEY, keyID: Buffer.alloc(15).toString("base64") }, "KEY_ID_INVALID"],
-      ["no id", { pubKey: KEY.pubKey }, "FIELD_MISSING"],
+      ["a key without an id", { pubKey: KEY.pubKey }, "FIELD_MISSING"],
       ["a key that is not base64", { ...KEY, pubKey: `${KEY.pubKey.slice(0, -1)}-` }, "BASE64_INVALID"],
       ["a key in hex", { ...KEY, pubKey: Buffer.from(first).toString("hex").slice(0, 139) }, "BASE64_INVALID"],
-      ["another user's id beside it", { ...KEY, user_id: "y".repeat(32) }, "FIELD_UNKNOWN"],
+      ["an additional user id", { ...KEY, user_id: "y".repeat(32) }, "FIELD_UNKNOWN"],
     ];
     for (const [what, key, code] of refusals) {
-      it(`refuses ${what}: ${code}`, async () => {
+      it(`rejects ${what}: ${code}`, async () => {
         expectProblem(await register(key), [400, code]);
         expect(await record()).to.include({ state: "unregistered" });
       });
     }
 
-    it("takes a key that other people made", async () => {
+    it("accepts a key that another implementation made", async () => {
       const [, , { pubKey, keyID } = KEY] = sampleRecords(3);
       expect((await register({ pubKey, keyID })).status).to.equal(200);
     });
   });
 
-  describe("a friend's", () => {
-    it("are told to users of the same partner, in any region", async () => {
+  describe("another user's", () => {
+    it("are returned to users of the same partner, in any region", async () => {
       await register(KEY);
-      const friend = await service.makeUser(partner, "us-west-2");
-      const { status, body } = await ofFriend(user.userID, friend);
+      const other = await service.createUser(partner, "us-west-2");
+      const { status, body } = await ofOther(user.userID, other);
       expect([status, body]).to.deep.equal([200, { user_id: user.userID, ...KEY, state: "pending" }]);
     });
 
-    it("are unknown before they are registered", async () => {
-      const friend = await service.makeUser(partner, "us-west-2");
-      expectProblem(await ofFriend(user.userID, friend), [404, "PUBLIC_KEY_UNKNOWN"]);
+    it("are unknown before registration", async () => {
+      const other = await service.createUser(partner, "us-west-2");
+      expectProblem(await ofOther(user.userID, other), [404, "PUBLIC_KEY_UNKNOWN"]);
     });
 
-    it("are not told to another partner's users, who hear the same of users that are not there", async () => {
+    it("are hidden from another partner's users, whose error is the same for users that do not exist", async () => {
       await register(KEY);
-      const stranger = await service.makeUser(await service.makePartner());
-      const answers = [await ofFriend(user.userID, stranger), await ofFriend("y".repeat(32), stranger)];
+      const stranger = await service.createUser(await service.createPartner());
+      const answers = [await ofOther(user.userID, stranger), await ofOther("y".repeat(32), stranger)];
       for (const answer of answers) expectProblem(answer, [404, "USER_UNKNOWN"]);
       const texts = answers.map(({ text, body }) => text.replace(body["instance"] as string, ""));
       expect(texts[0]).to.equal(texts[1]);
@@ -147,7 +149,7 @@ describeOnEachDatabase("public keys", (service) => {
   });
 });
 
-/** What registers these bytes, with the id that they have. */
+/** The body that registers these bytes, with their id. */
 function keyOf(bytes: Uint8Array): Registration {
   const keyID = Buffer.from(sha256(bytes).slice(0, 32), "hex").toString("base64");
   return { pubKey: Buffer.from(bytes).toString("base64"), keyID };

@@ -18,7 +18,7 @@ import { failure, temporaryFolder } from "../../support/support.ts";
 import { signalGroup, startKeyroot, untilGroupIsGone } from "../../support/commandLine.ts";
 import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
-describe("the lease of who publishes", () => {
+describe("the publisher's lease", () => {
   let databases: Databases;
   beforeEach(async () => {
     databases = await freshDatabases();
@@ -40,21 +40,21 @@ describe("the lease of who publishes", () => {
     return { fenced: await holding.promise, release: () => (release(), ended) };
   };
 
-  it("is one publisher's at a time, and the next one's when it is given back", async () => {
+  it("is held by one publisher at a time, and by the next one after its release", async () => {
     const first = await hold();
     expect(await failure(hold())).to.include({ code: "PUBLISHER_RUNNING" });
     await first.release();
     await (await hold()).release();
   });
 
-  it("is kept while its holder lives, however long its work takes", async () => {
+  it("is renewed while its holder works, however long that takes", async () => {
     const first = await hold(1);
     await sleep(2500);
     expect(await failure(hold(1))).to.include({ code: "PUBLISHER_RUNNING" });
     await first.release();
   });
 
-  it("passes on when its holder says nothing; what that one writes later is refused", async () => {
+  it("expires without renewals, and rejects what the old holder writes afterwards", async () => {
     const first = await hold(-1);
     const second = await hold();
     const write = (fenced: Fenced) =>
@@ -87,9 +87,9 @@ describeOnBoth("publishing from the service", (startChain) => {
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
   });
   const publisherOver = (open: Databases, signer?: Signer) => new KeyPublisher(open, chain(), signer);
-  const signerAway = (): Signer => ({
+  const unreachableSigner = (): Signer => ({
     address: fresh.owner,
-    sign: () => Promise.reject(new Error("the signer is away")),
+    sign: () => Promise.reject(new Error("the signer is unreachable")),
   });
   const rootsOf = (records: readonly KeyRecord[]) =>
     readMerkleTreeRoots(
@@ -98,7 +98,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       records.map(({ userID }) => userID),
     );
 
-  /** Registers keys, every other one in the other region. */
+  /** Registers keys, in alternating regions. */
   const register = async (records: readonly KeyRecord[]) => {
     const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
     const keys = new PublicKeyStore(databases);
@@ -111,7 +111,7 @@ describeOnBoth("publishing from the service", (startChain) => {
   const stateOf = async ({ userID }: KeyRecord, i: number) =>
     new PublicKeyStore(databases).get(REGIONS[i % 2] ?? REGIONS[0], userID);
 
-  it("publishes each region's keys into its own store, and says of each where it is", async () => {
+  it("publishes each region's keys in the region's store, and records root and transaction", async () => {
     const records = sampleRecords(5);
     await register(records);
     expect(await publisherOver(databases).countUnpublished()).to.equal(5);
@@ -128,26 +128,26 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
-  it("leaves a plan that it could not carry out submitted, and finishes it under the plan's own root", async () => {
+  it("leaves the keys of an interrupted plan submitted, and finishes the plan with its own root", async () => {
     const records = sampleRecords(3);
     await register(records);
-    const stuck = publisherOver(databases, signerAway());
-    expect(await failure(stuck.publish())).to.have.property("message", "the signer is away");
+    const stuck = publisherOver(databases, unreachableSigner());
+    expect(await failure(stuck.publish())).to.have.property("message", "the signer is unreachable");
     const submitted = await stateOf(records[0] ?? never(), 0);
     expect(submitted).to.include({ state: "submitted" });
     await publisherOver(databases).publish();
     expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: submitted?.root });
   });
 
-  it("makes a file of its plan anew that the store has lost, from what is registered", async () => {
+  it("rebuilds a lost file of its plan from the registered keys", async () => {
     const records = sampleRecords(2);
     await register(records);
-    await failure(publisherOver(databases, signerAway()).publish());
+    await failure(publisherOver(databases, unreachableSigner()).publish());
     const [name = ""] = await readdir(filesOf("us-west-2"));
     const path = `${filesOf("us-west-2")}/${name}`;
     const whole = await readFile(path, "utf8");
     await rm(path);
-    // Registered since: they are none of the plan's.
+    // Registered later, so not part of the plan.
     await register(sampleRecords(4).slice(2));
     const batches = await publisherOver(databases).publish();
     expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
@@ -155,7 +155,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await stateOf(records[0] ?? never(), 0)).to.include({ state: "published", root: name.slice(0, 64) });
   });
 
-  it("takes back what a reorganisation took, and publishes it again", async () => {
+  it("publishes keys again that a reorganization removed", async () => {
     const records = sampleRecords(2);
     await register(records);
     const snapshot = await fresh.call("evm_snapshot", []);
@@ -166,12 +166,12 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await rootsOf(records)).to.not.include(undefined);
   });
 
-  it("keeps a root that a user has from elsewhere", async () => {
+  it("records the root of a user whom another publisher published", async () => {
     const [record = never(), ...others] = sampleRecords(3);
     await register([record]);
     await publisherOver(databases).publish();
     const earlier = await stateOf(record, 0);
-    // Another database, as after a restore from a state before that.
+    // A new database, as after a restore from an older backup.
     const restored = await freshDatabases();
     await databases[Symbol.asyncDispose]();
     databases = restored;
@@ -181,7 +181,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
   });
 
-  it("publishes by itself what users registered, with serve --every", async () => {
+  it("publishes on schedule with serve --every", async () => {
     const records = sampleRecords(2);
     await register(records);
     const keys = `${folder.path}/keys.json`;
@@ -203,5 +203,5 @@ describeOnBoth("publishing from the service", (startChain) => {
 });
 
 function never(): never {
-  throw new Error("there is none");
+  throw new Error("The sample is missing.");
 }

@@ -7,7 +7,7 @@ const LIMIT = 10;
 const LIST = "/v1/authdBizSrv/users/list";
 const EXCHANGE = "/v1/public/auth/jwt";
 
-describe("the limit of rate", () => {
+describe("the rate limit", () => {
   let url: string;
   let unlimited: TestService;
   let closing: AsyncDisposableStack;
@@ -21,7 +21,7 @@ describe("the limit of rate", () => {
   });
   afterEach(() => closing.disposeAsync());
 
-  /** A service with connections of its own, as a process of its own has them. */
+  /** A service with its own connections, like a separate process. */
   async function replica(options: TestServiceOptions = {}): Promise<TestService> {
     const databases: Databases = closing.use(await openDatabases({ url, connections: 4 }));
     await databases.migrate();
@@ -31,9 +31,9 @@ describe("the limit of rate", () => {
   }
   const list = (service: TestService, { jwt }: TestPartner) => service.post(LIST, {}, { token: jwt });
 
-  it("is shared by all replicas: so many requests a minute, and not one more", async () => {
+  it("is shared by all replicas, and exact", async () => {
     const [a, b] = [await replica(), await replica()];
-    const partner = await unlimited.makePartner();
+    const partner = await unlimited.createPartner();
     const answers = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, i) => list(i % 2 ? a : b, partner)));
     const passed = answers.filter(({ status }) => status === 200);
     const refused = answers.filter(({ status }) => status !== 200);
@@ -42,9 +42,9 @@ describe("the limit of rate", () => {
     for (const service of [a, b]) expectProblem(await list(service, partner), [429, "RATE_LIMITED"]);
   });
 
-  it("says in Retry-After how long to wait: at most the minute", async () => {
+  it("sends the remaining seconds of the minute as Retry-After", async () => {
     const service = await replica();
-    const partner = await unlimited.makePartner();
+    const partner = await unlimited.createPartner();
     const started = Date.now();
     for (let i = 0; i < LIMIT; i++) expect((await list(service, partner)).status).to.equal(200);
     const { headers } = await list(service, partner);
@@ -53,62 +53,62 @@ describe("the limit of rate", () => {
     expect(seconds).to.be.within(60 - passed, 60);
   });
 
-  it("is over when the time is over that Retry-After said", async () => {
+  it("ends when the time in Retry-After is over", async () => {
     const service = await replica();
-    const partner = await unlimited.makePartner();
+    const partner = await unlimited.createPartner();
     for (let i = 0; i <= LIMIT; i++) await list(service, partner);
-    // The minute is over in the database; the replica that refused remembers, another one asks.
+    // The minute ends in the database. Another replica reads it; the first one still rejects from memory.
     await unlimited.databases.home.execute(`update rate_limits set expire = now() - interval '1 ms'`);
     expect((await list(await replica(), partner)).status).to.equal(200);
   });
 
-  it("of one partner is not another's, nor its users'", async () => {
+  it("counts partners and their users separately", async () => {
     const service = await replica();
-    const [partner, other] = [await unlimited.makePartner(), await unlimited.makePartner()];
-    const user = await unlimited.makeUser(partner);
+    const [partner, other] = [await unlimited.createPartner(), await unlimited.createPartner()];
+    const user = await unlimited.createUser(partner);
     for (let i = 0; i <= LIMIT; i++) await list(service, partner);
     expectProblem(await list(service, partner), [429, "RATE_LIMITED"]);
     expect((await list(service, other)).status).to.equal(200);
     expect((await service.post("/v1/authdUser/record/get", {}, { token: user.jwt })).status).to.equal(200);
   });
 
-  it("holds for the operator's token, right or wrong: it is not to be guessed", async () => {
+  it("applies to admin tokens, valid or not, so that they cannot be guessed", async () => {
     const service = await replica();
     const guess = () => service.post("/v1/admin/publish", {}, { token: "guess" });
     for (let i = 0; i < LIMIT; i++) expectProblem(await guess(), [401, "ADMIN_TOKEN_REFUSED"]);
     expectProblem(await guess(), [429, "RATE_LIMITED"]);
   });
 
-  describe("of exchanges, by address", () => {
+  describe("of exchanges, per address", () => {
     let tries = 0;
     const exchange = async (service: TestService, forwardedFor?: string) => {
       const headers = forwardedFor === undefined ? {} : { "X-Forwarded-For": forwardedFor };
       const body = { biz_id: `biz_${++tries}`, token: "x" };
       return (await service.post(EXCHANGE, body, { headers })).status;
     };
-    const forget = () => unlimited.databases.home.execute("delete from rate_limits");
-    beforeEach(forget);
+    const resetCounts = () => unlimited.databases.home.execute("delete from rate_limits");
+    beforeEach(resetCounts);
 
-    it("believes no X-Forwarded-For where no proxy is trusted", async () => {
+    it("ignores X-Forwarded-For without trusted proxies", async () => {
       const service = await replica();
       for (let i = 0; i < LIMIT; i++) expect(await exchange(service, `10.0.0.${i}`)).to.equal(401);
       expect(await exchange(service, "10.0.0.99")).to.equal(429);
     });
 
-    it("believes none of a proxy that is not the trusted one", async () => {
+    it("ignores X-Forwarded-For from a proxy that is not trusted", async () => {
       const service = await replica({ trustedProxies: ["192.0.2.0/24"] });
       for (let i = 0; i < LIMIT; i++) expect(await exchange(service, `10.0.0.${i}`)).to.equal(401);
       expect(await exchange(service, "10.0.0.99")).to.equal(429);
     });
 
-    it("counts each caller of a trusted proxy by itself", async () => {
+    it("counts each caller behind a trusted proxy separately", async () => {
       const service = await replica({ trustedProxies: ["127.0.0.0/8"] });
       for (let i = 0; i < LIMIT; i++) expect(await exchange(service, "10.0.0.1")).to.equal(401);
       expect(await exchange(service, "10.0.0.1")).to.equal(429);
       expect(await exchange(service, "10.0.0.2")).to.equal(401);
     });
 
-    it("believes the trusted proxy, not what the caller told it", async () => {
+    it("uses the address that the trusted proxy added, not those that the caller sent", async () => {
       const service = await replica({ trustedProxies: ["127.0.0.1"] });
       for (let i = 0; i < LIMIT; i++) expect(await exchange(service, `10.9.9.${i}, 10.0.0.3`)).to.equal(401);
       expect(await exchange(service, "10.9.9.99, 10.0.0.3")).to.equal(429);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sha256 } from "../../../fixtures/samples.ts";
 import {
   type Answer,
-  type Carried,
+  type RequestOptions,
   expectProblem,
   type TestPartner,
   type TestUser,
@@ -21,7 +21,7 @@ const SERVER_REVOKE = "/v1/authdBizSrv/serverTokens/revoke";
 const RECORD = "/v1/authdUser/record/get";
 const DAY = 24 * 60 * 60 * 1000;
 
-interface TokenNote {
+interface TokenInfo {
   token_id: string;
   context?: string;
   name?: string | null;
@@ -34,24 +34,24 @@ describeOnEachDatabase("refresh tokens", (service) => {
   let other: TestPartner;
   let user: TestUser;
 
-  const asPartner = (path: string, body: unknown, more: Carried = {}) =>
+  const asPartner = (path: string, body: unknown, more: RequestOptions = {}) =>
     service.post(path, body, { token: partner.jwt, ...more });
   const create = (context: string, idempotencyKey?: string) =>
     asPartner(CREATE, { user_id_hex: user.hex, context }, idempotencyKey === undefined ? {} : { idempotencyKey });
   const list = async () =>
-    (await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt }))["tokens"] as TokenNote[];
+    (await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt }))["tokens"] as TokenInfo[];
   const tokenOf = ({ body }: Answer) => body["token"] as string;
   const newKey = () => randomBytes(24).toString("base64url");
 
   before(async () => {
-    [partner, other] = await Promise.all([service.makePartner(), service.makePartner()]);
+    [partner, other] = await Promise.all([service.createPartner(), service.createPartner()]);
   });
   beforeEach(async () => {
-    user = await service.makeUser(partner, "eu-west-1");
+    user = await service.createUser(partner, "eu-west-1");
   });
 
   describe("a user's", () => {
-    it("are answered alone, with 256 random bits behind a prefix that names the region", async () => {
+    it("are the only field of the response: 256 random bits behind a prefix with the region", async () => {
       const answer = await create("A laptop");
       expect(answer.status).to.equal(200);
       expect(Object.keys(answer.body)).to.deep.equal(["token"]);
@@ -59,7 +59,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(tokenOf(await create("A laptop"))).not.to.equal(tokenOf(answer));
     });
 
-    it("are listed in the order of their making, with their contexts and without themselves", async () => {
+    it("are listed in the order of creation, with their contexts and without their values", async () => {
       await create("Second");
       service.ahead = 1000;
       await create("Ｔｈｉｒｄ 👩‍🚀");
@@ -72,45 +72,45 @@ describeOnEachDatabase("refresh tokens", (service) => {
       }
     });
 
-    it("are revoked once: again answers the same, at any time", async () => {
-      const [note] = await list();
-      const body = { user_id_hex: user.hex.toUpperCase(), token_id: note?.token_id };
+    it("are revoked once: repeating the request returns the same response", async () => {
+      const [token] = await list();
+      const body = { user_id_hex: user.hex.toUpperCase(), token_id: token?.token_id };
       const first = await asPartner(REVOKE, body);
       expect(first.status).to.equal(200);
-      expect(first.body).to.deep.equal({ ...note, revoked: first.body["revoked"] });
+      expect(first.body).to.deep.equal({ ...token, revoked: first.body["revoked"] });
       expect(first.body["revoked"]).to.be.closeTo(Date.now(), 60_000);
       service.ahead = 5000;
       expect((await asPartner(REVOKE, body)).text).to.equal(first.text);
       expect(await list()).to.deep.equal([first.body]);
     });
 
-    it("stop their access tokens at once, and no other token's, when they are revoked", async () => {
+    it("invalidate their own access tokens at once if they are revoked, and no others", async () => {
       const jwt = await service.exchange(partner.bizID, tokenOf(await create("Second")));
-      const [note] = await list();
+      const [token] = await list();
       await service.done(RECORD, {}, { token: user.jwt });
-      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: note?.token_id });
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: token?.token_id });
       expectProblem(await service.post(RECORD, {}, { token: user.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
       const exchange = { biz_id: partner.bizID, token: user.refreshToken };
       expectProblem(await service.post(EXCHANGE, exchange), [401, "REFRESH_TOKEN_REFUSED"]);
       await service.done(RECORD, {}, { token: jwt });
     });
 
-    it("are not to be found with another user's id", async () => {
-      const [note] = await list();
-      const another = await service.makeUser(partner);
-      const body = { user_id_hex: another.hex, token_id: note?.token_id };
+    it("cannot be revoked with another user's id", async () => {
+      const [token] = await list();
+      const another = await service.createUser(partner);
+      const body = { user_id_hex: another.hex, token_id: token?.token_id };
       expectProblem(await asPartner(REVOKE, body), [404, "TOKEN_UNKNOWN"]);
       await service.done(RECORD, {}, { token: user.jwt });
     });
 
     for (const [what, context, code] of [
       ["no context", undefined, "FIELD_MISSING"],
-      ["an empty one", "", "FIELD_INVALID"],
-      ["one of 201 characters", "x".repeat(201), "TEXT_TOO_LONG"],
-      ["one with a NUL, which no PostgreSQL stores", "a\0b", "FIELD_INVALID"],
-      ["one with half a character", "a\ud800", "FIELD_INVALID"],
+      ["an empty context", "", "FIELD_INVALID"],
+      ["a context of 201 characters", "x".repeat(201), "TEXT_TOO_LONG"],
+      ["a NUL, which PostgreSQL cannot store", "a\0b", "FIELD_INVALID"],
+      ["an unpaired surrogate", "a\ud800", "FIELD_INVALID"],
     ] as const) {
-      it(`are not made with ${what}: ${code}`, async () => {
+      it(`are not created with ${what}: ${code}`, async () => {
         expectProblem(await asPartner(CREATE, { user_id_hex: user.hex, context }), [400, code]);
         expect(await list()).to.have.length(1);
       });
@@ -118,7 +118,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("a server's", () => {
-    it("have 256 random bits behind a prefix, and a name where one was given", async () => {
+    it("have 256 random bits behind a prefix, and an optional name", async () => {
       const { bizID: biz_id } = partner;
       const named = await service.admin(SERVER_CREATE, { biz_id, name: "Prod" });
       expect(Object.keys(named).sort()).to.deep.equal(["created", "name", "token", "token_id"]);
@@ -127,10 +127,10 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect((await service.admin(SERVER_CREATE, { biz_id }))["name"]).to.equal(null);
     });
 
-    it("are listed for their partner, and revoked by it once, also the one in use", async () => {
-      const company = await service.makePartner();
-      const second = await service.makeServerToken(company.bizID);
-      const tokens = (await service.done(SERVER_LIST, {}, { token: company.jwt }))["tokens"] as TokenNote[];
+    it("are listed and revoked by their partner, including the token in use", async () => {
+      const company = await service.createPartner();
+      const second = await service.createServerToken(company.bizID);
+      const tokens = (await service.done(SERVER_LIST, {}, { token: company.jwt }))["tokens"] as TokenInfo[];
       expect(tokens.map(({ token_id }) => token_id)).to.deep.equal([company.tokenID, second.tokenID]);
       for (const token of tokens)
         expect(Object.keys(token).sort()).to.deep.equal(["created", "name", "revoked", "token_id"]);
@@ -145,14 +145,14 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expectProblem(await service.post(SERVER_LIST, {}, { token: company.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
     });
 
-    it("are made for no partner that is not there", async () => {
+    it("are not created for a partner that does not exist", async () => {
       const answer = await service.post(SERVER_CREATE, { biz_id: "biz_nobody" }, { token: service.adminToken });
       expectProblem(answer, [404, "PARTNER_UNKNOWN"]);
     });
   });
 
   describe("the exchange", () => {
-    it("answers one field, of a partner's token and of a user's", async () => {
+    it("returns one field, for a partner's token and for a user's", async () => {
       for (const token of [partner.refreshToken, user.refreshToken]) {
         const answer = await service.post(EXCHANGE, { biz_id: partner.bizID, token });
         expect([answer.status, Object.keys(answer.body)]).to.deep.equal([200, ["jwt"]]);
@@ -160,20 +160,20 @@ describeOnEachDatabase("refresh tokens", (service) => {
       }
     });
 
-    it("tells nobody whether a token or a biz_id exists", async () => {
-      const [note] = await list();
-      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: note?.token_id });
+    it("does not reveal whether a token or a biz_id exists", async () => {
+      const [token] = await list();
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: token?.token_id });
       const { bizID, refreshToken } = partner;
       const unknown = randomBytes(32).toString("base64url");
       const requests = {
         "an unknown token of a server": { biz_id: bizID, token: `krs_${unknown}` },
         "an unknown token of a user": { biz_id: bizID, token: `kru_us-west-2_${unknown}` },
-        "a token of no region": { biz_id: bizID, token: `kru_us-east-1_${unknown}` },
-        "no token at all": { biz_id: bizID, token: "x" },
+        "a token with an unknown region": { biz_id: bizID, token: `kru_us-east-1_${unknown}` },
+        "a text that is not a token": { biz_id: bizID, token: "x" },
         "a revoked token": { biz_id: bizID, token: user.refreshToken },
         "another partner's biz_id": { biz_id: other.bizID, token: refreshToken },
         "an unknown biz_id": { biz_id: "biz_AAAAAAAAAAAAAAAAAAAAAA", token: refreshToken },
-        "a biz_id that is none": { biz_id: "x", token: refreshToken },
+        "an invalid biz_id": { biz_id: "x", token: refreshToken },
         "both unknown": { biz_id: "x", token: `krs_${unknown}` },
         "a token in upper case": { biz_id: bizID, token: refreshToken.toUpperCase() },
       };
@@ -191,11 +191,11 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("an Idempotency-Key", () => {
-    it("makes a repetition answer the same token, and leaves one row", async () => {
+    it("makes a repeated request return the same token, and create no second one", async () => {
       const key = newKey();
       const first = await create("A watch", key);
       service.ahead = DAY - 60_000;
-      // Its access token, too, is a day old.
+      // The partner's access token has expired, too.
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
       expect((await create("A watch", key)).text).to.equal(first.text);
       expect(await list()).to.have.length(2);
@@ -203,7 +203,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
     });
 
-    it("makes 20 requests at once one token", async () => {
+    it("makes 20 concurrent requests create one token", async () => {
       const key = newKey();
       const answers = await Promise.all(Array.from({ length: 20 }, () => create("A watch", key)));
       expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
@@ -212,7 +212,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       await service.exchange(partner.bizID, answers.map(tokenOf)[0] ?? "");
     });
 
-    it("is refused with another context, and leaves no row", async () => {
+    it("is rejected with another context, and creates no token", async () => {
       const key = newKey();
       const { text } = await create("A watch", key);
       expectProblem(await create("A car", key), [409, "IDEMPOTENCY_KEY_REUSED"]);
@@ -220,20 +220,20 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect((await create("A watch", key)).text).to.equal(text);
     });
 
-    it("of one user is another than the same of another user", async () => {
+    it("is separate for each user", async () => {
       const key = newKey();
       const { text } = await create("A watch", key);
-      const hex = (await service.makeUser(partner)).hex;
+      const hex = (await service.createUser(partner)).hex;
       const answer = await asPartner(CREATE, { user_id_hex: hex, context: "A watch" }, { idempotencyKey: key });
       expect(answer.status).to.equal(200);
       expect(answer.text).not.to.equal(text);
     });
 
-    it("is refused after a day, and when its token is revoked", async () => {
+    it("is rejected after 24 hours, and if its token is revoked", async () => {
       const key = newKey();
       await create("A watch", key);
       service.ahead = DAY + 1000;
-      const { jwt } = await service.makeServerToken(partner.bizID);
+      const { jwt } = await service.createServerToken(partner.bizID);
       const again = { user_id_hex: user.hex, context: "A watch" };
       expectProblem(await service.post(CREATE, again, { token: jwt, idempotencyKey: key }), [
         409,
@@ -247,9 +247,9 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(await list()).to.have.length(2);
     });
 
-    it("holds for a server's token, too", async () => {
+    it("also works for a server's token", async () => {
       const idempotencyKey = newKey();
-      const company = await service.makePartner();
+      const company = await service.createPartner();
       const make = (name: string) =>
         service.post(SERVER_CREATE, { biz_id: company.bizID, name }, { token: service.adminToken, idempotencyKey });
       const answers = await Promise.all(Array.from({ length: 20 }, () => make("Prod")));
@@ -260,7 +260,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(tokens).to.have.length(2);
     });
 
-    it("leaves a sealed copy for a day only: dropSealed drops it, and no younger one", async () => {
+    it("keeps a sealed copy for 24 hours: dropSealed deletes older ones only", async () => {
       const sealed = async () =>
         ((await dump(service.databases.regions["eu-west-1"]))["user_tokens"] ?? []).filter(
           (row) => row.includes(user.userID) && !row.includes('"sealed_token":null'),
@@ -275,7 +275,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("the database", () => {
-    it("holds no token, and no Idempotency-Key: only their SHA-256", async () => {
+    it("contains no token and no Idempotency-Key, only their SHA-256", async () => {
       const idempotencyKey = newKey();
       const watch = tokenOf(await create("A watch", idempotencyKey));
       const rows = JSON.stringify(await dump(service.databases.home));

@@ -13,7 +13,7 @@ const RECORD = "/v1/authdUser/record/get";
 
 const [publicKey = new Uint8Array()] = samplePublicKeys;
 
-describe("regions with databases of their own", () => {
+describe("regions with their own databases", () => {
   const service = new TestService();
   const wires = {} as Record<Region | "home", BrokenWire>;
   const users = {} as Record<Region, TestUser>;
@@ -23,9 +23,9 @@ describe("regions with databases of their own", () => {
     for (const place of ["home", ...REGIONS] as const) wires[place] = await wireTo(await freshDatabaseUrl());
     const [home, west, east] = [wires.home.url, wires["us-west-2"].url, wires["eu-west-1"].url];
     await service.start(await freshDatabases({ url: home, regionUrls: { "us-west-2": west, "eu-west-1": east } }));
-    partner = await service.makePartner();
+    partner = await service.createPartner();
     for (const region of REGIONS) {
-      users[region] = await service.makeUser(partner, region);
+      users[region] = await service.createUser(partner, region);
       const { pubKey, keyID } = makeKeyRecord("y".repeat(32), publicKey);
       const token = users[region].jwt;
       await service.done("/v1/authdUser/publicKey/register", { pubKey, keyID }, { token });
@@ -45,7 +45,7 @@ describe("regions with databases of their own", () => {
     service.post(CREATE, { user_id_hex: hex, region }, { token: partner.jwt });
   const other = (region: Region): Region => (region === "us-west-2" ? "eu-west-1" : "us-west-2");
 
-  it("hold all rows of their users, and the home database no more than whose an id is and where", async () => {
+  it("store all rows of their users; the home database stores only owner and region of an id", async () => {
     const { home, regions } = service.databases;
     const rows = {
       home: await dump(home),
@@ -67,7 +67,7 @@ describe("regions with databases of their own", () => {
             .sort()
             .join() === "biz_id,region,user_id",
       );
-      // Partners are at home only.
+      // Partners are in the home database only.
       expect(here["partners"]).to.deep.equal([]);
       expect(here["server_tokens"]).to.deep.equal([]);
       expect(here["user_ids"]).to.deep.equal([]);
@@ -75,14 +75,14 @@ describe("regions with databases of their own", () => {
     for (const table of ["users", "user_tokens", "public_keys", "batches"]) expect(rows.home[table]).to.deep.equal([]);
   });
 
-  it("give one page of users of both", async () => {
+  it("are listed in one page of users", async () => {
     const { users: listed } = await service.done(LIST, {}, { token: partner.jwt });
     const ids = (listed as { user_id: string }[]).map(({ user_id }) => user_id);
     expect(ids).to.include.members(REGIONS.map((region) => users[region].userID));
   });
 
   for (const region of REGIONS) {
-    it(`serve the other one's users while that of ${region} is away, and its own when it is back`, async () => {
+    it(`serve their users while the database of ${region} is unreachable, and its users when it is back`, async () => {
       wires[region].cut();
       const hex = randomHex();
       const answers = [await record(region), await create(region, hex)];
@@ -92,8 +92,8 @@ describe("regions with databases of their own", () => {
       const exchange = { biz_id: partner.bizID, token: partner.refreshToken };
       expect((await service.post("/v1/public/auth/jwt", exchange)).status).to.equal(200);
 
-      // The id was claimed: nobody else gets it meanwhile, and the next try of the same partner completes it.
-      const thief = await service.makePartner();
+      // The id is claimed: another partner cannot take it, and the same partner's next request completes the user.
+      const thief = await service.createPartner();
       const stolen = await service.post(CREATE, { user_id_hex: hex, region: other(region) }, { token: thief.jwt });
       expectProblem(stolen, [409, "USER_ID_TAKEN"]);
       wires[region].mend();
@@ -102,7 +102,7 @@ describe("regions with databases of their own", () => {
     });
   }
 
-  it("answer 503 while the home database is away, and go on by themselves when it is back", async () => {
+  it("respond 503 while the home database is unreachable, and recover when it is back", async () => {
     wires.home.cut();
     for (const region of REGIONS) expectProblem(await create(region), [503, "UNAVAILABLE"]);
     expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
@@ -112,7 +112,7 @@ describe("regions with databases of their own", () => {
     for (const region of REGIONS) expect((await create(region)).status).to.equal(201);
   });
 
-  it("are not ready while one of them is away", async () => {
+  it("are not ready while one of them is unreachable", async () => {
     wires["eu-west-1"].cut();
     expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
     wires["eu-west-1"].mend();

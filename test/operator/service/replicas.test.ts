@@ -17,14 +17,14 @@ describe("two replicas over one PostgreSQL", () => {
 
   before(async () => {
     const url = await freshDatabaseUrl();
-    // Connections of its own for each, as for two processes.
+    // Each has its own connections, like two processes.
     for (const replica of [a, b]) {
       const databases = await openDatabases({ url });
       opened.push(databases);
       await databases.migrate();
       await replica.start(databases);
     }
-    [partner, other] = [await a.makePartner(), await b.makePartner()];
+    [partner, other] = [await a.createPartner(), await b.createPartner()];
   });
   after(async () => {
     for (const replica of [a, b]) await replica.close();
@@ -36,7 +36,7 @@ describe("two replicas over one PostgreSQL", () => {
   const rowsWith = async (text: string) =>
     Object.values(await dump(a.databases.home)).flatMap((rows) => rows.filter((row) => row.includes(text)));
 
-  it("give an id that two partners want at once to exactly one of them", async () => {
+  it("give an id that two partners claim at once to exactly one of them", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, other, hex)]);
@@ -46,7 +46,7 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("give an id that one partner wants in two regions at once to one of them", async () => {
+  it("give an id that one partner claims in two regions at once to exactly one of them", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, partner, hex, "eu-west-1")]);
@@ -54,31 +54,31 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("make one user of 200 creations at once, and answer each of them the same", async () => {
+  it("create one user for 200 concurrent requests, and return the same response to each", async () => {
     const hex = randomHex();
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
-    // Whose it is, and the user.
+    // The claim and the user.
     expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(2);
   });
 
-  it("let one of two keys stand that are registered at once", async () => {
+  it("accept one of two keys that are registered at once", async () => {
     const keys = samplePublicKeys.slice(0, 2).map((key) => makeKeyRecord("y".repeat(32), key));
     for (let round = 0; round < 10; round++) {
-      const { jwt: token } = await a.makeUser(partner);
+      const { jwt: token } = await a.createUser(partner);
       const answers = await Promise.all(
         keys.map(({ pubKey, keyID }, i) => (i === 0 ? a : b).post(REGISTER, { pubKey, keyID }, { token })),
       );
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
-      const stands = keys[answers.findIndex(({ status }) => status === 200)];
+      const accepted = keys[answers.findIndex(({ status }) => status === 200)];
       const { pubKey } = await b.done("/v1/authdUser/record/get", {}, { token });
-      expect(pubKey).to.equal(stands?.pubKey);
+      expect(pubKey).to.equal(accepted?.pubKey);
     }
   });
 
-  it("make one token of 40 requests at once with one Idempotency-Key", async () => {
-    const { hex } = await a.makeUser(partner);
+  it("create one token for 40 concurrent requests with one Idempotency-Key", async () => {
+    const { hex } = await a.createUser(partner);
     const body = { user_id_hex: hex, context: "A watch" };
     const carried = { token: partner.jwt, idempotencyKey: randomHex() };
     const path = "/v1/authdBizSrv/users/createRefreshToken";
@@ -87,8 +87,8 @@ describe("two replicas over one PostgreSQL", () => {
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
   });
 
-  it("see at once what the other one revoked", async () => {
-    const { refreshToken, tokenID, jwt } = await a.makeServerToken(partner.bizID);
+  it("reject at once what the other one revoked", async () => {
+    const { refreshToken, tokenID, jwt } = await a.createServerToken(partner.bizID);
     const list = () => b.post("/v1/authdBizSrv/users/list", {}, { token: jwt });
     expect((await list()).status).to.equal(200);
     await a.done("/v1/authdBizSrv/serverTokens/revoke", { token_id: tokenID }, { token: partner.jwt });
@@ -97,8 +97,8 @@ describe("two replicas over one PostgreSQL", () => {
     expectProblem(await b.post("/v1/public/auth/jwt", exchange), [401, "REFRESH_TOKEN_REFUSED"]);
   });
 
-  it("take what the other one issued", async () => {
-    const { jwt } = await a.makeServerToken(partner.bizID);
+  it("accept what the other one issued", async () => {
+    const { jwt } = await a.createServerToken(partner.bizID);
     expect((await create(b, { ...partner, jwt }, randomHex())).status).to.equal(201);
   });
 });

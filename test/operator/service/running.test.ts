@@ -21,7 +21,7 @@ const CREATE = "/v1/authdBizSrv/users/create";
 const [CONFIG, SERVER] = ["config", "startService"].map((name) =>
   JSON.stringify(new URL(`../../../packages/operator/src/service/${name}.ts`, import.meta.url).href),
 );
-/** The service as a process of its own, configured by its environment. */
+/** The service as a separate process, configured by environment variables. */
 const PROGRAM = `
   import { readConfig } from ${CONFIG ?? ""};
   import { startService } from ${SERVER ?? ""};
@@ -53,50 +53,50 @@ describe("a running service", () => {
   }
 
   describe("stopping", () => {
-    /** Starts one in this process whose next creation of a user waits, until the test lets go. */
-    async function withRequestUnderWay() {
+    /** Starts a service in this process with a request that waits for a lock until `release`. */
+    async function withRequestInProgress() {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
-      const partner = await service.makePartner();
+      const partner = await service.createPartner();
       const blocker = new Client({ connectionString: url });
       await blocker.connect();
       await blocker.query("BEGIN; LOCK TABLE users");
       const body = { user_id_hex: randomHex(), region: "us-west-2" };
-      const underWay = service.post(CREATE, body, { token: partner.jwt });
+      const inProgress = service.post(CREATE, body, { token: partner.jwt });
       const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'users'::regclass";
       while ((await blocker.query(waiting)).rowCount === 0) await sleep(10);
       return {
         running,
-        underWay,
-        letGo: async () => {
+        inProgress,
+        release: async () => {
           await blocker.query("COMMIT");
           await blocker.end();
         },
       };
     }
 
-    it("answers the request that is under way, takes no new one, and ends", async () => {
-      const { running, underWay, letGo } = await withRequestUnderWay();
+    it("finishes the request in progress, accepts no new one, and ends", async () => {
+      const { running, inProgress, release } = await withRequestInProgress();
       const closed = running.close();
       await sleep(50);
-      // What comes now is refused, by the closed port or as a problem that passes.
+      // New requests are rejected, by the closed port or with 503.
       const late = await fetch(`${running.url}/readyz`).catch((error: unknown) => error);
       if (late instanceof Response) expect(late.status).to.equal(503);
-      await letGo();
-      const { status, body } = await underWay;
+      await release();
+      const { status, body } = await inProgress;
       expect([status, body["region"]]).to.deep.equal([201, "us-west-2"]);
       await closed;
       expect(await failure(fetch(`${running.url}/healthz`))).to.be.instanceOf(TypeError);
     });
   });
 
-  describe("what machines ask", () => {
-    it("/healthz, /readyz and /metrics answer without a token, and tell nothing about anybody", async () => {
+  describe("monitoring and descriptions", () => {
+    it("/healthz, /readyz and /metrics require no token, and contain no ids", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       try {
         const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
-        const partner = await service.makePartner("A company of few words");
-        const user = await service.makeUser(partner);
+        const partner = await service.createPartner("A company of few words");
+        const user = await service.createUser(partner);
         await service.post("/v1/nowhere", {});
         expect((await service.get("/healthz")).body).to.deep.equal({ status: "ok" });
         expect((await service.get("/readyz")).body).to.deep.equal({ status: "ready" });
@@ -112,15 +112,18 @@ describe("a running service", () => {
       }
     });
 
-    it("/openapi.json and the page at /docs need no token, and nothing from elsewhere", async () => {
+    it("the OpenAPI documents and their pages require no token, and load nothing from elsewhere", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       try {
         const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
-        expect((await service.get("/openapi.json")).body["openapi"]).to.match(/^3\.1/);
-        const page = await service.get("/docs/");
-        expect(page.status).to.equal(200);
-        expect(page.headers.get("content-security-policy")).to.be.a("string");
-        expect(page.text).not.to.match(/(src|href)="(https?:)?\/\//);
+        for (const path of ["/openapi.json", "/openapi-operator.json"])
+          expect((await service.get(path)).body["openapi"]).to.match(/^3\.1/);
+        for (const path of ["/docs/", "/docs/operator/"]) {
+          const page = await service.get(path);
+          expect(page.status).to.equal(200);
+          expect(page.headers.get("content-security-policy")).to.match(/^default-src 'none'; script-src 'self';/);
+          expect(page.text).not.to.match(/(src|href)="(https?:)?\/\/|swagger UI<|fastify/i);
+        }
       } finally {
         await running.close();
       }
@@ -133,16 +136,16 @@ describe("a running service", () => {
     let service: Caller;
     let close: () => Promise<void>;
 
-    beforeEach("a token was made a day ago, by a request that might have been repeated", async () => {
-      // Of all clocks, only this one: nobody waits an hour.
+    beforeEach("create a token that is 24 hours old, with an Idempotency-Key", async () => {
+      // Only intervals are mocked: the test does not wait for an hour.
       mock.timers.enable({ apis: ["setInterval"] });
       wire = await wireTo(url);
       const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
       const running = await startService(config);
       close = () => running.close();
       service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
-      const partner = await service.makePartner();
-      const { hex } = await service.makeUser(partner);
+      const partner = await service.createPartner();
+      const { hex } = await service.createUser(partner);
       const options = { token: partner.jwt, idempotencyKey: randomHex() };
       const body = { user_id_hex: hex, context: "A watch" };
       await service.post("/v1/authdBizSrv/users/createRefreshToken", body, options);
@@ -164,7 +167,7 @@ describe("a running service", () => {
       }
     }
 
-    it("it drops the sealed copies of tokens that are a day old, and not earlier", async () => {
+    it("it deletes the sealed copies of tokens older than 24 hours", async () => {
       mock.timers.tick(HOUR - 1);
       expect((await service.get("/readyz")).status).to.equal(200);
       expect(await sealedCopies()).to.equal(1);
@@ -172,7 +175,7 @@ describe("a running service", () => {
       while ((await sealedCopies()) !== 0) await sleep(5);
     });
 
-    it("it tries again, when the database was away the hour before", async () => {
+    it("it tries again if the database was unreachable an hour before", async () => {
       wire.cut();
       mock.timers.tick(HOUR);
       expect((await service.get("/readyz")).status).to.equal(503);
@@ -183,7 +186,7 @@ describe("a running service", () => {
       while ((await sealedCopies()) !== 0) await sleep(5);
     });
 
-    it("it asks nothing of its databases once it is closed", async () => {
+    it("it sends no query after it was closed", async () => {
       await close();
       close = () => Promise.resolve();
       mock.timers.tick(HOUR);
@@ -216,14 +219,14 @@ describe("a running service", () => {
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];
       service = Object.assign(new Caller(ADMIN_TOKEN), { url: line });
-      partner = await service.makePartner();
+      partner = await service.createPartner();
     }
 
     async function kill(): Promise<void> {
       if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
     }
 
-    /** Stops the service, and returns its log's lines. */
+    /** Stops the service, and returns the lines of its log. */
     async function linesAtEnd(): Promise<Record<string, unknown>[]> {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
@@ -232,7 +235,7 @@ describe("a running service", () => {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     }
 
-    it("is one JSON object a line, in which each answer's request id is found", async () => {
+    it("is one JSON object per line, and contains the request id of each response", async () => {
       const good = await service.post(
         CREATE,
         { user_id_hex: randomHex(), region: "us-west-2" },
@@ -248,21 +251,21 @@ describe("a running service", () => {
       expect(linesOf(bad).some(({ code }) => code === "FIELD_MISSING")).to.equal(true);
     });
 
-    it("shows no token, key, header, parameter or password: also not when queries fail", async () => {
-      const user = await service.makeUser(partner);
+    it("contains no token, key, header, parameter or password, even if queries fail", async () => {
+      const user = await service.createUser(partner);
       const [context, forbidden, idempotencyKey] = ["context-in-log", "forbidden-in-log", randomHex()];
       const path = "/v1/authdBizSrv/users/createRefreshToken";
       const token = partner.jwt;
-      const make = (what: string) =>
+      const create = (what: string) =>
         service.post(path, { user_id_hex: user.hex, context: what }, { token, idempotencyKey });
-      await make(context);
+      await create(context);
       await service.post("/v1/public/auth/jwt", { biz_id: partner.bizID, token: "krs_wrong-in-log" });
       await service.post("/v1/public/auth/jwt", `{"token":"${partner.refreshToken}`);
       await service.post(`/v1/nowhere?token=${partner.refreshToken}`, {});
       await service.post(CREATE, {}, { token: "bad-token-in-log" });
 
       wire.cut();
-      expectProblem(await make(forbidden), [503, "UNAVAILABLE"]);
+      expectProblem(await create(forbidden), [503, "UNAVAILABLE"]);
       wire.mend();
       const violated = "ALTER TABLE user_tokens ADD CONSTRAINT no_more CHECK (context <> 'forbidden-in-log')";
       await runAt(url, violated);
@@ -276,7 +279,7 @@ describe("a running service", () => {
 
       const lines = await linesAtEnd();
       const all = JSON.stringify(lines);
-      // What failed, and why, is there to be mended.
+      // The statement and its error are there.
       expect(all).to.include("A query failed: insert into");
       expect(all).to.include("no_more").and.include("salt");
       const { password } = new URL(url);
@@ -301,13 +304,13 @@ describe("a running service", () => {
       for (const word of ["Bearer", "authorization", user.userID, user.hex]) expect(all).not.to.include(word);
     });
 
-    it("is quiet about what machines ask every few seconds", async () => {
+    it("omits successful monitoring requests", async () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) await service.get(path);
       const paths = (await linesAtEnd()).map(({ req }) => (req as { path?: string } | undefined)?.path);
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
     });
 
-    it("says nothing below its level, about those neither", async () => {
+    it("contains nothing below its level, monitoring requests included", async () => {
       await kill();
       await start({ KEYROOT_LOG_LEVEL: "fatal" });
       wire.cut();

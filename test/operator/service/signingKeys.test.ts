@@ -23,10 +23,10 @@ const FOUR_HOURS = 4 * 60 * 60;
 describeOnEachDatabase("access tokens", (service) => {
   let partner: TestPartner;
   before(async () => {
-    partner = await service.makePartner();
+    partner = await service.createPartner();
   });
 
-  it("say whose they are, and for how long: a partner's", () => {
+  it("of a partner contain its identity and expiry", () => {
     expect(headerOf(partner.jwt)).to.deep.equal({ alg: "EdDSA", kid: SIGNING_JWK.kid, typ: "at+jwt" });
     const { iat, exp, jti, ...claims } = claimsOf(partner.jwt) as { iat: number; exp: number; jti: string };
     expect(claims).to.deep.equal({
@@ -41,8 +41,8 @@ describeOnEachDatabase("access tokens", (service) => {
     expect(jti).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("say whose they are, and for how long: a user's", async () => {
-    const user = await service.makeUser(partner, "eu-west-1");
+  it("of a user contain its identity and expiry", async () => {
+    const user = await service.createUser(partner, "eu-west-1");
     const claims = claimsOf(user.jwt);
     expect(claims).to.include({ aud: "keyroot/user", sub: user.userID, biz_id: partner.bizID, region: "eu-west-1" });
     expect(Object.keys(claims).sort()).to.deep.equal(
@@ -50,13 +50,13 @@ describeOnEachDatabase("access tokens", (service) => {
     );
   });
 
-  it("verify with the keys that the service publishes, by any library", async () => {
+  it("can be verified with the published keys by a standard library", async () => {
     const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`));
     const { payload } = await jwtVerify(partner.jwt, keys, { issuer: ISSUER, audience: "keyroot/partner" });
     expect(payload.sub).to.equal(partner.bizID);
   });
 
-  it("are published without the private half", async () => {
+  it("have signing keys that are published without their private half", async () => {
     const { body } = await service.get("/.well-known/jwks.json");
     const { kty, crv, x, kid } = SIGNING_JWK;
     expect(body).to.deep.equal({ keys: [{ kty, crv, x, kid, alg: "EdDSA", use: "sig" }] });
@@ -66,8 +66,8 @@ describeOnEachDatabase("access tokens", (service) => {
     ["partner", LIST],
     ["user", RECORD],
   ] as const) {
-    it(`of a ${kind} are good until the last of their four hours is over, and not beyond`, async () => {
-      const token = kind === "partner" ? partner.jwt : (await service.makeUser(partner)).jwt;
+    it(`of a ${kind} expire exactly after four hours`, async () => {
+      const token = kind === "partner" ? partner.jwt : (await service.createUser(partner)).jwt;
       const expiry = (claimsOf(token)["exp"] as number) * 1000;
       service.ahead = expiry - 3000 - Date.now();
       expect((await service.post(path, {}, { token })).status).to.equal(200);
@@ -97,9 +97,9 @@ describe("signing keys", () => {
       open.clear();
     });
 
-    it("refuses no token in flight: add the new one last, put it first, take the old one out four hours later", async () => {
+    it("rejects no token in use: add the new key last, move it to the front, remove the old key four hours later", async () => {
       const [oldKey, newKey] = [await makeSigningKey(), await makeSigningKey()];
-      /** A replica that starts anew with these keys, in this order. */
+      /** A new replica with these keys, in this order. */
       const replica = async (keys: JWK[]) => {
         const service = new TestService();
         open.add(service);
@@ -109,7 +109,7 @@ describe("signing keys", () => {
         (await service.post(LIST, {}, { token })).status === 200;
 
       let [a, b] = [await replica([oldKey]), await replica([oldKey])];
-      const partner = await a.makePartner();
+      const partner = await a.createPartner();
       const issued = [partner.jwt];
       const step = async (replicaA: TestService, replicaB: TestService) => {
         [a, b] = [replicaA, replicaB];
@@ -117,7 +117,7 @@ describe("signing keys", () => {
         for (const token of issued)
           expect([await accepts(a, token), await accepts(b, token)]).to.deep.equal([true, true]);
       };
-      // One replica after the other: in between they differ.
+      // The replicas are restarted one by one, so they differ in between.
       await step(await replica([oldKey, newKey]), b);
       await step(a, await replica([oldKey, newKey]));
       await step(await replica([newKey, oldKey]), b);
@@ -126,7 +126,7 @@ describe("signing keys", () => {
 
       const last = await replica([newKey]);
       for (const token of issued) expect(await accepts(last, token)).to.equal(headerOf(token)["kid"] === newKey.kid);
-      // Four hours after the last one signed with the old key, none is lost that was good otherwise.
+      // Four hours later, tokens of the old key have expired anyway.
       last.ahead = FOUR_HOURS * 1000;
       const { body } = await last.post(LIST, {}, { token: issued.at(-1) ?? "" });
       expect(body["code"]).to.equal("ACCESS_TOKEN_EXPIRED");
@@ -136,7 +136,7 @@ describe("signing keys", () => {
   });
 
   describe("a file", () => {
-    it("of good keys signs with the first", async () => {
+    it("of valid keys signs with the first", async () => {
       const keys = [await makeSigningKey(), await makeSigningKey()];
       const read = await readSigningKeys(await write({ keys }));
       expect(read.signing.kid).to.equal(keys[0]?.kid);
@@ -145,24 +145,24 @@ describe("signing keys", () => {
 
     const d = SIGNING_JWK.d ?? "";
     const bad: [what: string, content: unknown][] = [
-      ["is no JSON", `{"keys":[{"d":"${d}"`],
+      ["is not JSON", `{"keys":[{"d":"${d}"`],
       ["is empty", ""],
-      ["holds null", "null"],
-      ["holds an array", [SIGNING_JWK]],
-      ["holds no keys", { keys: [] }],
-      ["holds no list of keys", { keys: SIGNING_JWK }],
-      ["holds a key that is null", { keys: [null] }],
-      ["holds a text for a key", { keys: [d] }],
-      ["holds a public key", { keys: [{ ...SIGNING_JWK, d: undefined }] }],
-      ["holds a key of another curve", { keys: [{ ...SIGNING_JWK, crv: "X25519" }] }],
-      ["holds a secret of another kind", { keys: [{ kty: "oct", k: d }] }],
-      ["holds a key twice", { keys: [SIGNING_JWK, SIGNING_JWK] }],
-      ["holds nine keys", { keys: Array.from({ length: 9 }, () => SIGNING_JWK) }],
-      ["holds a private half that is too short", { keys: [{ ...SIGNING_JWK, d: d.slice(0, 20) }] }],
-      ["holds a number for the private half", { keys: [{ ...SIGNING_JWK, d: 1 }] }],
+      ["contains null", "null"],
+      ["contains an array", [SIGNING_JWK]],
+      ["contains no keys", { keys: [] }],
+      ["contains no list of keys", { keys: SIGNING_JWK }],
+      ["contains a key that is null", { keys: [null] }],
+      ["contains a string as key", { keys: [d] }],
+      ["contains a public key", { keys: [{ ...SIGNING_JWK, d: undefined }] }],
+      ["contains a key of another curve", { keys: [{ ...SIGNING_JWK, crv: "X25519" }] }],
+      ["contains a secret of another kind", { keys: [{ kty: "oct", k: d }] }],
+      ["contains a key twice", { keys: [SIGNING_JWK, SIGNING_JWK] }],
+      ["contains nine keys", { keys: Array.from({ length: 9 }, () => SIGNING_JWK) }],
+      ["contains a private half that is too short", { keys: [{ ...SIGNING_JWK, d: d.slice(0, 20) }] }],
+      ["contains a number as private half", { keys: [{ ...SIGNING_JWK, d: 1 }] }],
     ];
     for (const [what, content] of bad) {
-      it(`that ${what} is refused, without a word of its content`, async () => {
+      it(`that ${what} is rejected, without any of its content in the message`, async () => {
         const path = await write(content);
         const error = await failure(readSigningKeys(path));
         expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
@@ -172,13 +172,13 @@ describe("signing keys", () => {
       });
     }
 
-    it("whose halves do not fit is refused: it would sign what nobody verifies", async () => {
+    it("whose halves do not belong together is rejected, because no published key would verify its signatures", async () => {
       const other = await makeSigningKey();
       const error = await failure(readSigningKeys(await write({ keys: [{ ...SIGNING_JWK, d: other.d }] })));
       expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
     });
 
-    it("that is not there is refused by its name", async () => {
+    it("that does not exist is rejected", async () => {
       const error = await failure(readSigningKeys(join(folder.path, "none.json")));
       expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
     });

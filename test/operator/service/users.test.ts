@@ -18,12 +18,12 @@ describeOnEachDatabase("shadow users", (service) => {
   };
 
   before(async () => {
-    [partner, other] = await Promise.all([service.makePartner(), service.makePartner()]);
+    [partner, other] = await Promise.all([service.createPartner(), service.createPartner()]);
   });
 
   describe("create", () => {
     for (const region of ["us-west-2", "eu-west-1"]) {
-      it(`answers exactly the specified fields, in ${region}`, async () => {
+      it(`returns exactly the specified fields, in ${region}`, async () => {
         const hex = randomHex();
         const before = Date.now();
         const { status, body, headers } = await create({ user_id_hex: hex, region });
@@ -41,17 +41,17 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("gives a bucket that S3 takes", async () => {
+    it("returns a valid name of an S3 bucket", async () => {
       const { body } = await newUser("eu-west-1");
       expect(body["bucket"]).to.match(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/);
     });
 
-    it("gives each user a salt of its own", async () => {
+    it("returns a different salt for each user", async () => {
       const [a, b] = await Promise.all([newUser(), newUser()]);
       expect(a.body["salt"]).not.to.equal(b.body["salt"]);
     });
 
-    it("answers the same user to the same request again, byte for byte, at any time", async () => {
+    it("returns the same response, byte for byte, to a repeated request", async () => {
       const body = { user_id_hex: randomHex(), region: "eu-west-1" };
       const first = await create(body);
       service.ahead = 60_000;
@@ -59,7 +59,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect([again.status, again.text]).to.deep.equal([201, first.text]);
     });
 
-    it("takes an id in either case, as one and the same", async () => {
+    it("accepts an id in either case as the same id", async () => {
       const hex = `abcdef${randomHex().slice(6)}`;
       const lower = await create({ user_id_hex: hex, region: "us-west-2" });
       const upper = await create({ user_id_hex: hex.toUpperCase(), region: "us-west-2" });
@@ -68,7 +68,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect([upper.text, mixed.text]).to.deep.equal([lower.text, lower.text]);
     });
 
-    it("refuses another region and another partner's id with one and the same answer", async () => {
+    it("rejects another region and another partner's id with the same response", async () => {
       const hex = randomHex();
       await newUser("us-west-2", hex);
       const answers = [
@@ -85,10 +85,10 @@ describeOnEachDatabase("shadow users", (service) => {
     const refusals: [what: string, body: unknown, code: string, detail?: RegExp][] = [
       ["39 digits", { user_id_hex: "a".repeat(39), region: "us-west-2" }, "USER_ID_INVALID", /40 hex digits/],
       ["41 digits", { user_id_hex: "a".repeat(41), region: "us-west-2" }, "USER_ID_INVALID"],
-      ["a digit that is none", { user_id_hex: "g".repeat(40), region: "us-west-2" }, "USER_ID_INVALID"],
-      ["a line's end after the digits", { user_id_hex: `${"a".repeat(40)}\n`, region: "us-west-2" }, "USER_ID_INVALID"],
+      ["a character that is not a hex digit", { user_id_hex: "g".repeat(40), region: "us-west-2" }, "USER_ID_INVALID"],
+      ["a line break after the digits", { user_id_hex: `${"a".repeat(40)}\n`, region: "us-west-2" }, "USER_ID_INVALID"],
       ["0x before the digits", { user_id_hex: `0x${"a".repeat(38)}`, region: "us-west-2" }, "USER_ID_INVALID"],
-      ["a number for the id", { user_id_hex: 1, region: "us-west-2" }, "USER_ID_INVALID"],
+      ["a number as id", { user_id_hex: 1, region: "us-west-2" }, "USER_ID_INVALID"],
       [
         "an unknown region",
         { user_id_hex: randomHex(), region: "us-east-1" },
@@ -96,30 +96,30 @@ describeOnEachDatabase("shadow users", (service) => {
         /us-west-2 or eu-west-1/,
       ],
       ["a region in upper case", { user_id_hex: randomHex(), region: "US-WEST-2" }, "REGION_UNKNOWN"],
-      ["a field too many", { user_id_hex: randomHex(), region: "us-west-2", name: "x" }, "FIELD_UNKNOWN", /name/],
+      ["an unknown field", { user_id_hex: randomHex(), region: "us-west-2", name: "x" }, "FIELD_UNKNOWN", /name/],
       ["no region", { user_id_hex: randomHex() }, "FIELD_MISSING", /region/],
       ["no id", { region: "us-west-2" }, "FIELD_MISSING", /user_id_hex/],
       ["an array", [], "FIELD_INVALID"],
       ["a text", '"x"', "FIELD_INVALID"],
-      ["no JSON", "{", "JSON_INVALID"],
+      ["malformed JSON", "{", "JSON_INVALID"],
       ["no body", "", "JSON_INVALID"],
       [
-        "a key twice",
+        "a duplicate key",
         `{"region":"us-west-2","region":"eu-west-1","user_id_hex":"${randomHex()}"}`,
         "JSON_DUPLICATE_KEY",
       ],
       ["null", `{"region":null,"user_id_hex":"${randomHex()}"}`, "JSON_FORBIDDEN_TOKEN"],
-      ["depth", `{"region":[[[[]]]],"user_id_hex":"${randomHex()}"}`, "JSON_TOO_DEEP"],
+      ["deep nesting", `{"region":[[[[]]]],"user_id_hex":"${randomHex()}"}`, "JSON_TOO_DEEP"],
     ];
     for (const [what, body, code, detail] of refusals) {
-      it(`refuses ${what}: ${code}`, async () => {
+      it(`rejects ${what}: ${code}`, async () => {
         const answer = await create(body);
         expectProblem(answer, [400, code]);
         if (detail) expect(answer.body["detail"]).to.match(detail);
       });
     }
 
-    it("names every field that is wrong", async () => {
+    it("names every invalid field", async () => {
       const { body } = await create({ user_id_hex: "x", region: "y", more: 1 });
       expect((body["errors"] as { field: string }[]).map(({ field }) => field).sort()).to.deep.equal([
         "more",
@@ -128,7 +128,7 @@ describeOnEachDatabase("shadow users", (service) => {
       ]);
     });
 
-    it("refuses a body that is not declared as JSON, and takes one with a charset", async () => {
+    it("rejects a body that is not declared as JSON, and accepts a charset", async () => {
       const body = { user_id_hex: randomHex(), region: "us-west-2" };
       for (const type of [
         "text/plain",
@@ -144,20 +144,20 @@ describeOnEachDatabase("shadow users", (service) => {
       expect((await service.post(CREATE, body, { token: partner.jwt, headers })).status).to.equal(201);
     });
 
-    it("refuses a body larger than any request of this API", async () => {
+    it("rejects a body beyond the limit", async () => {
       expectProblem(await create({ user_id_hex: "a".repeat(17_000), region: "us-west-2" }), [413, "BODY_TOO_LARGE"]);
     });
   });
 
   describe("get", () => {
-    it("answers what create answered, but for the status", async () => {
+    it("returns what create returned, without the status", async () => {
       const { hex, body } = await newUser();
       const got = await service.done(GET, { user_id_hex: hex.toUpperCase() }, { token: partner.jwt });
       expect({ status: 201, ...got }).to.deep.equal(body);
       expect(got).not.to.have.property("status");
     });
 
-    it("knows neither a user who is not there nor another partner's, and says the same of both", async () => {
+    it("returns the same error for a user that does not exist and for another partner's user", async () => {
       const { hex } = await newUser();
       const answers = [
         await service.post(GET, { user_id_hex: hex }, { token: other.jwt }),
@@ -175,7 +175,7 @@ describeOnEachDatabase("shadow users", (service) => {
     const list = (body: unknown) => service.post(LIST, body, { token: company.jwt });
 
     before(async () => {
-      company = await service.makePartner();
+      company = await service.createPartner();
       const regions = ["us-west-2", "eu-west-1"] as const;
       const users = await Promise.all(Array.from({ length: 7 }, (_, i) => newUser(regions[i % 2], undefined, company)));
       all = users
@@ -183,7 +183,7 @@ describeOnEachDatabase("shadow users", (service) => {
         .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     });
 
-    it("answers a partner's users only, in the order of their ids, each as get does", async () => {
+    it("returns the partner's users only, in the order of their ids, with the fields of get", async () => {
       const { body } = await list({});
       const users = body["users"] as Record<string, unknown>[];
       expect(Object.keys(body).sort()).to.deep.equal(["next", "users"]);
@@ -195,7 +195,7 @@ describeOnEachDatabase("shadow users", (service) => {
     });
 
     for (const limit of [1, 2, 3, 7, 8]) {
-      it(`leads through all pages of ${limit}, each user once`, async () => {
+      it(`returns each user once in pages of ${limit}`, async () => {
         const seen: string[] = [];
         let after: string | null | undefined;
         let pages = 0;
@@ -211,7 +211,7 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("shows who was created meanwhile, and loses nobody", async () => {
+    it("includes users created between two pages, and omits none", async () => {
       const { body } = await list({ limit: 3 });
       const first = (body["users"] as { user_id: string }[]).map(({ user_id }) => user_id);
       const fresh = (await newUser("us-west-2", "f".repeat(8) + randomHex().slice(8), company)).body[
@@ -225,12 +225,12 @@ describeOnEachDatabase("shadow users", (service) => {
     });
 
     for (const limit of [0, 1001, "5"]) {
-      it(`refuses a limit of ${JSON.stringify(limit)}`, async () => {
+      it(`rejects a limit of ${JSON.stringify(limit)}`, async () => {
         expectProblem(await list({ limit }), [400, "FIELD_INVALID"]);
       });
     }
 
-    it("refuses to go on after what is no user id", async () => {
+    it("rejects an invalid user id in after", async () => {
       expectProblem(await list({ after: "x" }), [400, "USER_ID_INVALID"]);
     });
   });

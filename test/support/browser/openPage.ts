@@ -43,7 +43,7 @@ export async function openPage({ chunks, entry }: Bundle, origins: readonly stri
   });
   starting.defer(() => server.close());
 
-  const browser = await launch();
+  const browser = await launchChromium();
   starting.defer(() => browser.close());
   const page = await browser.newPage();
   const requests: string[] = [];
@@ -62,7 +62,8 @@ export async function openPage({ chunks, entry }: Bundle, origins: readonly stri
   };
 }
 
-async function launch() {
+/** Starts headless Chromium. @throws Error if it is not installed */
+export async function launchChromium() {
   try {
     await access(CHROMIUM, constants.X_OK);
   } catch (cause) {

@@ -1,17 +1,17 @@
 import { connect, createServer, type Socket } from "node:net";
 import { listen } from "../../../packages/operator/src/stack/ports.ts";
 
-/** A way to a TCP server that a test can cut. */
+/** A TCP proxy that a test can interrupt. */
 export interface BrokenWire {
-  /** The server's address, over this way. */
+  /** The server's URL, through the proxy. */
   readonly url: string;
-  /** Ends every connection, and refuses new ones until it is mended. */
+  /** Ends all connections, and rejects new ones until `mend`. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
-/** Passes all that comes on to the server of an address with host and port, and back. */
+/** Starts a proxy for the server at a URL with host and port. */
 export async function wireTo(url: string): Promise<BrokenWire> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { ERROR_CODES } from "../../../packages/keyroot/src/errors.ts";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
 
-/** What the service answered. */
+/** A response of the service. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -11,14 +11,14 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** What a request carries beside its body. */
-export interface Carried {
+/** What a request contains besides its body. */
+export interface RequestOptions {
   token?: string;
   idempotencyKey?: string;
   headers?: Record<string, string>;
 }
 
-/** A partner company, with its server's tokens. */
+/** A partner with the tokens of its server. */
 export interface TestPartner {
   bizID: string;
   refreshToken: string;
@@ -26,7 +26,7 @@ export interface TestPartner {
   jwt: string;
 }
 
-/** A partner's user, with the tokens of their app. */
+/** A user with the tokens of an app. */
 export interface TestUser {
   hex: string;
   userID: string;
@@ -34,19 +34,19 @@ export interface TestUser {
   jwt: string;
 }
 
-/** Sends requests to a service, as partners, users and the operator do. */
+/** Sends requests to a service as a partner, a user or the operator. */
 export class Caller {
   /** `http://<address>:<port>` */
   url = "";
-  /** The operator's. */
+  /** The operator's token. */
   readonly adminToken: string;
 
   constructor(adminToken: string) {
     this.adminToken = adminToken;
   }
 
-  /** Sends a JSON body; a text goes as it stands. */
-  async post(path: string, body: unknown, { token, idempotencyKey, headers }: Carried = {}): Promise<Answer> {
+  /** Sends a JSON body. A string is sent as it is. */
+  async post(path: string, body: unknown, { token, idempotencyKey, headers }: RequestOptions = {}): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method: "POST",
       headers: {
@@ -64,14 +64,14 @@ export class Caller {
     return answerOf(await fetch(this.url + path));
   }
 
-  /** Sends a request that must succeed, and returns the answer's body. */
-  async done(path: string, body: unknown, carried: Carried = {}): Promise<Record<string, unknown>> {
+  /** Sends a request that must succeed, and returns the body of the response. */
+  async done(path: string, body: unknown, carried: RequestOptions = {}): Promise<Record<string, unknown>> {
     const answer = await this.post(path, body, carried);
     expect(answer.status, answer.text).to.be.below(300);
     return answer.body;
   }
 
-  /** As the operator. */
+  /** Like `done`, as the operator. */
   admin(path: string, body: unknown): Promise<Record<string, unknown>> {
     return this.done(path, body, { token: this.adminToken });
   }
@@ -80,37 +80,37 @@ export class Caller {
     return (await this.done("/v1/public/auth/jwt", { biz_id: bizID, token }))["jwt"] as string;
   }
 
-  async makePartner(name = "A company"): Promise<TestPartner> {
+  async createPartner(name = "A company"): Promise<TestPartner> {
     const bizID = (await this.admin("/v1/admin/partners/create", { name }))["biz_id"] as string;
-    return { bizID, ...(await this.makeServerToken(bizID)) };
+    return { bizID, ...(await this.createServerToken(bizID)) };
   }
 
-  async makeServerToken(bizID: string): Promise<Omit<TestPartner, "bizID">> {
-    const made = await this.admin("/v1/admin/serverTokens/create", { biz_id: bizID });
-    const refreshToken = made["token"] as string;
-    return { refreshToken, tokenID: made["token_id"] as string, jwt: await this.exchange(bizID, refreshToken) };
+  async createServerToken(bizID: string): Promise<Omit<TestPartner, "bizID">> {
+    const created = await this.admin("/v1/admin/serverTokens/create", { biz_id: bizID });
+    const refreshToken = created["token"] as string;
+    return { refreshToken, tokenID: created["token_id"] as string, jwt: await this.exchange(bizID, refreshToken) };
   }
 
-  async makeUser({ bizID, jwt }: TestPartner, region: Region = "us-west-2", hex = randomHex()): Promise<TestUser> {
-    const created = await this.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region }, { token: jwt });
+  async createUser({ bizID, jwt }: TestPartner, region: Region = "us-west-2", hex = randomHex()): Promise<TestUser> {
+    const user = await this.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region }, { token: jwt });
     const path = "/v1/authdBizSrv/users/createRefreshToken";
-    const made = await this.done(path, { user_id_hex: hex, context: "A phone" }, { token: jwt });
-    const refreshToken = made["token"] as string;
+    const created = await this.done(path, { user_id_hex: hex, context: "A phone" }, { token: jwt });
+    const refreshToken = created["token"] as string;
     return {
       hex,
-      userID: created["user_id"] as string,
+      userID: user["user_id"] as string,
       refreshToken,
       jwt: await this.exchange(bizID, refreshToken),
     };
   }
 }
 
-/** A user id that nobody has: 40 hex digits. */
+/** A random user id: 40 hex digits. */
 export function randomHex(): string {
   return randomBytes(20).toString("hex");
 }
 
-/** Holds an answer to the form of every refusal (RFC 9457), and to this status and code where they are given. */
+/** Checks that a response is a problem (RFC 9457), with this status and code if they are given. */
 export function expectProblem(
   { status, headers, text, body }: Answer,
   expected?: [status: number, code: string],

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../../packages/operator/src/service/store/database.ts";
 
-/** Every row of every table of a database, as text: what somebody who stole it could read. */
+/** Every row of every table of a database, as text: everything that a thief of the database could read. */
 export async function dump(database: Database): Promise<Record<string, string[]>> {
   const tables = await texts(
     database,
@@ -14,7 +14,7 @@ export async function dump(database: Database): Promise<Record<string, string[]>
   return Object.fromEntries(await Promise.all(rows));
 }
 
-/** The one column that a query answers. */
+/** The values of the only column of a query. */
 async function texts(database: Database, query: ReturnType<typeof sql>): Promise<string[]> {
   const { rows } = (await database.execute<Record<string, string>>(query)) as { rows: Record<string, string>[] };
   return rows.flatMap((row) => Object.values(row));

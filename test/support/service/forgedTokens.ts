@@ -3,10 +3,10 @@ import { generateKeyPair, importJWK, type JWK, SignJWT } from "jose";
 import { ADMIN_TOKEN, ISSUER, SIGNING_JWK } from "./support.ts";
 import type { TestPartner, TestUser } from "./caller.ts";
 
-/** Everything but a good token of the right kind: the token, undefined for none, and with which code it is refused. */
+/** Tokens that an operation must reject: the token (undefined for none) and the code of the error. */
 export type Forged = Record<string, [token: string | undefined, code: string]>;
 
-/** What a token may be made with that the service would not. */
+/** How a forged token differs from those of the service. */
 interface Deviation {
   header?: Record<string, unknown>;
   claims?: Record<string, unknown>;
@@ -22,7 +22,7 @@ const [ours, attacker, rsa, ecdsa] = await Promise.all([
   generateKeyPair("ES256"),
 ]);
 
-/** Signs claims as the service does, but for what deviates; a value that is undefined leaves its name out. */
+/** Signs claims like the service, with deviations. A header or claim that is undefined is left out. */
 function sign(claims: Record<string, unknown>, { header, claims: other, key = ours }: Deviation = {}) {
   const { kid } = SIGNING_JWK;
   return new SignJWT(defined({ ...claims, ...other }))
@@ -40,10 +40,10 @@ export function headerOf(jwt: string): Record<string, unknown> {
 }
 
 /**
- * Tokens that no operation lets in which takes `good`.
- * @param good an access token of the right kind
- * @param wrongKind a good access token of the other kind
- * @param revoked an access token of the right kind whose refresh token is revoked
+ * Tokens that every operation must reject that accepts `good`.
+ * @param good a valid access token of the required kind
+ * @param wrongKind a valid access token of the other kind
+ * @param revoked an access token of the required kind whose refresh token is revoked
  */
 export async function forgedTokens(
   good: string,
@@ -68,12 +68,12 @@ export async function forgedTokens(
     garbage: await invalid("garbage"),
     "three parts of garbage": await invalid("a.b.c"),
     "random bytes": await invalid(randomBytes(90).toString("base64url")),
-    "too long": await invalid(forge({ claims: { padding: "x".repeat(2048) } })),
-    "much too long": await invalid("x".repeat(12_000)),
+    "a long token": await invalid(forge({ claims: { padding: "x".repeat(2048) } })),
+    "a very long token": await invalid("x".repeat(12_000)),
     expired: [await forge({ claims: { iat: now - 14_401, exp: now - 1 } }), "ACCESS_TOKEN_EXPIRED"],
     "without expiry": await invalid(forge({ claims: { exp: undefined } })),
     "not valid yet": await invalid(forge({ claims: { nbf: now + 3600 } })),
-    "other signature": await invalid(`${header}.${payload}.${flipped(signature)}`),
+    "a changed signature": await invalid(`${header}.${payload}.${flipped(signature)}`),
     "no signature": await invalid(`${header}.${payload}.`),
     "changed claims": await invalid(`${header}.${encode({ ...claims, exp: now + 10 ** 6 })}.${signature}`),
     "alg: none": await invalid(`${encode({ alg: "none", typ: "at+jwt", kid: SIGNING_JWK.kid })}.${payload}.`),
@@ -87,10 +87,10 @@ export async function forgedTokens(
     "another key, under our kid": await invalid(forge({ key: attacker.privateKey })),
     "unknown kid": await invalid(forge({ header: { kid: "unknown" } })),
     "no kid": await invalid(forge({ header: { kid: undefined } })),
-    "a key that the token brings along": await invalid(
+    "a key in the token": await invalid(
       forge({ header: { jwk: publicJwk, kid: undefined }, key: attacker.privateKey }),
     ),
-    "a key at an address that the token names": await invalid(
+    "a key at a URL in the token": await invalid(
       forge({ header: { jku: "http://127.0.0.1:1/", kid: "its" }, key: attacker.privateKey }),
     ),
     "other issuer": await invalid(forge({ claims: { iss: `${ISSUER}.attacker.test` } })),
@@ -102,13 +102,13 @@ export async function forgedTokens(
     "other typ": await invalid(forge({ header: { typ: "JWT" } })),
     "no typ": await invalid(forge({ header: { typ: undefined } })),
     "no biz_id": await invalid(forge({ claims: { biz_id: undefined } })),
-    "no refresh token's id": await invalid(forge({ claims: { rti: undefined } })),
-    "of a refresh token that never was": [await forge({ claims: { rti: randomUUID() } }), "ACCESS_TOKEN_REVOKED"],
+    "no id of a refresh token": await invalid(forge({ claims: { rti: undefined } })),
+    "of a refresh token that does not exist": [await forge({ claims: { rti: randomUUID() } }), "ACCESS_TOKEN_REVOKED"],
     revoked: [revoked, "ACCESS_TOKEN_REVOKED"],
     "of the other kind": [wrongKind, "ACCESS_TOKEN_KIND"],
     "a server's refresh token": await invalid(refreshToken),
     "a user's refresh token": await invalid(user.refreshToken),
-    "the operator's": await invalid(ADMIN_TOKEN),
+    "the admin token": await invalid(ADMIN_TOKEN),
   };
 }
 

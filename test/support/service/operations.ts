@@ -4,7 +4,7 @@ import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { samplePublicKeys } from "../../../fixtures/samples.ts";
 
-/** A schema of JSON, as far as the API's bodies use it. */
+/** The part of JSON Schema that the API uses. */
 export interface JsonSchema {
   type?: string;
   enum?: unknown[];
@@ -19,28 +19,28 @@ export interface JsonSchema {
   additionalProperties?: boolean;
 }
 
-/** Whose token an operation takes. */
-export type Taker = "public" | "partner" | "user" | "operator";
+/** Whose token an operation requires. */
+export type Tag = "public" | "partner" | "user" | "operator";
 
-/** An operation of the API, as its description has it. */
+/** An operation from the OpenAPI documents. */
 export interface Operation {
   path: string;
-  taker: Taker;
+  tag: Tag;
   body: JsonSchema;
-  /** Whether it takes an Idempotency-Key. */
+  /** Whether it accepts an Idempotency-Key. */
   idempotent: boolean;
-  /** The statuses that it may answer, each with what it answers then. */
-  answers: Map<number, JsonSchema>;
+  /** The schema of the response for each status. */
+  responses: Map<number, JsonSchema>;
 }
 
 interface Described {
-  tags: Taker[];
+  tags: Tag[];
   parameters?: { name: string; in: string }[];
   requestBody: { content: { "application/json": { schema: JsonSchema } } };
   responses: Record<string, { content: Record<string, { schema: JsonSchema }> }>;
 }
 
-/** Every operation that /openapi.json describes: what is new there is tested with the others. */
+/** Every operation of both OpenAPI documents. Tests that use this list cover new operations automatically. */
 export const OPERATIONS: readonly Operation[] = await readOperations();
 
 async function readOperations(): Promise<Operation[]> {
@@ -51,36 +51,36 @@ async function readOperations(): Promise<Operation[]> {
     return Object.entries(paths);
   });
   return operations.map(([path, { post }]) => {
-    const { tags, parameters = [], requestBody, responses } = post;
-    const [taker] = tags;
+    const { tags, parameters = [], requestBody } = post;
+    const [tag] = tags;
     return {
       path,
-      taker: taker ?? never(`${path} does not say whose it is.`),
+      tag: tag ?? never(`${path} has no tag.`),
       body: requestBody.content["application/json"].schema,
       idempotent: parameters.some(({ name }) => name.toLowerCase() === "idempotency-key"),
-      answers: new Map(
-        Object.entries(responses).map(([status, { content }]) => {
+      responses: new Map(
+        Object.entries(post.responses).map(([status, { content }]) => {
           const type = Number(status) < 400 ? "application/json" : "application/problem+json";
-          return [Number(status), content[type]?.schema ?? never(`${path} has no ${type} for ${status}.`)];
+          return [Number(status), content[type]?.schema ?? never(`${path} has no ${type} for status ${status}.`)];
         }),
       ),
     };
   });
 }
 
-/** A partner with a user and a token for each taker: all that requests speak of. */
-export interface World {
+/** A partner with a user, and a token for each tag: the values for valid requests. */
+export interface Tenant {
   partner: TestPartner;
   user: TestUser;
-  /** A refresh token of the user's, beside the one that is used: a test may revoke it. */
+  /** The id of an unused refresh token of the user, which a test may revoke. */
   tokenID: string;
-  tokens: Record<Taker, string | undefined>;
+  tokens: Record<Tag, string | undefined>;
 }
 
-/** Makes a partner and a user who has registered a key. */
-export async function makeWorld(service: Caller): Promise<World> {
-  const partner = await service.makePartner();
-  const user = await service.makeUser(partner);
+/** Creates a partner and a user with a registered key. */
+export async function createTenant(service: Caller): Promise<Tenant> {
+  const partner = await service.createPartner();
+  const user = await service.createUser(partner);
   const key = { pubKey: KEY.pubKey, keyID: KEY.keyID };
   await service.done("/v1/authdUser/publicKey/register", key, { token: user.jwt });
   const [token, ofUser] = [partner.jwt, { user_id_hex: user.hex }];
@@ -90,7 +90,7 @@ export async function makeWorld(service: Caller): Promise<World> {
   return {
     partner,
     user,
-    tokenID: spare?.token_id ?? never("The token is not listed."),
+    tokenID: spare?.token_id ?? never("The token is missing in the list."),
     tokens: { public: undefined, partner: partner.jwt, user: user.jwt, operator: ADMIN_TOKEN },
   };
 }
@@ -99,8 +99,8 @@ const SPARE = "A tablet that was lost";
 const [publicKey = new Uint8Array()] = samplePublicKeys;
 const KEY = makeKeyRecord("y".repeat(32), publicKey);
 
-/** A body that the operation takes. @throws Error for a field that is not known here yet */
-export function goodBody({ path, body }: Operation, { partner, user, tokenID }: World): Record<string, unknown> {
+/** A valid body for the operation. @throws Error for a field without a value here */
+export function goodBody({ path, body }: Operation, { partner, user, tokenID }: Tenant): Record<string, unknown> {
   const values: Record<string, unknown> = {
     biz_id: partner.bizID,
     token: partner.refreshToken,
@@ -116,14 +116,14 @@ export function goodBody({ path, body }: Operation, { partner, user, tokenID }: 
     keyID: KEY.keyID,
   };
   return Object.fromEntries(
-    Object.keys(body.properties ?? never(`${path} takes no object.`)).map((field) => {
-      if (!(field in values)) throw new Error(`${path} takes ${field}, of which the tests know no value.`);
+    Object.keys(body.properties ?? never(`The body of ${path} is not an object.`)).map((field) => {
+      if (!(field in values)) throw new Error(`Add a value for the field ${field} of ${path} here.`);
       return [field, values[field]];
     }),
   );
 }
 
-/** A JSON document with what its references name in their place. */
+/** Replaces the references in a JSON document by their targets. */
 function withoutReferences(document: unknown): unknown {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve);
@@ -134,7 +134,7 @@ function withoutReferences(document: unknown): unknown {
       .split("/")
       .slice(1)
       .reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), document);
-    return resolve(named ?? never(`${$ref} names nothing.`));
+    return resolve(named ?? never(`${$ref} does not exist.`));
   };
   return resolve(document);
 }

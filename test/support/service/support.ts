@@ -12,15 +12,16 @@ import {
   type SigningKeys,
   toSigningKeys,
 } from "../../../packages/operator/src/service/tokens/signingKeys.ts";
-import { sharedPostgres } from "../../../fixtures/postgres/shared.ts";
+import { testAll } from "../../../fixtures/testAll.ts";
+import { sharedPostgres } from "../sharedPostgres.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
 const STAGE = "test";
 const BUCKET_PREFIX = "keyroot";
-/** The operator's, of every service of this run. */
+/** The admin token of every service in this run. */
 export const ADMIN_TOKEN = randomBytes(32).toString("base64url");
-/** The signing key of every service that is not given another. */
+/** The default signing key of services. */
 export const SIGNING_JWK = await makeSigningKey();
 
 export interface TestServiceOptions {
@@ -30,9 +31,9 @@ export interface TestServiceOptions {
   publish?: ServiceContext["publish"];
 }
 
-/** A service that takes real HTTP requests, with its insides for tests that must see them. */
+/** A service that accepts HTTP requests. Tests can also access its context. */
 export class TestService extends Caller {
-  /** Its time is so many milliseconds ahead of the machine's. */
+  /** How far its clock is ahead, in ms. */
   ahead = 0;
   #running: { app: App; context: ServiceContext } | undefined;
 
@@ -41,7 +42,7 @@ export class TestService extends Caller {
   }
 
   get context(): ServiceContext {
-    if (this.#running === undefined) throw new Error("The service is not started yet.");
+    if (this.#running === undefined) throw new Error("Start the service first.");
     return this.#running.context;
   }
 
@@ -49,9 +50,9 @@ export class TestService extends Caller {
     return this.context.databases;
   }
 
-  /** Listens, over databases that stay open when it closes. */
+  /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { signingKeys, rateLimit = 0, trustedProxies = [], publish = nothingToPublish } = options;
+    const { signingKeys, rateLimit = 0, trustedProxies = [], publish = publishNothing } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -74,7 +75,7 @@ export class TestService extends Caller {
   }
 }
 
-/** The API without a database behind it, for what it tells of itself. */
+/** The app without a database, for its OpenAPI documents. */
 export async function unconnectedApp(): Promise<App> {
   const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
   const signingKeys = await toSigningKeys([SIGNING_JWK]);
@@ -82,7 +83,7 @@ export async function unconnectedApp(): Promise<App> {
   return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }));
 }
 
-/** Opens an empty database of the run's PostgreSQL, with all tables; regions may have one of their own. */
+/** Creates a database in the run's PostgreSQL with all tables. Regions may have their own. */
 export async function freshDatabases(options: Partial<DatabaseOptions> = {}): Promise<Databases> {
   const url = await freshDatabaseUrl();
   const databases = await openDatabases({ url, ...options });
@@ -90,36 +91,37 @@ export async function freshDatabases(options: Partial<DatabaseOptions> = {}): Pr
   return databases;
 }
 
-/** The address of an empty database of the run's PostgreSQL, without a table. */
+/** Creates a database in the run's PostgreSQL without tables, and returns its URL. */
 export async function freshDatabaseUrl(): Promise<string> {
   return (await sharedPostgres()).createDatabase();
 }
 
-/** Gives the tests of the surrounding `describe` a service over an empty PostgreSQL. */
+/** A service over a new PostgreSQL database, for the tests of the surrounding `describe`. */
 export function serviceOnPostgres(options: TestServiceOptions = {}): TestService {
   return serviceOver(freshDatabases, options);
 }
 
-/** The same claims, with a service over the database in this process and with one over PostgreSQL. */
+/** Describes tests that run over PostgreSQL, and in `npm run test:all` also over PGlite. */
 export function describeOnEachDatabase(what: string, body: (service: TestService) => void): void {
-  describe(`${what}, on PGlite`, () => {
-    body(serviceOver(databaseInProcess, {}));
-  });
+  if (testAll)
+    describe(`${what}, on PGlite`, () => {
+      body(serviceOver(sharedPGlite, {}));
+    });
   describe(`${what}, on PostgreSQL`, () => {
     body(serviceOnPostgres());
   });
 }
 
-let inProcess: Promise<Databases> | undefined;
+let pglite: Promise<Databases> | undefined;
 
-/** The one database in this process: it takes 2 s to start and much memory, and its partners never meet. */
-function databaseInProcess(): Promise<Databases> {
-  inProcess ??= (async () => {
+/** One PGlite for all tests, because it takes 2 s to start and 600 MB. Each test creates its own partners. */
+function sharedPGlite(): Promise<Databases> {
+  pglite ??= (async () => {
     const databases = await openDatabases({ url: undefined });
     await databases.migrate();
     return databases;
   })();
-  return inProcess;
+  return pglite;
 }
 
 function serviceOver(open: () => Promise<Databases>, options: TestServiceOptions): TestService {
@@ -132,17 +134,17 @@ function serviceOver(open: () => Promise<Databases>, options: TestServiceOptions
   });
   after(async () => {
     await service.close();
-    if (service.databases !== (await inProcess)) await service.databases[Symbol.asyncDispose]();
+    if (service.databases !== (await pglite)) await service.databases[Symbol.asyncDispose]();
   });
   return service;
 }
 
-// The real publishing is the story's and the publisher's tests' to check.
-function nothingToPublish() {
+/** Publishing has its own tests. */
+function publishNothing() {
   return Promise.resolve([]);
 }
 
-// Outside of every describe: after the last test of the run.
+// Outside every describe: runs after the last test.
 after("PGlite closes", async () => {
-  await (await inProcess)?.[Symbol.asyncDispose]();
+  await (await pglite)?.[Symbol.asyncDispose]();
 });

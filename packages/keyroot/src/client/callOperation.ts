@@ -1,6 +1,6 @@
 import { TransportError } from "../errors.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
-import type { CallOptions, CheckedOptions } from "./options.ts";
+import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
 import { withRetry } from "./retry.ts";
 
@@ -23,7 +23,7 @@ export interface OperationOptions extends CallOptions {
 export type OperationCall = (path: string, body: object, options: OperationOptions) => Promise<unknown>;
 
 /** A function that calls the operations of the service that the options name. */
-export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedOptions): OperationCall {
+export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
   const { host } = new URL(baseUrl);
   return async (path, body, { accessToken, idempotencyKey, signal }) => {
     const init: RequestInit = {

@@ -1,4 +1,5 @@
 import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
 import {
   checkFunction,
   checkInteger,
@@ -11,17 +12,21 @@ import {
 import { checkUrl } from "../transport/jsonRpc.ts";
 
 /** Which service to call, and the limits of a call. */
-export interface ClientOptions {
+export interface ConnectionOptions {
   /** The service's base URL: https, or http on this machine. */
   baseUrl: string;
-  /** The partner's business identifier (specification, "Business identifier"). */
-  bizId: string;
   /** The longest time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
   timeoutMs?: number | undefined;
   /** The highest number of retries after a failed attempt, 0 to 100. Default 4. */
   retries?: number | undefined;
   /** Replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
+}
+
+/** Which service to call for which partner, and the limits of a call. */
+export interface ClientOptions extends ConnectionOptions {
+  /** The partner's business identifier (specification, "Business identifier"). */
+  bizId: string;
   /** Returns the current time in ms since 1970. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
@@ -32,33 +37,53 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** `ClientOptions`, checked and with defaults. */
-export interface CheckedOptions extends Pick<ClientOptions, "baseUrl" | "bizId" | "fetch"> {
+/** `ConnectionOptions`, checked and with defaults. */
+export interface CheckedConnection extends Pick<ConnectionOptions, "baseUrl" | "fetch"> {
   timeoutMs: number;
   retries: number;
+}
+
+/** `ClientOptions`, checked and with defaults. */
+export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizId"> {
   now: () => number;
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function checkOptions(options: ClientOptions): CheckedOptions {
-  const {
-    bizId,
-    timeoutMs = 10_000,
-    retries = 4,
-    fetch,
-    now = Date.now,
-  } = checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
+  const expected = "an object with baseUrl, bizId and a refresh token";
+  const { bizId, now = Date.now } = checkObject("The client's options", options, expected);
   return {
-    baseUrl: checkBaseUrl(options.baseUrl),
-    bizId: checkText("The option bizId", bizId, "the partner's business identifier, without spaces", BIZ_ID),
-    timeoutMs: checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS),
-    retries: checkInteger("The option retries", retries, 0, 100),
-    fetch: optional(checkFunction, "The option fetch", fetch),
+    ...checkConnection(options),
+    bizId: checkBizId("The option bizId", bizId),
     now: checkFunction("The option now", now),
   };
 }
 
-const BIZ_ID = /^[\x21-\x7e]{1,200}$/;
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkConnection(options: ConnectionOptions): CheckedConnection {
+  const { baseUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
+  return {
+    baseUrl: checkBaseUrl(baseUrl),
+    timeoutMs: checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS),
+    retries: checkInteger("The option retries", retries, 0, 100),
+    fetch: optional(checkFunction, "The option fetch", fetch),
+  };
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkBizId(what: string, bizId: unknown): string {
+  return checkText(what, bizId, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
+}
+
+/**
+ * Returns the key, or a random one if it is undefined.
+ * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+ */
+export function checkIdempotencyKey(key: unknown = crypto.randomUUID()): string {
+  if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return key;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
+  throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
+}
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function checkCallOptions<T extends CallOptions>(options: T): T {

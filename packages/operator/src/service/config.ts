@@ -87,7 +87,10 @@ const schema = z.strictObject({
   databaseFolder: text().nullable().default(".keyroot/database"),
   connections: wholeNumber(1, 1000).default(10),
   signingKeys: text().optional(),
-  adminToken: text().min(32, "must have at least 32 characters").optional(),
+  // The characters of a bearer token (RFC 6750, section 2.1): another token could never be sent.
+  adminToken: text()
+    .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
+    .optional(),
   rateLimit: wholeNumber(0, 1_000_000).default(6000),
   trustedProxies: z
     .array(text())

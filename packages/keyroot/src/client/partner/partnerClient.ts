@@ -1,8 +1,15 @@
 import { checkSubject, readShadowUser, type ShadowUser } from "../answers.ts";
-import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  checkIdempotencyKey,
+  checkOptions,
+  checkRefreshToken,
+  type ClientOptions,
+} from "../options.ts";
+import { refuseBrowsers } from "../refuseBrowsers.ts";
 import { ServiceSession } from "../serviceSession.ts";
-import { describeValue } from "../../input/describeValue.ts";
-import { ArgumentError, TransportError } from "../../errors.ts";
+import { TransportError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
 import { checkInteger, checkText } from "../../input/options.ts";
@@ -65,7 +72,9 @@ export class PartnerClient {
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
-    refuseBrowsers();
+    refuseBrowsers(
+      "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.",
+    );
     const checked = checkOptions(options);
     this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
   }
@@ -89,8 +98,7 @@ export class PartnerClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
-    const { idempotencyKey = crypto.randomUUID() } = checkCallOptions(options);
-    checkIdempotencyKey(idempotencyKey);
+    const idempotencyKey = checkIdempotencyKey(checkCallOptions(options).idempotencyKey);
     const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
     return readToken(await this.#call("users/createRefreshToken", body, options, idempotencyKey));
   }
@@ -183,19 +191,4 @@ export class PartnerClient {
 function toUserID(text: string): UserID {
   const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
   return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
-}
-
-function checkIdempotencyKey(key: unknown): void {
-  if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
-  throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
-}
-
-/** In a browser, every visitor could read the server token. */
-function refuseBrowsers(): void {
-  const { process, document, importScripts } = globalThis as Record<string, unknown>;
-  if (process !== undefined && document === undefined && importScripts === undefined) return;
-  const message =
-    "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.";
-  throw new ArgumentError("BROWSER_REFUSED", message);
 }

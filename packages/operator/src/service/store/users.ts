@@ -3,7 +3,7 @@ import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { batchingLoader } from "./batchingLoader.ts";
 import { bucketName } from "./bucketName.ts";
-import { type Database, type Databases, perRegion } from "./database.ts";
+import { type Databases, perRegion } from "./database.ts";
 import { userIDs, users } from "./tables.ts";
 
 /** A shadow user (specification, "Shadow user"). */

@@ -2,28 +2,31 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "keyroot/identity";
 import { fetchRootAddedLogs } from "keyroot/registry";
-import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../../fixtures/publisher/deployment.ts";
 import type { PlainFile } from "../../fixtures/plainFile.ts";
+import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../../fixtures/publisher/deployment.ts";
 
-/** What became of keys that were to be published, each once. */
-export interface Judged {
-  /** The root that each user has; nobody's where a finding says what is wrong. */
+/** The state of the chain and the files. */
+export interface PublishedState {
+  /** The root of each user; empty if a finding says why. */
   rootOf: VerifiedDeployment["rootOf"];
-  /** How many roots were added. */
+  /** The number of added roots. */
   roots: number;
-  /** How many files no root was added for. */
+  /** The number of files whose root was not added. */
   filesWithoutRoot: number;
-  /** What is lost, there twice, or otherwise wrong. There must be nothing. */
+  /** Everything that is missing, duplicated or otherwise wrong. */
   findings: string[];
 }
 
-/** Holds the chain and the files against the keys that were to be published, and by nobody but those who are judged. */
-export async function judgePublished(field: Deployment, records: readonly KeyRecord[]): Promise<Judged> {
-  const { call, contract, merkleDir } = field;
+/**
+ * Verifies that every key has exactly one root, and every root its file. It shares no code with the publisher.
+ * @param records all keys that should be published, and no others
+ */
+export async function verifyPublished(deployment: Deployment, records: readonly KeyRecord[]): Promise<PublishedState> {
+  const { call, contract, merkleDir } = deployment;
   const findings: string[] = [];
   const toBlock = Number(await call("eth_blockNumber", []));
   const added = await fetchRootAddedLogs(call, contract, { fromBlock: 0, toBlock });
-  // Each root once, for every user of its file: so nobody is in the files of two roots.
+  // If every root was added once for all users of its file, no user is in the files of two roots.
   for (const [root, events] of Map.groupBy(added, ({ root }) => root)) {
     const users = await countUsers(join(merkleDir, `${root}.json`));
     const counts = events.map(({ addedCount }) => addedCount);
@@ -33,13 +36,13 @@ export async function judgePublished(field: Deployment, records: readonly KeyRec
   const count = added.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (count !== records.length)
     findings.push(`${count} users have a root, ${records.length} keys were to be published`);
-  let judged: VerifiedDeployment = { rootOf: new Map(), unusedRoots: [] };
+  let verified: VerifiedDeployment = { rootOf: new Map(), unusedRoots: [] };
   try {
-    judged = await verifyDeployment(field, records);
+    verified = await verifyDeployment(deployment, records);
   } catch (error) {
     findings.push((error as Error).message);
   }
-  return { rootOf: judged.rootOf, roots: added.length, filesWithoutRoot: judged.unusedRoots.length, findings };
+  return { rootOf: verified.rootOf, roots: added.length, filesWithoutRoot: verified.unusedRoots.length, findings };
 }
 
 async function countUsers(path: string): Promise<number | undefined> {

@@ -1,0 +1,10 @@
+/** `keyroot/admin`: the client for the operator of the service. Node only, because it holds the admin token. */
+export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
+export type { CallOptions } from "./client/options.ts";
+export {
+  AdminClient,
+  type AdminClientOptions,
+  type CreateServerTokenOptions,
+  type PublishOptions,
+} from "./client/admin/adminClient.ts";
+export type { CreatedPartner, CreatedServerToken, PublishedBatch } from "./client/admin/answers.ts";

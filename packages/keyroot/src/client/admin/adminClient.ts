@@ -1,0 +1,123 @@
+import { ArgumentError } from "../../errors.ts";
+import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS } from "../../input/options.ts";
+import { operationCaller, type OperationOptions } from "../callOperation.ts";
+import {
+  type CallOptions,
+  checkBizId,
+  checkCallOptions,
+  checkConnection,
+  type CheckedConnection,
+  checkIdempotencyKey,
+  type ConnectionOptions,
+} from "../options.ts";
+import { refuseBrowsers } from "../refuseBrowsers.ts";
+import {
+  type CreatedPartner,
+  type CreatedServerToken,
+  type PublishedBatch,
+  readBatches,
+  readPartner,
+  readServerToken,
+} from "./answers.ts";
+
+/** Which service to call, as its operator. */
+export interface AdminClientOptions extends ConnectionOptions {
+  /** The service's admin token (`KEYROOT_ADMIN_TOKEN`). */
+  adminToken: string;
+}
+
+/** Options of `AdminClient.createServerToken`. */
+export interface CreateServerTokenOptions extends CallOptions {
+  /** A human-friendly name, at most 200 characters. Default none. */
+  name?: string | undefined;
+  /**
+   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token. Default: a
+   * random key for each call, which all retries of the call share.
+   */
+  idempotencyKey?: string | undefined;
+}
+
+/** Options of `AdminClient.publish`. */
+export interface PublishOptions extends CallOptions {
+  /** The longest time for publishing in ms. Default 600,000: the service answers after the transactions are confirmed. */
+  timeoutMs?: number | undefined;
+}
+
+const PATH = "/v1/admin";
+
+/**
+ * The client for the operator of the service: creates partners and their server tokens, and publishes registered keys.
+ *
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
+ * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
+ * TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ *
+ * @example
+ * const admin = new AdminClient({ baseUrl: "https://keys.example", adminToken: process.env.KEYROOT_ADMIN_TOKEN });
+ * const { biz_id } = await admin.createPartner("Acme");
+ * const { token } = await admin.createServerToken(biz_id);
+ * const batches = await admin.publish();
+ */
+export class AdminClient {
+  readonly #connection: CheckedConnection;
+  readonly #adminToken: string;
+
+  /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
+  constructor(options: AdminClientOptions) {
+    refuseBrowsers("keyroot/admin holds the service's admin token: run it in Node, on the operator's machine.");
+    checkObject("The client's options", options, "an object with baseUrl and adminToken");
+    this.#connection = checkConnection(options);
+    this.#adminToken = checkAdminToken(options.adminToken);
+  }
+
+  /**
+   * Creates a partner. The request is sent once, because a repeated one creates another partner.
+   * @param name a human-friendly name, at most 200 characters
+   */
+  async createPartner(name: string, options: CallOptions = {}): Promise<CreatedPartner> {
+    const { signal } = checkCallOptions(options);
+    const body = { name: checkText("The argument name", name) };
+    return readPartner(await this.#call("partners/create", body, { signal }, { retries: 0 }));
+  }
+
+  /**
+   * Creates a refresh token for a partner's server. The service shows it this once.
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
+   */
+  async createServerToken(bizId: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
+    const { name, signal, idempotencyKey } = checkCallOptions(options);
+    const body = {
+      biz_id: checkBizId("The argument bizId", bizId),
+      ...(name !== undefined && { name: checkText("The option name", name) }),
+    };
+    const call = { signal, idempotencyKey: checkIdempotencyKey(idempotencyKey) };
+    return readServerToken(await this.#call("serverTokens/create", body, call));
+  }
+
+  /**
+   * Publishes all registered keys that are not published. The request is sent once: if its answer is lost, the service
+   * finishes publishing, and the batches are not reported again.
+   */
+  async publish(options: PublishOptions = {}): Promise<PublishedBatch[]> {
+    const { signal, timeoutMs = 600_000 } = checkCallOptions(options);
+    checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
+    return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));
+  }
+
+  #call(
+    operation: string,
+    body: object,
+    options: Omit<OperationOptions, "accessToken">,
+    limits: Partial<CheckedConnection> = {},
+  ): Promise<unknown> {
+    const call = operationCaller({ ...this.#connection, ...limits });
+    return call(`${PATH}/${operation}`, body, { ...options, accessToken: this.#adminToken });
+  }
+}
+
+/** Returns the token if it can be sent as a bearer token (RFC 6750, section 2.1). The error does not show it. */
+function checkAdminToken(token: unknown): string {
+  if (typeof token === "string" && /^[\w.~+/-]{1,500}=*$/.test(token)) return token;
+  const message = "The option adminToken must be the service's admin token: letters, digits and - . _ ~ + / only.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}

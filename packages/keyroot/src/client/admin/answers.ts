@@ -1,0 +1,58 @@
+import { ANSWER } from "../answers.ts";
+
+/** A partner that `createPartner` created. */
+export type CreatedPartner = ReturnType<typeof readPartner>;
+
+/** A server's refresh token that `createServerToken` created. */
+export type CreatedServerToken = ReturnType<typeof readServerToken>;
+
+/** A batch of keys that `publish` published. */
+export type PublishedBatch = ReturnType<typeof readBatches>[number];
+
+const BIZ_ID = /^[\x21-\x7e]{1,64}$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** More than the largest answer can hold. */
+const MAX_BATCHES = 2 ** 16;
+
+export function readPartner(answer: unknown) {
+  const { biz_id, name, created } = ANSWER.fields("The answer", answer, ["biz_id", "name", "created"]);
+  return {
+    /** The partner's business identifier. */
+    biz_id: ANSWER.text("biz_id", biz_id, BIZ_ID),
+    name: ANSWER.text("name", name),
+    /** Milliseconds since 1970. */
+    created: ANSWER.count("created", created),
+  };
+}
+
+export function readServerToken(answer: unknown) {
+  const fields = ["token_id", "token", "name", "created"] as const;
+  const { token_id, token, name, created } = ANSWER.fields("The answer", answer, fields);
+  return {
+    /** A UUID. */
+    token_id: ANSWER.text("token_id", token_id, UUID),
+    /** The token: `krs_` and 256 random bits. The service shows it this once. */
+    token: ANSWER.secret("token", token, /^krs_[\x21-\x7e]{1,495}$/),
+    name: name === null ? null : ANSWER.text("name", name),
+    /** Milliseconds since 1970. */
+    created: ANSWER.count("created", created),
+  };
+}
+
+export function readBatches(answer: unknown) {
+  const { batches } = ANSWER.fields("The answer", answer, ["batches"]);
+  return ANSWER.list("batches", batches, MAX_BATCHES, (where, batch) => {
+    const fields = ["root", "users", "transaction", "block"] as const;
+    const { root, users, transaction, block } = ANSWER.fields(where, batch, fields);
+    return {
+      /** The Merkle root: 64 hex digits. */
+      root: ANSWER.text(`${where}.root`, root, /^[0-9a-f]{64}$/),
+      /** The number of users who now have this root. */
+      users: ANSWER.count(`${where}.users`, users),
+      /** The hash of the transaction that added the root: 0x and 64 hex digits. */
+      transaction: ANSWER.text(`${where}.transaction`, transaction, /^0x[0-9a-f]{64}$/),
+      /** The number of its block. */
+      block: ANSWER.count(`${where}.block`, block),
+    };
+  });
+}

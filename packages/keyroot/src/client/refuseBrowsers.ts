@@ -1,0 +1,12 @@
+import { ArgumentError } from "../errors.ts";
+
+/**
+ * Throws in browsers, where every visitor could read the client's token.
+ * @param message which entry holds which token, and what to do instead
+ * @throws ArgumentError BROWSER_REFUSED
+ */
+export function refuseBrowsers(message: string): void {
+  const { process, document, importScripts } = globalThis as Record<string, unknown>;
+  if (process !== undefined && document === undefined && importScripts === undefined) return;
+  throw new ArgumentError("BROWSER_REFUSED", message);
+}

@@ -1,0 +1,126 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import pMap from "p-map";
+import {
+  generateKeyPair,
+  type KeyRecord,
+  makeKeyRecord,
+  type Region,
+  type UserID,
+  userIDFromHex,
+} from "keyroot/identity";
+import { type Partner, post, type ServiceResponse } from "../../fixtures/service/serviceProcess.ts";
+
+/** How many users are read back at a time. */
+const READERS = 8;
+/** How long to wait before an unanswered request is sent again. */
+const RETRY_MS = 20;
+/** How long to repeat a request. A killed process is up again long before. */
+const TIMEOUT_MS = 60_000;
+
+/** What the service acknowledged for one user, step by step. */
+interface Acknowledged {
+  hex: string;
+  user?: ServiceResponse["body"];
+  token?: string;
+  key?: { pubKey: string; keyID: string };
+}
+
+/** Creates users and registers keys while the service is being killed, and remembers everything it acknowledged. */
+export class UserWorkload {
+  readonly acknowledged = { users: 0, tokens: 0, keys: 0 };
+  /** Requests without a response, or with a temporary error. Each was sent again. */
+  interrupted = 0;
+  /** Acknowledged data that are missing or different, and unexpected responses. */
+  readonly findings: string[] = [];
+  readonly #origin: () => string;
+  readonly #partner: Partner;
+  /** Five keys for all users: generating one takes a millisecond, and the service does not compare users' keys. */
+  readonly #publicKeys = Array.from({ length: 5 }, () => generateKeyPair().publicKey);
+  readonly #users: Acknowledged[] = [];
+
+  /** @param origin returns where to send the next request: `http://<address>:<port>` */
+  constructor(origin: () => string, partner: Partner) {
+    this.#origin = origin;
+    this.#partner = partner;
+  }
+
+  /** Creates a user and its refresh token, exchanges the token, and registers a key. */
+  async provision(region: Region): Promise<void> {
+    const known: Acknowledged = { hex: randomBytes(20).toString("hex") };
+    this.#users.push(known);
+    const { hex: user_id_hex } = known;
+    known.user = (await this.#sendAsPartner("users/create", { user_id_hex, region })).body;
+    this.acknowledged.users++;
+    const body = { user_id_hex, context: "app" };
+    const created = await this.#sendAsPartner("users/createRefreshToken", body, randomUUID());
+    known.token = String(created.body["token"]);
+    this.acknowledged.tokens++;
+    const exchanged = await this.#exchange(known.token);
+    const publicKey = this.#publicKeys[this.acknowledged.keys % this.#publicKeys.length] ?? new Uint8Array();
+    const { pubKey, keyID } = makeKeyRecord(userIDFromHex(user_id_hex), publicKey);
+    const accessToken = String(exchanged.body["jwt"]);
+    await this.#send("/v1/authdUser/publicKey/register", { pubKey, keyID }, { accessToken });
+    known.key = { pubKey, keyID };
+    this.acknowledged.keys++;
+  }
+
+  /** The acknowledged keys. */
+  registered(): KeyRecord[] {
+    return this.#users.flatMap(({ hex, key }) => (key === undefined ? [] : [{ userID: userIDFromHex(hex), ...key }]));
+  }
+
+  /**
+   * Reads everything that was acknowledged over the API, and adds a finding for each difference.
+   * @param expected returns further fields that the record of a user with a key must have
+   */
+  async readBack(expected: (userID: UserID) => Record<string, unknown>): Promise<void> {
+    const { findings } = this;
+    await pMap(
+      this.#users,
+      async ({ hex, user, token, key }) => {
+        if (user === undefined) return;
+        const found = await this.#sendAsPartner("users/get", { user_id_hex: hex });
+        // The response to a creation also contains the status.
+        if (!isDeepStrictEqual({ status: 201, ...found.body }, user))
+          findings.push(`user ${hex}: ${JSON.stringify(found)}`);
+        if (token === undefined) return;
+        const exchanged = await this.#exchange(token);
+        if (exchanged.status !== 200) findings.push(`token of ${hex}: ${JSON.stringify(exchanged)}`);
+        if (key === undefined) return;
+        const accessToken = String(exchanged.body["jwt"]);
+        const { body } = await this.#send("/v1/authdUser/record/get", {}, { accessToken });
+        const wanted = { ...key, ...expected(userIDFromHex(hex)) };
+        const actual = Object.fromEntries(Object.keys(wanted).map((name) => [name, body[name]]));
+        if (!isDeepStrictEqual(actual, wanted)) findings.push(`key of ${hex}: ${JSON.stringify(body)}`);
+      },
+      { concurrency: READERS },
+    );
+  }
+
+  #exchange(token: string): Promise<ServiceResponse> {
+    return this.#send("/v1/public/auth/jwt", { biz_id: this.#partner.bizID, token });
+  }
+
+  #sendAsPartner(operation: string, body: object, idempotencyKey?: string): Promise<ServiceResponse> {
+    const { accessToken } = this.#partner;
+    const headers = { accessToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    return this.#send(`/v1/authdBizSrv/${operation}`, body, headers);
+  }
+
+  /** Repeats a request until it gets a response that is not temporary. All requests sent here are idempotent. */
+  async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
+    for (const started = Date.now(); Date.now() - started < TIMEOUT_MS;) {
+      const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
+      if (response !== undefined && response.status < 500) {
+        if (response.status >= 400) this.findings.push(`${path}: ${JSON.stringify(response)}`);
+        return response;
+      }
+      if (response !== undefined && response.status !== 503) this.findings.push(`${path}: ${JSON.stringify(response)}`);
+      this.interrupted++;
+      await setTimeout(RETRY_MS);
+    }
+    throw new Error(`${path}: no response within ${TIMEOUT_MS / 1000} s.`);
+  }
+}

@@ -1,0 +1,176 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
+import { AdminClient, type AdminClientOptions } from "../../../../packages/keyroot/src/client/admin/adminClient.ts";
+import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
+import { refusalOf } from "../../../support/refusalOf.ts";
+import { ADMIN_TOKEN, serviceOnPostgres } from "../../../support/service/support.ts";
+import { closedAfterEach, failure } from "../../../support/support.ts";
+
+const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
+
+describe("AdminClient", () => {
+  const closing = closedAfterEach();
+  const service = serviceOnPostgres({ publish: () => Promise.resolve([BATCH]) });
+  let proxy: FaultyProxy;
+
+  beforeEach(async () => {
+    proxy = closing(await faultyProxy(service.url));
+  });
+
+  const client = (options: Partial<AdminClientOptions> = {}) =>
+    new AdminClient({ baseUrl: proxy.url, adminToken: ADMIN_TOKEN, ...options });
+
+  describe("createPartner", () => {
+    it("creates a partner, and another one with each call", async () => {
+      const [first, second] = [await client().createPartner("A company"), await client().createPartner("A company")];
+      expect(first).to.have.all.keys("biz_id", "name", "created");
+      expect(first.name).to.equal("A company");
+      expect(first.created).to.be.closeTo(Date.now(), 60_000);
+      expect(second.biz_id).not.to.equal(first.biz_id);
+    });
+
+    it("sends no request twice, since the service might create two partners", async () => {
+      proxy.fail("/partners/create", "reset after");
+      expect(await failure(client().createPartner("A company"))).to.include({ code: "UNREACHABLE" });
+      expect(proxy.to("/partners/create")).to.have.length(1);
+    });
+
+    it("rejects a name that the service rejects, with the service's code", async () => {
+      const error = await failure(client().createPartner("x".repeat(201)));
+      expect(error).to.include({ name: "ServiceError", code: "TEXT_TOO_LONG", status: 400 });
+    });
+  });
+
+  describe("createServerToken", () => {
+    let bizId: string;
+    beforeEach(async () => {
+      ({ biz_id: bizId } = await client().createPartner("A company"));
+    });
+
+    it("creates a token that the partner's server can use", async () => {
+      const created = await client().createServerToken(bizId, { name: "Production" });
+      expect(created).to.have.all.keys("token_id", "token", "name", "created");
+      expect(created.name).to.equal("Production");
+      const partner = new PartnerClient({ baseUrl: service.url, bizId, serverToken: created.token });
+      const [listed] = await partner.listServerTokens();
+      expect(listed).to.include({ token_id: created.token_id, name: "Production", revoked: null });
+    });
+
+    it("creates a token without a name", async () => {
+      expect((await client().createServerToken(bizId)).name).to.equal(null);
+    });
+
+    it("creates one token if the connection breaks after the service created it", async () => {
+      proxy.fail("/serverTokens/create", "reset after", "reset after");
+      const { token } = await client().createServerToken(bizId);
+      const partner = new PartnerClient({ baseUrl: service.url, bizId, serverToken: token });
+      expect(await partner.listServerTokens()).to.have.length(1);
+    });
+
+    it("returns the same token for the same idempotency key", async () => {
+      const idempotencyKey = randomUUID();
+      const first = await client().createServerToken(bizId, { idempotencyKey });
+      expect(await client().createServerToken(bizId, { idempotencyKey })).to.deep.equal(first);
+      const error = await failure(client().createServerToken(bizId, { idempotencyKey: "short" }));
+      expect(error).to.include({ code: "IDEMPOTENCY_KEY_INVALID" });
+    });
+
+    it("fails for an unknown partner", async () => {
+      const error = await failure(client().createServerToken("biz_unknown"));
+      expect(error).to.include({ name: "ServiceError", code: "PARTNER_UNKNOWN", status: 404 });
+    });
+  });
+
+  describe("publish", () => {
+    it("returns the published batches", async () => {
+      expect(await client().publish()).to.deep.equal([BATCH]);
+    });
+
+    it("sends no request twice, and has its own timeout", async () => {
+      proxy.fail("/publish", "silence", { status: 503 });
+      expect(await failure(client().publish({ timeoutMs: 50 }))).to.include({ code: "TIMEOUT" });
+      expect(await failure(client({ timeoutMs: 1 }).publish())).to.include({ status: 503 });
+      expect(proxy.to("/publish")).to.have.length(2);
+    });
+  });
+
+  describe("every operation", () => {
+    const operations = (admin: AdminClient, signal?: AbortSignal) => [
+      () => admin.createPartner("A company", { signal }),
+      () => admin.createServerToken("biz_1", { signal }),
+      () => admin.publish({ signal }),
+    ];
+
+    it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
+      for (const operation of operations(client({ adminToken: "x".repeat(40) })))
+        expect(await failure(operation())).to.include({ code: "ADMIN_TOKEN_REFUSED", status: 401 });
+    });
+
+    it("fails with ABORTED if the caller aborts it", async () => {
+      proxy.disturb(() => "silence");
+      for (const operation of operations(client(), AbortSignal.timeout(20)))
+        expect(await failure(operation())).to.include({ name: "TransportError", code: "ABORTED" });
+    });
+
+    it("fails with a code for every malformed answer", async () => {
+      const good = {
+        ...{ biz_id: "biz_1", name: "n", created: 1, token_id: randomUUID(), token: `krs_${"x".repeat(43)}` },
+        batches: [BATCH],
+      };
+      const answering = (answer: object) =>
+        operations(client({ fetch: () => Promise.resolve(new Response(JSON.stringify(answer))) }));
+      for (const operation of answering(good)) expect(await operation()).to.be.ok;
+      const field = fc.constantFrom(...Object.keys(good));
+      await fc.assert(
+        fc.asyncProperty(field, fc.jsonValue(), async (name, value) => {
+          for (const operation of answering({ ...good, [name]: value })) {
+            await operation().catch((error: unknown) => {
+              if (!(error instanceof KeyrootError)) throw error;
+            });
+          }
+        }),
+        { numRuns: 50 },
+      );
+      for (const [name, batches] of Object.entries({ root: "a", users: -1, transaction: "0x", block: "7" })) {
+        const [, , publish] = answering({ batches: [{ ...BATCH, [name]: batches }] });
+        expect(await failure(publish?.() ?? Promise.resolve())).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      }
+    });
+  });
+
+  describe("the constructor", () => {
+    it("rejects unusable options, without the admin token in the error", () => {
+      const refused = (options: Partial<Record<keyof AdminClientOptions, unknown>>) =>
+        refusalOf(() => client(options as Partial<AdminClientOptions>));
+      for (const adminToken of ["", "two words", "ümlaut", "x".repeat(501), 7, undefined])
+        expect(refused({ adminToken }), String(adminToken)).to.equal("ARGUMENT_INVALID");
+      for (const baseUrl of ["", "http://keys.example", "https://keys.example/?a=b", 7])
+        expect(refused({ baseUrl }), String(baseUrl)).to.equal("ARGUMENT_INVALID");
+      for (const timeoutMs of [0, 1.5, 2 ** 31]) expect(refused({ timeoutMs })).to.equal("ARGUMENT_INVALID");
+      for (const retries of [-1, 101]) expect(refused({ retries })).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(() => new AdminClient(undefined as unknown as AdminClientOptions))).to.equal("ARGUMENT_INVALID");
+      expect(() => client({ adminToken: "two Secret-words" }))
+        .to.throw(/adminToken/)
+        .with.property("message")
+        .not.include("Secret");
+    });
+
+    it("rejects browsers", () => {
+      const globals = globalThis as Record<string, unknown>;
+      globals["document"] = {};
+      try {
+        expect(refusalOf(() => client())).to.equal("BROWSER_REFUSED");
+      } finally {
+        delete globals["document"];
+      }
+    });
+
+    it("creates a client that does not show its token", () => {
+      expect(inspect(client(), { depth: 10, showHidden: true }) + JSON.stringify(client())).not.to.include(ADMIN_TOKEN);
+    });
+  });
+});

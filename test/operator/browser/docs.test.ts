@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import { resolve } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "../../support/browser/openPage.ts";
+import { OPERATIONS } from "../../support/service/operations.ts";
+import { serviceOnPostgres } from "../../support/service/support.ts";
+
+/** Hardhat loads every file under test/. This one needs Chromium, so its tests run only if the file is named. */
+const describeIfNamed = process.argv.some((path) => resolve(path) === import.meta.filename)
+  ? describe
+  : () => undefined;
+
+const PAGES = [
+  { path: "/docs", title: "Keyroot partner API", tags: ["public", "partner", "user"] },
+  { path: "/docs/operator", title: "Keyroot operator API", tags: ["operator"] },
+];
+
+describeIfNamed("the API's pages in Chromium", () => {
+  const service = serviceOnPostgres();
+  let browser: Browser;
+  let page: Page;
+  /** What the console shows, besides requests that failed as intended. */
+  let complaints: string[];
+  let requests: string[];
+
+  before(async function () {
+    this.timeout(60_000);
+    browser = await launchChromium();
+  });
+  after(() => browser.close());
+
+  beforeEach(async () => {
+    page = await browser.newPage();
+    complaints = [];
+    requests = [];
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("request", (request) => requests.push(request.url()));
+  });
+  afterEach(() => page.close());
+
+  for (const { path, title, tags } of PAGES) {
+    describe(path, () => {
+      beforeEach(async () => {
+        await page.goto(service.url + path);
+        await page.waitForSelector(".opblock");
+      });
+
+      it("shows exactly its own operations, under its own title", async () => {
+        const shown = await page.$$eval(".opblock-summary-path", (paths) =>
+          paths.map((element) => element.getAttribute("data-path")),
+        );
+        const expected = OPERATIONS.filter(({ tag }) => tags.includes(tag)).map((operation) => operation.path);
+        expect(shown).to.have.members(expected).and.have.length(expected.length);
+        expect(await page.title()).to.equal(title);
+        expect(await page.textContent("h1, h2.title")).to.include(title);
+      });
+
+      it("logs no error while all operations are open and one is tried out, and loads nothing from elsewhere", async () => {
+        for (const summary of await page.$$(".opblock-summary-control")) await summary.click();
+        await page.click(".opblock .try-out__btn");
+        await page.click(".opblock .execute");
+        await page.waitForSelector(".live-responses-table .response-col_status");
+        // The example's token is rejected, which Chromium logs like any failed request.
+        const others = complaints.filter((text) => !text.startsWith("Failed to load resource: the server responded"));
+        expect(others).to.deep.equal([]);
+        for (const url of requests) expect(url).to.match(new RegExp(`^(?:${service.url}/|data:image/)`));
+      });
+
+      it("shows no logo of a framework", async () => {
+        expect(await page.$$(".topbar, img[alt*='Swagger'], img[src*='logo'], #swagger-ui svg[id*='logo']")).to.be
+          .empty;
+        const icons = await page.$$eval("link[rel='icon']", (links) => links.map((link) => link.getAttribute("href")));
+        expect(icons).to.have.length(1);
+        const icon = await (await fetch(new URL(icons[0] ?? "", page.url()))).text();
+        expect(icon).to.match(/^<svg /);
+      });
+    });
+  }
+});

@@ -1,0 +1,36 @@
+import { createDatabase, type DatabaseServer, runAt, startPostgres } from "../../fixtures/postgres/postgres.ts";
+
+let shared: Promise<DatabaseServer> | undefined;
+
+/**
+ * The PostgreSQL of this test run: the one that DATABASE_URL names (its user must be allowed to create databases), or one that
+ * starts with the first call and ends with the run. Each test creates its own databases in it.
+ */
+export function sharedPostgres(): Promise<DatabaseServer> {
+  const { DATABASE_URL: url } = process.env;
+  shared ??= url === undefined ? startPostgres() : Promise.resolve(serverAt(url));
+  return shared;
+}
+
+/** A server that was started elsewhere. */
+export function serverAt(url: string): DatabaseServer {
+  const created: string[] = [];
+  return {
+    url,
+    async createDatabase() {
+      const database = await createDatabase(url);
+      created.push(database);
+      return database;
+    },
+    async stop() {
+      for (const database of created.splice(0)) {
+        await runAt(url, `DROP DATABASE IF EXISTS "${new URL(database).pathname.slice(1)}" WITH (FORCE)`);
+      }
+    },
+  };
+}
+
+// Outside every describe: runs after the last test.
+after("PostgreSQL stops", async () => {
+  await (await shared)?.stop();
+});
