@@ -12,7 +12,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type PackageDescription, PACKAGES } from "./packages/packages.ts";
+import { PACKAGES } from "./packages/packages.ts";
 import { stagePackage } from "./packages/stagePackage.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -28,9 +28,10 @@ if (unknown !== undefined) {
 }
 
 mkdirSync(out, { recursive: true });
-for (const name of positionals.length > 0 ? positionals : Object.keys(PACKAGES)) {
+for (const [name, description] of Object.entries(PACKAGES)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
   const staged = join(out, name);
-  await stagePackage(ROOT, PACKAGES[name] as PackageDescription, staged);
+  await stagePackage(ROOT, description, staged);
   process.stdout.write(`${join(out, pack(staged, out))}\n`);
 }
 

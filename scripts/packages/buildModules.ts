@@ -37,7 +37,7 @@ export async function buildModules(
     ...{ cwd, outDir, platform, target, entry: { ...entry }, format: "esm", fixedExtension: false, hash: false },
     ...{ dts: { sourcemap: false }, sourcemap: true, report: false, logLevel: "warn", failOnWarn: true },
     // A slow machine is no reason to fail.
-    checks: { pluginTimings: false },
+    checks: { bundlerTimings: false },
     tsconfig: join(root, "tsconfig.json"),
     outputOptions: {
       // Editors show what the declarations say; the maps contain the rest.
@@ -45,7 +45,9 @@ export async function buildModules(
       codeSplitting: { groups },
       // As if the sources lay beside `dist`: the maps contain their text.
       sourcemapPathTransform: (source, map) => {
-        const path = relative(root, join(map, "..", source)).split(sep).join("/");
+        const path = relative(root, join(map, "..", source))
+          .split(sep)
+          .join("/");
         return `../${path.replace(/^packages\/[^/]+\//, "")}`;
       },
     },
@@ -58,7 +60,8 @@ function bundledIn(bundles: readonly TsdownBundle[]): ReadonlyMap<string, string
   const bundled = new Map<string, string>();
   for (const { inlinedDeps } of bundles) {
     for (const [name, [version = "", ...others]] of inlinedDeps) {
-      if (others.length > 0) throw new Error(`${name} is bundled in several versions: ${version}, ${others.join(", ")}.`);
+      if (others.length > 0)
+        throw new Error(`${name} is bundled in several versions: ${version}, ${others.join(", ")}.`);
       bundled.set(name, version);
     }
   }

@@ -30,7 +30,8 @@ export function entriesOf({ exports, bin = {} }: Manifest): Record<string, strin
  * @param files names of the files and folders that the tarball contains
  */
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {
-  const { devDependencies: _, exports, bin, ...rest } = manifest;
+  const { exports, bin, ...rest } = manifest;
+  delete rest.devDependencies;
   const built = (source: string, name: string) => (SOURCE.test(source) ? `./dist/${name}.js` : source);
   const packedExports = Object.entries(exports).map(([subpath, target]) => {
     const { default: source, ...conditions } = typeof target === "string" ? { default: target } : target;

@@ -24,7 +24,7 @@ export async function stagePackage(root: string, description: PackageDescription
   for (const [to, from] of Object.entries(files)) {
     if (!to.endsWith(".md")) continue;
     const page = readFileSync(join(staged, to), "utf8");
-    writeFileSync(join(staged, to), absoluteLinks(page, { from, to, files, repository: manifest.repository.url }));
+    writeFileSync(join(staged, to), absoluteLinks(page, from, manifest.repository.url));
   }
 
   if (build !== undefined) {
