@@ -8,20 +8,19 @@ export interface Manifest {
   [key: string]: unknown;
 }
 
-const SOURCE = /^\.\/src\/.+\.ts$/;
+/** `dist` mirrors `src`: `./src/merkle/index.ts` becomes `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`. */
+const SOURCE = /^\.\/src\/(.+)\.ts$/;
 
-/** The name in `dist` of an exported subpath: `index` for ".", `merkle` for "./merkle". */
-const nameOf = (subpath: string) => (subpath === "." ? "index" : subpath.slice(2));
-
-/** The modules that a package exports or runs: name in `dist` -> TypeScript file in the package's folder. */
+/** The modules that a package exports or runs: name below `dist` -> TypeScript file in the package's folder. */
 export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
-  const entries: Record<string, string> = {};
-  for (const [subpath, target] of Object.entries(exports)) {
-    const source = typeof target === "string" ? target : target["default"];
-    if (source !== undefined && source !== null && SOURCE.test(source)) entries[nameOf(subpath)] = source;
-  }
-  for (const [command, source] of Object.entries(bin)) if (SOURCE.test(source)) entries[command] = source;
-  return entries;
+  const targets = [...Object.values(exports), ...Object.values(bin)];
+  const paths = targets.map((target) => (typeof target === "string" ? target : (target["default"] ?? "")));
+  return Object.fromEntries(
+    paths.flatMap((path) => {
+      const [, name] = SOURCE.exec(path) ?? [];
+      return name === undefined ? [] : [[name, path]];
+    }),
+  );
 }
 
 /**
@@ -32,17 +31,16 @@ export function entriesOf({ exports, bin = {} }: Manifest): Record<string, strin
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {
   const { exports, bin, ...rest } = manifest;
   delete rest.devDependencies;
-  const built = (source: string, name: string) => (SOURCE.test(source) ? `./dist/${name}.js` : source);
+  const built = (path: string) => path.replace(SOURCE, "./dist/$1.js");
   const packedExports = Object.entries(exports).map(([subpath, target]) => {
-    const { default: source, ...conditions } = typeof target === "string" ? { default: target } : target;
-    if (typeof source !== "string" || !SOURCE.test(source)) return [subpath, target];
-    const name = nameOf(subpath);
-    return [subpath, { types: `./dist/${name}.d.ts`, ...conditions, default: `./dist/${name}.js` }];
+    const { default: path, ...conditions } = typeof target === "string" ? { default: target } : target;
+    if (typeof path !== "string" || !SOURCE.test(path)) return [subpath, target];
+    return [subpath, { types: path.replace(SOURCE, "./dist/$1.d.ts"), ...conditions, default: built(path) }];
   });
   return {
     ...rest,
     exports: Object.fromEntries(packedExports) as object,
-    ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([name, path]) => [name, built(path, name)])) }),
+    ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, built(path)])) }),
     files: files.filter((name) => name !== "package.json").sort(),
   };
 }

@@ -1,12 +1,12 @@
 import type { BuildOptions } from "./buildModules.ts";
 
-/** What a package's tarball contains beside its package.json, LICENSE and built modules. */
+/** What a package's tarball contains next to package.json and LICENSE. All paths are relative to the project's folder. */
 export interface PackageDescription {
-  /** Folder of its package.json. All paths are relative to the project's folder. */
+  /** Folder of its package.json. */
   folder: string;
-  /** Files and folders to copy: path in the tarball -> path in the project. */
-  files: Readonly<Record<string, string>>;
-  /** How its TypeScript is built. Without it, nothing is built and the manifest's paths stay as they are. */
+  /** Files and folders to copy: path in the tarball -> path in the project. Relative links of Markdown become absolute. */
+  files?: Readonly<Record<string, string>>;
+  /** How its TypeScript is built. Without it, the tarball contains the folder's files that package.json names in `files`. */
   build?: BuildOptions;
 }
 
@@ -22,10 +22,10 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "neutral",
       target: "es2022",
-      // An app's bundler splits by file. What is loaded on demand (Keccak-256, evidence beyond one endpoint's word) stays
-      // apart from what every verification needs. Earlier chunks take the modules that later ones share with them.
+      // An app's bundler splits code by file. So what is loaded on demand (Keccak-256, stronger evidence) must not share a
+      // file with what every verification needs. The first chunks also take the modules that they have in common with others.
       chunks: {
-        core: /src\/(?:errors|bytes|identity|input|merkle|transport|ethereum\/codeHash|verifier\/(?:options|verdict))\b/,
+        core: /src\/(?:errors|bytes|identity|input|merkle|transport|ethereum\/codeHash|verifier\/(?:options|verdict|sources|verifyPublicKey))\b/,
         service: /src\/client\/[^/]+$/,
         keccak: /@noble\/hashes\/sha3\b/,
         evidence: /src\/ethereum\b/,
