@@ -5,13 +5,16 @@
  *     node scripts/packPackages.ts                      all packages
  *     node scripts/packPackages.ts keyroot --out DIR    this one, into DIR
  *
- * Prints the path of each tarball. `scripts/packages/packages.ts` describes what each contains.
+ * Prints the path of each tarball, once publint finds nothing to say about it. `scripts/packages/packages.ts` describes
+ * what each contains.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
 import { PACKAGES } from "./packages/packages.ts";
 import { stagePackage } from "./packages/stagePackage.ts";
 
@@ -32,7 +35,15 @@ for (const [name, description] of Object.entries(PACKAGES)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const staged = join(out, name);
   await stagePackage(ROOT, description, staged);
+  await lint(staged);
   process.stdout.write(`${join(out, pack(staged, out))}\n`);
+}
+
+/** @throws Error that lists what is wrong with the manifest, or with the files that it names */
+async function lint(folder: string): Promise<void> {
+  const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
+  if (messages.length === 0) return;
+  throw new Error(messages.map((message) => `${folder}: ${formatMessage(message, pkg) ?? message.code}`).join("\n"));
 }
 
 /** Packs a folder and returns the tarball's name. */
