@@ -8,6 +8,8 @@ export interface PackageDescription {
   files?: Readonly<Record<string, string>>;
   /** How its TypeScript is built. Without it, the tarball contains the folder's files that package.json names in `files`. */
   build?: BuildOptions;
+  /** Codes of publint's messages that do not matter here. Give the reason next to each. */
+  acceptedMessages?: readonly string[];
 }
 
 /** All packages that people install, by the last part of their names. */
