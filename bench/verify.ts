@@ -1,15 +1,15 @@
 /**
- * What it costs to verify one user of a 700-user file, beside two measures of the same run: `JSON.parse` of that file,
- * and the way of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
+ * Measures what it costs to verify one user of a 700-user file, next to two other measurements of the same run: `JSON.parse`
+ * of that file, and the method of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
  *
- * `npm run bench:verify` prints and records the figures in bench/verify.json.
+ * `npm run bench:verify` packs the library, measures it, prints the figures and writes them to bench/verify.json.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { KeyRecord } from "keyroot/identity";
 
 const USERS = 700;
@@ -17,33 +17,45 @@ const COLD_RUNS = 15;
 const WARM_RUNS = 300;
 const WARM_UP = 100;
 
-const [, , role, file = "", userID = ""] = process.argv;
-if (role === "ours") process.stdout.write(String(await verifyCold(file, userID)));
-else if (role === "parse-only") process.stdout.write(String(parseCold(file)));
-else if (role === "first-clients") process.stdout.write(String(await verifyAsFirstClients(file, userID)));
-else await compare();
+/** What a process of its own does and measures. Each gets the file's path and the user's id; `library`, its module too. */
+const COLD = { library: verifyByLibrary, "parse-only": parseOnly, "first-clients": verifyByFirstClients } as const;
+type Role = keyof typeof COLD;
+
+const [, , role, ...args] = process.argv;
+if (role === undefined) await compare();
+else process.stdout.write(String(await COLD[role as Role](...(args as [string, string, string]))));
 
 async function compare(): Promise<void> {
-  const { makeMerkleFile, serializeMerkleFile } = await import("../packages/keyroot/src/merkle/file.ts");
-  const { verifyFile } = await import("../packages/keyroot/src/verifier/verdict.ts");
-  const records = await sampleRecords();
-  const merkleFile = makeMerkleFile(records);
-  const { root } = merkleFile.tree;
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
+  try {
+    const figures = await measure(dir);
+    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
+    writeFileSync(new URL("verify.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+async function measure(dir: string): Promise<object> {
+  const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/merkle");
+  const { verifyFile } = await import("keyroot/verifier");
+  const merkleFile = makeMerkleFile(await sampleRecords());
+  const { root } = merkleFile.tree;
   const path = join(dir, `${root}.json`);
-  const user = records[0]?.userID ?? "";
+  const userID = merkleFile.records[0]?.userID ?? "";
   writeFileSync(path, [...serializeMerkleFile(merkleFile)].join(""));
 
-  const cold = { ours: [] as number[], firstClients: [] as number[], parseOnly: [] as number[] };
+  const script = fileURLToPath(new URL("../scripts/packPackages.ts", import.meta.url));
+  execFileSync(process.execPath, [script, "keyroot", "--out", dir]);
+  const library = pathToFileURL(join(dir, "keyroot", "dist", "verifier", "index.js")).href;
+  const cold: Record<Role, number[]> = { library: [], "first-clients": [], "parse-only": [] };
   for (let i = 0; i < COLD_RUNS; i++) {
-    cold.ours.push(inProcessOfItsOwn("ours", path, user));
-    cold.firstClients.push(inProcessOfItsOwn("first-clients", path, user));
-    cold.parseOnly.push(inProcessOfItsOwn("parse-only", path));
+    for (const [name, times] of Object.entries(cold)) times.push(inNewProcess(name, path, userID, library));
   }
 
   const bytes = readFileSync(path);
-  const question = { userID: user, chainId: 1, contract: "" };
-  const verify = () => verifyFile(question, root, bytes);
+  const query = { userID, chainId: 1, contract: "" };
+  const verify = () => verifyFile(query, root, bytes);
   const parse = (): unknown => JSON.parse(new TextDecoder().decode(bytes));
   for (let i = 0; i < WARM_UP; i++) {
     verify();
@@ -51,52 +63,48 @@ async function compare(): Promise<void> {
   }
   const warm = { verify: [] as number[], parse: [] as number[] };
   for (let i = 0; i < WARM_RUNS; i++) {
-    warm.verify.push(timed(verify));
-    warm.parse.push(timed(parse));
+    warm.verify.push(timeOf(verify));
+    warm.parse.push(timeOf(parse));
   }
-  rmSync(dir, { recursive: true });
 
-  const figures = {
+  return {
     machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
     command: "npm run bench:verify",
     file: { users: USERS, bytes: bytes.length },
     cold: {
-      what: "in a process of its own, loading the modules included: median ms",
-      ours: median(cold.ours),
-      firstClients: median(cold.firstClients),
-      timesAsFast: ratio(cold.firstClients, cold.ours),
-      parseOnly: median(cold.parseOnly),
-      parseOnlyTimesAsFast: ratio(cold.firstClients, cold.parseOnly),
+      what: "in a new process, including the time to load modules: median ms",
+      library: median(cold.library),
+      firstClients: median(cold["first-clients"]),
+      timesAsFast: ratio(cold["first-clients"], cold.library),
+      parseOnly: median(cold["parse-only"]),
+      parseOnlyTimesAsFast: ratio(cold["first-clients"], cold["parse-only"]),
     },
     warm: {
-      what: "median ms; JSON.parse takes the file's bytes, as verifying does",
+      what: "median ms; JSON.parse gets the file's bytes, as the verifier does",
       verify: median(warm.verify),
       jsonParse: median(warm.parse),
       timesAsLong: ratio(warm.verify, warm.parse),
     },
   };
-  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-  writeFileSync(new URL("verify.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
 }
 
-/** Milliseconds to load the built library, read the file, and verify the user with all checks. */
-async function verifyCold(path: string, user: string): Promise<number> {
+/** Milliseconds to load the packed library, read the file, and verify the user with all checks. */
+async function verifyByLibrary(path: string, userID: string, library: string): Promise<number> {
   const start = performance.now();
-  const library = "../packages/keyroot/dist/verifier/verdict.js";
-  const { verifyFile } = (await import(library)) as typeof import("../packages/keyroot/src/verifier/verdict.ts");
-  verifyFile({ userID: user, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
+  const { verifyFile } = (await import(library)) as typeof import("keyroot/verifier");
+  verifyFile({ userID, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
   return performance.now() - start;
 }
 
-/** Milliseconds to read the file and do no more than parse it: no verifier can be faster. */
-function parseCold(path: string): number {
+/** Milliseconds to read the file and parse it, which every verifier must do. */
+function parseOnly(path: string): number {
   const start = performance.now();
   JSON.parse(readFileSync(path, "utf8"));
   return performance.now() - start;
 }
 
 /** Milliseconds to load merkle-tree-gen, read the file, rebuild its tree, compare the root and look the user up. */
-async function verifyAsFirstClients(path: string, user: string): Promise<number> {
+async function verifyByFirstClients(path: string, userID: string): Promise<number> {
   const start = performance.now();
   interface Tree {
     root: string;
@@ -115,8 +123,8 @@ async function verifyAsFirstClients(path: string, user: string): Promise<number>
     else resolve(tree);
   });
   const { root } = await promise;
-  const { userID: found } = JSON.parse(values[lookup[user] ?? -1] ?? "{}") as KeyRecord;
-  if (root !== rootOf(path) || found !== user) throw new Error("The file does not verify.");
+  const { userID: found } = JSON.parse(values[lookup[userID] ?? -1] ?? "{}") as KeyRecord;
+  if (root !== rootOf(path) || found !== userID) throw new Error("The file does not verify.");
   return performance.now() - start;
 }
 
@@ -124,22 +132,20 @@ function rootOf(path: string): string {
   return basename(path, ".json");
 }
 
-/** Records with real keys: a few, since a fresh pair takes a millisecond and no check looks at two of them. */
+/** Records with real keys. A few keys are enough: making a pair takes a millisecond, and no check compares two keys. */
 async function sampleRecords(): Promise<KeyRecord[]> {
-  const { makeKeyRecord } = await import("../packages/keyroot/src/identity/keyRecord.ts");
-  const { generateKeyPair } = await import("../packages/keyroot/src/identity/publicKey.ts");
-  const { randomUserID } = await import("../packages/keyroot/src/identity/userID.ts");
+  const { generateKeyPair, makeKeyRecord, randomUserID } = await import("keyroot/identity");
   const keys = Array.from({ length: 7 }, () => generateKeyPair().publicKey);
   return Array.from({ length: USERS / keys.length }, () =>
     keys.map((key) => makeKeyRecord(randomUserID(), key)),
   ).flat();
 }
 
-function inProcessOfItsOwn(...args: string[]): number {
+function inNewProcess(...args: string[]): number {
   return Number(execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], { encoding: "utf8" }));
 }
 
-function timed(work: () => unknown): number {
+function timeOf(work: () => unknown): number {
   const start = performance.now();
   work();
   return performance.now() - start;

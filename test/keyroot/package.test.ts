@@ -1,41 +1,51 @@
 import { expect } from "chai";
-import hre from "hardhat";
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { access, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { type KeyRecord, makeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
-import { generateKeyPair } from "../../packages/keyroot/src/identity/publicKey.ts";
-import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
-import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
-import { startStack, type Stack } from "../../packages/operator/src/stack/stack.ts";
-import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
+import { gzipSync } from "node:zlib";
+import { checkProgram, expectedOutcome, MAIN, questionOf } from "../consumers/programs.ts";
+import { type Bundle, bundle } from "../support/browser/bundle.ts";
 import { newPartner } from "../support/newPartner.ts";
+import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
+import { headingsOf, linksIn } from "../support/packages/markdown.ts";
+import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
 import { serviceOnPostgres, type TestService } from "../support/service/support.ts";
+import { failure } from "../support/support.ts";
 
-const run = promisify(execFile);
-const root = hre.config.paths.root;
+const REPOSITORY = "https://github.com/keyroot/keyroot";
+/** The most that an app may grow by, in bytes after gzip. */
+const LIMITS = { split: 15_000, single: 22_000 };
 
-/** The README's five lines, with the addresses of a real stack in the place of the samples. */
-async function readmeProgram(stack: Stack, userID: string, keyFromTheServer: string): Promise<string> {
-  const readme = await readFile(join(root, "README.md"), "utf8");
-  const [, sample = ""] = /```js\n([^]*?)```/.exec(readme) ?? [];
-  const program = sample
-    .replace("http://127.0.0.1:8545", stack.rpcUrl)
-    .replace("http://127.0.0.1:8546", stack.merkleUrl)
-    .replace(/0x[0-9a-fA-F]{40}/, stack.contract);
-  return `const userID = "${userID}", expectedPublicKey = "${keyFromTheServer}";
+interface Manifest {
+  name: string;
+  dependencies?: object;
+  engines: { node: string };
+  exports: Record<string, string | { types: string; default: string }>;
+  repository: { url: string };
+  homepage: string;
+  bugs: string;
+}
+
+const read = (...path: string[]) => readFile(join(...path), "utf8");
+
+/** The first lines of JavaScript on a page, with the addresses of a real stack instead of the examples. */
+async function pageProgram(page: string, { stack, record }: PublishedKey, keyFromServer: string): Promise<string> {
+  const [, sample = ""] = /```js\n([^]*?)```/.exec(await read(ROOT, page)) ?? [];
+  const addresses = { rpc: stack.rpcUrl, merkleUrl: stack.merkleUrl, contract: stack.contract };
+  let program = sample;
+  for (const [name, address] of Object.entries(addresses)) {
+    const assigned = new RegExp(`(\\b${name}\\s*[:=]\\s*)"[^"]*"`);
+    expect(program, page).to.match(assigned);
+    program = program.replace(assigned, `$1"${address}"`);
+  }
+  return `const userID = "${record.userID}", expectedPublicKey = "${keyFromServer}";
 ${program}
 console.log(Buffer.from(publicKey).toString("base64"));
 `;
 }
 
-/** The clients' lines of docs/http-api.md, for a partner of a real service. */
+/** The programs of docs/http-api.md, for a partner of a real service. */
 async function clientsProgram(service: TestService): Promise<string> {
-  const docs = await readFile(join(root, "docs", "http-api.md"), "utf8");
+  const docs = await read(ROOT, "docs", "http-api.md");
   const [ofPartner, ofUser, ofList] = [...docs.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) =>
     lines.replace("http://127.0.0.1:8547", service.url),
   );
@@ -51,108 +61,218 @@ console.log(state);
 ${ofList}`;
 }
 
-describe("the package", () => {
+describe("the package keyroot", () => {
   const service = serviceOnPostgres();
-  let folder: string;
-  let stack: Stack;
-  let published: KeyRecord;
+  let key: PublishedKey;
+  let app: string;
+  let installed: string;
+  let manifest: Manifest;
+  let files: string[];
 
-  before("is packed and installed in an empty folder, beside a stack with one user", async function () {
+  before("is packed and installed in an empty folder, next to a stack with one user", async function () {
     this.timeout(120_000);
-    folder = await mkdtemp(join(tmpdir(), "keyroot-package-"));
-    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    published = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    const registry = await Registry.connect(call, stack.contract);
-    await publish([published], { registry, store: new FolderStore(stack.merkleDir) });
-
-    await run("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
-    const app = join(folder, "app");
-    await mkdir(app);
-    await writeFile(join(app, "package.json"), '{ "type": "module", "private": true }');
-    await run("npm", ["install", "--prefer-offline", "../keyroot-0.1.0.tgz"], { cwd: app });
+    key = await publishKey();
+    app = await installPackages("keyroot");
+    installed = join(app, "node_modules", "keyroot");
+    manifest = JSON.parse(await read(installed, "package.json")) as Manifest;
+    const entries = await readdir(installed, { recursive: true, withFileTypes: true });
+    files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
   });
 
-  after(async () => {
-    await stack.close();
-    await rm(folder, { recursive: true });
-  });
+  after(() => key.stack.close());
 
-  it("verifies a key with the README's lines", async () => {
-    const program = await readmeProgram(stack, published.userID, published.pubKey);
-    await writeFile(join(folder, "app", "verify.js"), program);
-    const { stdout } = await run(process.execPath, ["verify.js"], { cwd: join(folder, "app") });
-    expect(stdout.trim()).to.equal(published.pubKey);
-  });
+  /** Runs a program in the app and returns what it prints. */
+  async function node(name: string, program: string, ...args: string[]): Promise<string> {
+    await writeFile(join(app, name), program);
+    return (await run(process.execPath, [...args.slice(0, -1), name, ...args.slice(-1)], { cwd: app })).stdout;
+  }
 
-  it("refuses a swapped key with the README's lines", async () => {
-    const other = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-    await writeFile(join(folder, "app", "swapped.js"), await readmeProgram(stack, published.userID, other.pubKey));
-    const failure = await run(process.execPath, ["swapped.js"], { cwd: join(folder, "app") }).catch(
-      (error: unknown) => error,
-    );
-    expect(failure).to.have.property("code", 1);
-    expect(failure).to.have.property("stdout", "");
-    expect(failure).to.have.property("stderr").that.includes("code: 'KEY_MISMATCH'");
-  });
+  describe("installed", () => {
+    for (const page of ["README.md", "packages/keyroot/README.md"]) {
+      it(`verifies a key with the program of ${page}`, async () => {
+        const program = await pageProgram(page, key, key.record.pubKey);
+        expect((await node("verify.js", program)).trim()).to.equal(key.record.pubKey);
+      });
 
-  it("talks to the service with the lines of docs/http-api.md", async () => {
-    await writeFile(join(folder, "app", "clients.js"), await clientsProgram(service));
-    const { stdout } = await run(process.execPath, ["clients.js"], { cwd: join(folder, "app") });
-    expect(stdout).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
-  });
+      it(`rejects a swapped key with the program of ${page}`, async () => {
+        const program = await pageProgram(page, key, key.swapped);
+        const error = await failure(node("swapped.js", program));
+        expect(error).to.have.property("code", 1);
+        expect(error).to.have.property("stdout", "");
+        expect(error).to.have.property("stderr").that.includes("code: 'KEY_MISMATCH'");
+      });
+    }
 
-  it("has types that a strict TypeScript program can use", async () => {
-    const program = `import { verifyPublicKey, type VerifiedKey } from "keyroot";
-import { PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
-import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
-export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
-const partner = new PartnerClient({ baseUrl: "", bizId: "", serverToken: "" });
-export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
-// @ts-expect-error -- there is no such region
-export const nowhere = partner.createUser("", "mars");
-const users = [{ userID: "", region: "eu-west-1" as const, mine: 7 }];
-export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: "eu-west-1"; mine: number }>> =
-  partner.provision(users, { runId: "", onProgress: (done: number, refused: number) => void (done + refused) });
-const user = new UserClient({ baseUrl: "", bizId: "", refreshToken: "" });
-export const key: Promise<UserPublicKey> = user.publicKeyOf("", { signal: AbortSignal.timeout(1) });
-export const requestId = (error: unknown): string | undefined =>
-  error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestId : undefined;
+    it("talks to the service with the programs of docs/http-api.md", async () => {
+      const output = await node("clients.js", await clientsProgram(service));
+      expect(output).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
+    });
+
+    it("verifies online, with a storage proof and from a bundle, and rejects a swapped key each time", async () => {
+      await writeFile(join(app, "check.js"), await checkProgram("esm"));
+      const output = await node("main.js", MAIN.esm, JSON.stringify(questionOf(key)));
+      expect(JSON.parse(output)).to.deep.equal(expectedOutcome(key));
+    });
+
+    it("loads every entry", async () => {
+      const entries = Object.keys(manifest.exports).filter((subpath) => !subpath.endsWith(".json"));
+      const program = entries.map((subpath) => `await import("${join("keyroot", subpath)}");\n`).join("");
+      expect(entries).to.include.members([".", "./bundle", "./partner", "./user", "./errors", "./merkle"]);
+      await node("entries.js", program);
+    });
+
+    it("has JSON schemas as entries", async () => {
+      const program = `import proof from "keyroot/schemas/proof.json" with { type: "json" };
+import bundle from "keyroot/schemas/bundle.json" with { type: "json" };
+console.log(proof.title, bundle.title);
 `;
-    await writeFile(join(folder, "app", "typed.ts"), program);
-    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
-    const options = [
-      "--noEmit",
-      "--strict",
-      "--module",
-      "nodenext",
-      "--target",
-      "es2024",
-      "--lib",
-      "es2024,dom",
-      "typed.ts",
-    ];
-    await run(process.execPath, [tsc, ...options], { cwd: join(folder, "app") });
+      expect(await node("schemas.js", program)).to.match(/proof.* bundle/i);
+    });
+
+    it("has types that a strict TypeScript program can use", async () => {
+      await cp(join(ROOT, "test", "consumers", "app", "types.ts"), join(app, "types.ts"));
+      const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+      const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--lib", "es2024,dom"];
+      await run(process.execPath, [tsc, ...options, "types.ts"], { cwd: app });
+    });
+
+    it("names lines of its sources in stack traces", async () => {
+      const program = await pageProgram("README.md", key, key.swapped);
+      await writeFile(join(app, "traced.js"), program);
+      const error = await failure(run(process.execPath, ["--enable-source-maps", "traced.js"], { cwd: app }));
+      const [, line = ""] =
+        /keyroot\/src\/identity\/verifyKeyRecord\.ts:(\d+)/.exec((error as { stderr: string }).stderr) ?? [];
+      const source = await read(ROOT, "packages", "keyroot", "src", "identity", "verifyKeyRecord.ts");
+      expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
+    });
+
+    it("is refused by bundlers for browsers where it is the partner's client", async () => {
+      const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
+      expect(await failure(bundled))
+        .to.have.nested.property("errors[0].text")
+        .that.includes('Could not resolve "keyroot/partner"');
+    });
   });
 
-  it("brings nothing but its own modules, schemas, licence and README", async () => {
-    const { stdout } = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root });
-    const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-    const others = pack.files.map(({ path }) => path).filter((path) => !/^dist\/.*\.(js|d\.ts)$/.test(path));
-    const schemas = ["docs/schemas/bundle.schema.json", "docs/schemas/proof.schema.json"];
-    expect(others.sort()).to.deep.equal(["LICENSE", "README.md", ...schemas, "package.json"]);
+  describe("in an app for browsers", () => {
+    const EVERYTHING = `export { verifyPublicKey, verifyProof } from "keyroot";
+export { verifyBundle } from "keyroot/bundle";
+`;
+    const sizeOf = (chunks: readonly (Uint8Array | undefined)[]) =>
+      chunks.reduce((sum, chunk = new Uint8Array()) => sum + gzipSync(chunk).length, 0);
+    /** The figures of the README's section "Size", in bytes. */
+    const statedSizes = async () => {
+      const [, section = ""] = /^## Size\n([^]*?)^## /m.exec(await read(installed, "README.md")) ?? [];
+      return [...section.matchAll(/(\d+) kB/g)].map(([, kB]) => Number(kB) * 1000);
+    };
+
+    it("takes no more than the README says, at most 15 kB, for a basic verification in split code", async () => {
+      const { chunks, initial } = await bundle('export { verifyPublicKey } from "keyroot";', {}, app);
+      const size = sizeOf(initial.map((name) => chunks.get(name)));
+      const [stated = NaN] = await statedSizes();
+      expect(stated).to.be.at.most(LIMITS.split);
+      expect(size).to.be.within(stated - 2000, stated);
+    });
+
+    it("takes no more than the README says, at most 22 kB, in a single file with all proofs", async () => {
+      const { chunks } = await bundle(EVERYTHING, { splitting: false }, app);
+      const [, stated = NaN] = await statedSizes();
+      expect([...chunks.keys()]).to.have.lengthOf(1);
+      expect(stated).to.be.at.most(LIMITS.single);
+      expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
+    });
+
+    it("leaves Keccak-256, storage proofs and the curve out of a basic verification in split code", async () => {
+      const split = await bundle('export { verifyPublicKey } from "keyroot";', {}, app);
+      for (const chunk of ["dist/keccak", "dist/evidence", "dist/readRoot"]) {
+        const loaded = split.chunksWith(chunk);
+        expect(loaded, chunk).to.not.be.empty;
+        for (const name of loaded) expect(split.initial).to.not.include(name);
+      }
+      const generator = await bundle('export { generateKeyPair } from "keyroot";', {}, app);
+      const textOf = ({ chunks, initial }: Bundle) =>
+        initial.map((name) => Buffer.from(chunks.get(name) ?? "")).join("");
+      const basePoint = "17319886477121189177719202498822615443556957307604340815256226171904769976866975908866528699";
+      expect(textOf(generator)).to.include(basePoint);
+      expect(textOf(split)).to.not.include(basePoint);
+    });
   });
 
-  it("depends on nothing but primitives (hashes, curves, encodings, tries), and for its clients on ky and p-map", async () => {
-    const { dependencies } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { dependencies: object };
-    expect(Object.keys(dependencies)).to.deep.equal([
-      "@ethereumjs/mpt",
-      "@ethereumjs/rlp",
-      "@noble/curves",
-      "@noble/hashes",
-      "@scure/base",
-      "ky",
-      "p-map",
-    ]);
+  describe("tarball", () => {
+    it("contains its modules, source maps and declarations, schemas, licences, README and error reference only", () => {
+      const others = files.filter((path) => !/^dist\/[\w/-]+(?:\.js|\.js\.map|\.d\.ts)$/.test(path));
+      expect(others.sort()).to.deep.equal([
+        "LICENSE",
+        "README.md",
+        "THIRD-PARTY.md",
+        "docs/errors.md",
+        "package.json",
+        "schemas/bundle.schema.json",
+        "schemas/proof.schema.json",
+      ]);
+    });
+
+    it("contains few modules: each entry, and at most ten that they share", () => {
+      const entries = Object.values(manifest.exports).filter((target) => typeof target === "object");
+      const modules = files.filter((path) => path.endsWith(".js"));
+      expect(modules.length - entries.length).to.be.within(1, 10);
+    });
+
+    it("contains the text of every source in the source maps", async () => {
+      const maps = files.filter((path) => path.endsWith(".map"));
+      expect(maps).to.not.be.empty;
+      for (const path of maps) {
+        const { sources, sourcesContent } = JSON.parse(await read(installed, path)) as Record<string, string[]>;
+        expect(sourcesContent, path).to.have.lengthOf(sources?.length ?? NaN);
+        for (const source of sources ?? []) expect(source).to.match(/^(?:\.\.\/)+(?:src|node_modules)\//);
+      }
+    });
+
+    it("has no dependencies: it contains primitives (hashes, curves, encodings), retries and concurrency", async () => {
+      expect(manifest.dependencies ?? {}).to.deep.equal({});
+      const notices = await read(installed, "THIRD-PARTY.md");
+      const named = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
+      expect(named).to.deep.equal([
+        ...["@ethereumjs/rlp", "@noble/curves", "@noble/hashes", "@scure/base"],
+        ...["is-network-error", "p-map", "p-retry"],
+      ]);
+      const sources = new Set<string>();
+      for (const path of files.filter((name) => name.endsWith(".map"))) {
+        const text = await read(installed, path);
+        for (const [, name = ""] of text.matchAll(/"(?:\.\.\/)+node_modules\/((?:@[^/"]+\/)?[^/"]+)\//g))
+          sources.add(name);
+      }
+      expect([...sources].sort()).to.deep.equal(named);
+    });
+
+    it("says where it comes from, where to report a bug, and which Node it needs", async () => {
+      const { engines } = JSON.parse(await read(ROOT, "package.json")) as Manifest;
+      expect(manifest).to.deep.include({
+        name: "keyroot",
+        homepage: `${REPOSITORY}#readme`,
+        bugs: `${REPOSITORY}/issues`,
+        engines,
+      });
+      expect(manifest.repository.url).to.equal(`git+${REPOSITORY}.git`);
+    });
+
+    it("links to pages and headings of the repository, by absolute links", async () => {
+      const pages = files.filter((path) => path.endsWith(".md"));
+      expect(pages).to.include.members(["README.md", "docs/errors.md"]);
+      for (const page of pages) {
+        const text = await read(installed, page);
+        for (const link of linksIn(text)) {
+          const [address = "", heading] = link.split("#");
+          const path = address.replace(`${REPOSITORY}/blob/main/`, "");
+          if (path.startsWith("https:")) continue;
+          if (address !== "") expect(address, page).to.not.equal(path);
+          if (address !== "") await access(join(ROOT, path));
+          const target = address === "" ? text : await read(ROOT, path);
+          if (heading !== undefined) expect(headingsOf(target), `${page}: ${link}`).to.include(heading);
+        }
+      }
+    });
   });
 });

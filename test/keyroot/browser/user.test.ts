@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { resolve } from "node:path";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
@@ -8,14 +7,11 @@ import { newPartner, type Partner } from "../../support/newPartner.ts";
 import { samplePublicKeys } from "../../../fixtures/samples.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 import { bundle } from "../../support/browser/bundle.ts";
+import { describeIfNamed } from "../../support/named.ts";
+import { installPackages } from "../../support/packages/installPackages.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
 
-/** Hardhat loads every file under test/. This one needs Chromium, and makes its claims only where it is named. */
-const describeIfNamed = process.argv.some((path) => resolve(path) === import.meta.filename)
-  ? describe
-  : () => undefined;
-
-/** The app: it has the published package, and tells what that says: an answer, or CODE. */
+/** The app uses the packed library. `request` returns the response, or CODE. */
 const APP = `
 import { UserClient } from "keyroot/user";
 
@@ -26,9 +22,9 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 globalThis.open = (options) => {
   globalThis.client = new UserClient(options);
 };
-globalThis.ask = async (question) => {
+globalThis.request = async (operation) => {
   try {
-    return await question(client);
+    return await operation(client);
   } catch ({ code }) {
     return code;
   }
@@ -36,10 +32,10 @@ globalThis.ask = async (question) => {
 `;
 
 const HOUR = 3_600_000;
-/** What the service says to browsers, where the proxy answers in its place. */
+/** The service's headers for browsers, where the proxy responds instead. */
 const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
 
-describeIfNamed("keyroot/user in Chromium, under a strict content security policy", () => {
+describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict content security policy", () => {
   const [key, otherKey] = samplePublicKeys as [Uint8Array, Uint8Array];
   const opened = new AsyncDisposableStack();
   const service = serviceOnPostgres();
@@ -50,11 +46,11 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
   let refreshToken: string;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
     proxy = open(await faultyProxy(service.url));
     partner = await newPartner(service);
-    page = open(await openPage(await bundle(APP), [proxy.url]));
+    page = open(await openPage(await bundle(APP, {}, await installPackages("keyroot")), [proxy.url]));
   });
 
   after(() => opened.disposeAsync());
@@ -68,16 +64,16 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
     await page.evaluate(`open(${JSON.stringify({ baseUrl: proxy.url, bizId: partner.bizId, refreshToken })})`);
   });
 
-  /** What the app is told. */
-  const ask = (question: string): Promise<unknown> => page.evaluate(`ask((client) => ${question})`);
-  const register = (publicKey: Uint8Array) => ask(`client.register(new Uint8Array([${publicKey.join()}]))`);
+  /** Runs an operation of the client in the app. */
+  const request = (operation: string): Promise<unknown> => page.evaluate(`request((client) => ${operation})`);
+  const register = (publicKey: Uint8Array) => request(`client.register(new Uint8Array([${publicKey.join()}]))`);
   const exchanges = () => page.requests.filter((url) => url.endsWith("/auth/jwt")).length;
 
   it("registers a public key, and reads the record and another user's key", async () => {
     const { pubKey, keyID } = makeKeyRecord(userID, key);
-    expect(await ask("client.record()")).to.include({ user_id: userID, state: "unregistered" });
+    expect(await request("client.record()")).to.include({ user_id: userID, state: "unregistered" });
     expect(await register(key)).to.include({ state: "pending", pubKey, keyID });
-    expect(await ask(`client.publicKeyOf("${userID}")`)).to.deep.equal({
+    expect(await request(`client.publicKeyOf("${userID}")`)).to.deep.equal({
       user_id: userID,
       state: "pending",
       pubKey,
@@ -87,35 +83,35 @@ describeIfNamed("keyroot/user in Chromium, under a strict content security polic
     expect(exchanges()).to.equal(1);
   });
 
-  it("exchanges its token once for 50 calls at once, and anew when it has expired", async () => {
+  it("exchanges its token once for 50 concurrent calls, and again after it expires", async () => {
     for (const expected of [1, 2]) {
-      const answers = await ask("Promise.all(Array.from({ length: 50 }, () => client.record()))");
-      expect(answers).to.have.lengthOf(50);
+      const responses = await request("Promise.all(Array.from({ length: 50 }, () => client.record()))");
+      expect(responses).to.have.lengthOf(50);
       expect(exchanges()).to.equal(expected);
       service.ahead += 5 * HOUR;
     }
   });
 
-  it("waits as long as a busy service asks it to, and tries again over a connection that broke", async () => {
+  it("waits for Retry-After seconds, and retries after a broken connection", async () => {
     const headers = { ...CORS, "Retry-After": "1" };
-    await ask("client.record()");
+    await request("client.record()");
     proxy.fail("/record/get", { status: 429, headers }, "reset after");
     const start = performance.now();
-    expect(await ask("client.record()")).to.include({ user_id: userID });
+    expect(await request("client.record()")).to.include({ user_id: userID });
     expect(performance.now() - start).to.be.at.least(990);
   });
 
-  it("follows no redirect, which browsers do not let it see", async () => {
+  it("follows no redirect", async () => {
     proxy.fail("/record/get", { status: 302, headers: { ...CORS, Location: "/" } });
-    expect(await ask("client.record()")).to.equal("REDIRECT_REFUSED");
+    expect(await request("client.record()")).to.equal("REDIRECT_REFUSED");
   });
 
-  it("gives up when it is told to", async () => {
-    expect(await ask("client.record({ signal: AbortSignal.abort() })")).to.equal("ABORTED");
+  it("stops when its signal aborts", async () => {
+    expect(await request("client.record({ signal: AbortSignal.abort() })")).to.equal("ABORTED");
     expect(exchanges()).to.be.at.most(1);
   });
 
-  it("keeps to the policy, asks none but the service, and has its tokens in no address", async () => {
+  it("violates no policy, connects only to the service, and puts no token into a URL", async () => {
     await register(key);
     expect(await page.evaluate("violations")).to.deep.equal([]);
     expect(new Set(page.requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([page.origin, proxy.url]));

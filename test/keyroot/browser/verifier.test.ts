@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
-import { basename, resolve } from "node:path";
+import { basename } from "node:path";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
@@ -13,16 +13,13 @@ import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
+import { describeIfNamed } from "../../support/named.ts";
+import { installPackages } from "../../support/packages/installPackages.ts";
 import { freePort } from "../../support/support.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
 
-/** Hardhat loads every file under test/. This one needs Chromium, and makes its claims only where it is named. */
-const describeIfNamed = process.argv.some((path) => resolve(path) === import.meta.filename)
-  ? describe
-  : () => undefined;
-
-/** The app: it has the published package, and tells what that says: a key, or "step: CODE", or CODE. */
+/** The app uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
 const APP = `
 import { verifyPublicKey } from "keyroot";
 
@@ -40,21 +37,21 @@ globalThis.verify = async (userID, options) => {
 };
 `;
 
-describeIfNamed("the verifier in Chromium, under a strict content security policy", () => {
+describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict content security policy", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
   const opened = new AsyncDisposableStack();
   let stack: Stack;
   let app: Bundle;
   let page: OpenPage;
-  /** A host of files that the policy allows, and what it answers. */
+  /** A file host that the policy allows. It serves a forged file, or redirects. */
   let rogue: Listening;
-  /** One that it does not allow. */
-  let stranger: Listening;
-  /** An origin that it allows, where nobody listens. */
-  let nobody: string;
+  /** A file host that the policy does not allow. */
+  let blocked: Listening;
+  /** An origin that the policy allows, where no server listens. */
+  let unused: string;
 
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(120_000);
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
 
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
@@ -62,26 +59,26 @@ describeIfNamed("the verifier in Chromium, under a strict content security polic
     const registry = await Registry.connect(call, stack.contract);
     await publish([mine, other], { registry, store: new FolderStore(stack.merkleDir) });
 
-    const doctored = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
+    const forged = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
     rogue = open(
       await serve(({ url }, response) => {
         response.setHeader("Access-Control-Allow-Origin", "*");
-        if (url?.startsWith("/doctored/")) response.end(doctored);
+        if (url?.startsWith("/forged/")) response.end(forged);
         else response.writeHead(302, { Location: stack.merkleUrl }).end();
       }),
     );
-    stranger = open(await serve((_, response) => response.setHeader("Access-Control-Allow-Origin", "*").end("{}")));
-    nobody = `http://127.0.0.1:${await freePort()}`;
+    blocked = open(await serve((_, response) => response.setHeader("Access-Control-Allow-Origin", "*").end("{}")));
+    unused = `http://127.0.0.1:${await freePort()}`;
 
-    app = await bundle(APP);
-    page = open(await openPage(app, [stack.rpcUrl, stack.merkleUrl, rogue.url, nobody]));
+    app = await bundle(APP, {}, await installPackages("keyroot"));
+    page = open(await openPage(app, [stack.rpcUrl, stack.merkleUrl, rogue.url, unused]));
   });
 
   after(() => opened.disposeAsync());
 
   beforeEach(() => page.reload());
 
-  /** What the app is told about a user, `mine` unless another is named. */
+  /** Verifies a user in the app: `mine` unless another is named. */
   const verify = (options: Partial<VerifyOptions> = {}, userID = mine.userID): Promise<unknown> => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const all = JSON.stringify({ rpc, chainId, contract, merkleUrl, ...options });
@@ -97,25 +94,25 @@ describeIfNamed("the verifier in Chromium, under a strict content security polic
     expect(await verify({ expectedPublicKey: mine.pubKey })).to.deep.equal({ pubKey: mine.pubKey, evidence });
   });
 
-  it("refuses a swapped key with KEY_MISMATCH", async () => {
+  it("rejects a swapped key with KEY_MISMATCH", async () => {
     expect(await verify({ expectedPublicKey: other.pubKey })).to.equal("key: KEY_MISMATCH");
   });
 
-  it("refuses a doctored file with ROOT_MISMATCH", async () => {
-    expect(await verify({ merkleUrl: `${rogue.url}/doctored` })).to.equal("tree: ROOT_MISMATCH");
+  it("rejects a forged file with ROOT_MISMATCH", async () => {
+    expect(await verify({ merkleUrl: `${rogue.url}/forged` })).to.equal("tree: ROOT_MISMATCH");
   });
 
-  it("refuses a user without a key with NOT_PUBLISHED", async () => {
+  it("rejects a user without a key with NOT_PUBLISHED", async () => {
     expect(await verify({}, sampleUserID(2))).to.equal("root: NOT_PUBLISHED");
   });
 
-  it("follows no redirect, which browsers do not let it see", async () => {
+  it("follows no redirect", async () => {
     expect(await verify({ merkleUrl: rogue.url })).to.equal("REDIRECT_REFUSED");
   });
 
-  it("knows nothing where nobody answers", async () => {
-    expect(await verify({ rpc: nobody })).to.equal("UNREACHABLE");
-    expect(await verify({ merkleUrl: nobody })).to.equal("UNREACHABLE");
+  it("throws UNREACHABLE where no server listens", async () => {
+    expect(await verify({ rpc: unused })).to.equal("UNREACHABLE");
+    expect(await verify({ merkleUrl: unused })).to.equal("UNREACHABLE");
   });
 
   it("reads no more than its limits allow", async () => {
@@ -123,39 +120,39 @@ describeIfNamed("the verifier in Chromium, under a strict content security polic
     expect(await verify({ limits: { fileBytes: 1024 } })).to.equal("ANSWER_TOO_LARGE");
   });
 
-  it("loads no other chunks than a basic verification takes", async () => {
+  it("loads only the chunks that a basic verification needs", async () => {
     await verify({ expectedPublicKey: mine.pubKey });
     expect(chunks()).to.have.members(app.initial);
-    const others = ["hashes/sha3", "verifier/askAnchored"].flatMap((words) => app.chunksWith(words));
+    const others = ["dist/keccak", "dist/evidence", "dist/readRoot"].flatMap((words) => app.chunksWith(words));
     for (const chunk of others) expect(chunks()).to.not.include(chunk);
   });
 
-  it("loads Keccak when the contract's code is to be checked, and then holds it against its hash", async () => {
+  it("loads Keccak-256 to check the code's hash, and rejects another hash", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     expect(await verify({ codeHash })).to.include({ pubKey: mine.pubKey });
-    expect(chunks()).to.include.members(app.chunksWith("hashes/sha3"));
-    for (const chunk of app.chunksWith("verifier/askAnchored")) expect(chunks()).to.not.include(chunk);
+    expect(chunks()).to.include.members(app.chunksWith("dist/keccak"));
+    for (const chunk of app.chunksWith("dist/readRoot")) expect(chunks()).to.not.include(chunk);
     expect(await verify({ codeHash: keccak256("0x") })).to.equal("root: CODE_HASH_MISMATCH");
   });
 
-  it("loads what checks storage proofs when one is asked for, and then rests on it", async () => {
+  it("loads the code for storage proofs when the options require one", async () => {
     const { pubKey, evidence } = (await verify({ storageProof: true })) as { pubKey: string; evidence: object };
     expect(pubKey).to.equal(mine.pubKey);
     expect(evidence).to.include({ storageProof: true });
-    expect(chunks()).to.include.members(app.chunksWith("verifier/askAnchored"));
+    expect(chunks()).to.include.members(app.chunksWith("dist/readRoot"));
   });
 
-  it("keeps to the policy, and asks none but the origins that it is given", async () => {
+  it("violates no policy, and connects only to the origins in its options", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     for (const options of [{}, { codeHash }, { storageProof: true }]) await verify(options);
     expect(await violations()).to.deep.equal([]);
     expect(origins()).to.deep.equal(new Set([page.origin, stack.rpcUrl, stack.merkleUrl]));
   });
 
-  it("is stopped by the policy where an origin is not allowed, which shows that there is one", async () => {
-    expect(await verify({ merkleUrl: stranger.url })).to.equal("UNREACHABLE");
+  it("cannot connect to an origin that the policy does not allow, so the policy is in force", async () => {
+    expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
     const [violation, ...others] = (await violations()) as string[];
-    expect(violation).to.match(new RegExp(`^connect-src ${stranger.url}/`));
+    expect(violation).to.match(new RegExp(`^connect-src ${blocked.url}/`));
     expect(others).to.be.empty;
   });
 });

@@ -12,10 +12,17 @@ export interface Bundle {
   chunksWith(words: string): string[];
 }
 
-/** Bundles a module for browsers: minified, and split where a module is imported dynamically. */
-export async function bundle(contents: string, options: Pick<BuildOptions, "logLevel"> = {}): Promise<Bundle> {
+/**
+ * Bundles a module for browsers: minified, and split where a module is imported dynamically.
+ * @param folder where imports are resolved from: this one (the sources), or an app's
+ */
+export async function bundle(
+  contents: string,
+  options: Pick<BuildOptions, "logLevel" | "splitting"> = {},
+  folder = import.meta.dirname,
+): Promise<Bundle> {
   const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: import.meta.dirname },
+    stdin: { contents, resolveDir: folder },
     ...{ bundle: true, splitting: true, minify: true, format: "esm", platform: "browser" },
     ...{ outdir: "chunks", write: false, metafile: true, ...options },
   });

@@ -3,6 +3,9 @@ import { chromium, type Page } from "playwright-core";
 import { serve } from "../servers.ts";
 import type { Bundle } from "./bundle.ts";
 
+/** What a page loads: files by their names, and which of them is the script. */
+export type PageCode = Pick<Bundle, "chunks" | "entry">;
+
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
 /** A page in a real browser, served from an origin of its own. */
@@ -20,7 +23,7 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
  * Opens a page that runs a bundle in headless Chromium, under a policy that lets it load its own scripts and talk to
  * the named origins: nothing inline, no eval, no text made into code or HTML.
  */
-export async function openPage({ chunks, entry }: Bundle, origins: readonly string[]): Promise<OpenPage> {
+export async function openPage({ chunks, entry }: PageCode, origins: readonly string[]): Promise<OpenPage> {
   await using starting = new AsyncDisposableStack();
   const policy = [
     "default-src 'none'",

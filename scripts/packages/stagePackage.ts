@@ -1,0 +1,51 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+import { absoluteLinks } from "./absoluteLinks.ts";
+import { buildModules } from "./buildModules.ts";
+import { entriesOf, type Manifest, packedManifest } from "./manifest.ts";
+import type { PackageDescription } from "./packages.ts";
+import { thirdPartyNotices } from "./thirdPartyNotices.ts";
+
+/**
+ * Writes into `staged` all files that a package's tarball contains, and nothing else.
+ * @param root folder of the project
+ */
+export async function stagePackage(root: string, description: PackageDescription, staged: string): Promise<void> {
+  const { build } = description;
+  const folder = join(root, description.folder);
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+  rmSync(staged, { recursive: true, force: true });
+  mkdirSync(staged, { recursive: true });
+
+  const files = {
+    LICENSE: "LICENSE",
+    ...(build === undefined ? plainFiles(root, description.folder) : {}),
+    ...description.files,
+  };
+  for (const [to, from] of Object.entries(files)) {
+    const target = join(staged, to);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(join(root, from), target, { recursive: true });
+    if (!to.endsWith(".md")) continue;
+    writeFileSync(target, absoluteLinks(readFileSync(target, "utf8"), from, manifest.repository.url));
+  }
+  if (build !== undefined) {
+    const bundled = await buildModules(root, folder, join(staged, "dist"), entriesOf(manifest), build);
+    if (bundled.size > 0) writeFileSync(join(staged, "THIRD-PARTY.md"), thirdPartyNotices(folder, bundled));
+  }
+  const packed = packedManifest(manifest, readdirSync(staged));
+  writeFileSync(join(staged, "package.json"), `${JSON.stringify(packed, null, 2)}\n`);
+}
+
+/** The files of a package without a build, as its `files` has them: path in the tarball -> path in the project. */
+function plainFiles(root: string, folder: string): Record<string, string> {
+  const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+  const output = execFileSync("npm", args, {
+    cwd: join(root, folder),
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
+  return Object.fromEntries(files.map(({ path }) => [path, posix.join(folder, path)]));
+}

@@ -1,0 +1,59 @@
+/** What an app does with the library, in every row of the consumer tests. It imports nothing that some consumer lacks. */
+import { KeyrootError, type VerifiedKey, verifyPublicKey, type VerifyOptions } from "keyroot";
+import type { VerifiedBundle } from "keyroot/bundle";
+import { UserClient } from "keyroot/user";
+
+/** A published key, another one, and where to look. Both keys are in base64. */
+export interface Question {
+  userID: string;
+  published: string;
+  swapped: string;
+  options: Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> & { rpc: string };
+}
+
+export interface Outcome {
+  /** The published key, verified online. */
+  verified: string;
+  /** The same with a storage proof, whose code is loaded on demand. */
+  proven: string;
+  /** The same from a bundle, without a request. */
+  bundled: string;
+  /** The codes of the errors when the other key is expected: online, and from the bundle. */
+  swapped: string[];
+  /** The code of the error for a malformed argument of the client of `keyroot/user`. */
+  client: string;
+}
+
+export async function check({ userID, published, swapped, options }: Question): Promise<Outcome> {
+  const online: VerifiedKey = await verifyPublicKey(userID, { ...options, expectedPublicKey: published });
+  const proven = await verifyPublicKey(userID, { ...options, storageProof: true });
+  const { makeBundle, verifyBundle } = await import("keyroot/bundle");
+  const { bundle, verified } = await makeBundle(userID, options);
+  const { chainId, contract } = options;
+  const verify = (expectedPublicKey: string): Promise<VerifiedBundle> =>
+    verifyBundle(
+      bundle,
+      { userID, chainId, contract, expectedPublicKey },
+      { blockHash: verified.evidence.block?.hash },
+    );
+  return {
+    verified: online.record.pubKey,
+    proven: proven.evidence.storageProof ? proven.record.pubKey : "",
+    bundled: (await verify(published)).record.pubKey,
+    swapped: [
+      await codeOf(() => verifyPublicKey(userID, { ...options, expectedPublicKey: swapped })),
+      await codeOf(() => verify(swapped)),
+    ],
+    client: await codeOf(() => new UserClient({ baseUrl: "http://keyroot.test", bizId: "", refreshToken: "" })),
+  };
+}
+
+/** The code of the error that an operation ends with. */
+async function codeOf(operation: () => unknown): Promise<string> {
+  try {
+    await operation();
+    return "accepted";
+  } catch (error) {
+    return error instanceof KeyrootError ? error.code : String(error);
+  }
+}

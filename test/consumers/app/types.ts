@@ -1,0 +1,20 @@
+/** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
+import { verifyPublicKey, type VerifiedKey } from "keyroot";
+import { type Bundle, parseBundle } from "keyroot/bundle";
+import { PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
+import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
+
+export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+export const parsed: Bundle = parseBundle({}).bundle;
+const partner = new PartnerClient({ baseUrl: "", bizId: "", serverToken: "" });
+export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
+// @ts-expect-error -- there is no such region
+export const nowhere = partner.createUser("", "mars");
+const users = [{ userID: "", region: "eu-west-1" as const, mine: 7 }];
+const onProgress = (done: number, refused: number): number => done + refused;
+export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: "eu-west-1"; mine: number }>> =
+  partner.provision(users, { runId: "", onProgress });
+const user = new UserClient({ baseUrl: "", bizId: "", refreshToken: "" });
+export const key: Promise<UserPublicKey> = user.publicKeyOf("", { signal: AbortSignal.timeout(1) });
+export const requestId = (error: unknown): string | undefined =>
+  error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestId : undefined;

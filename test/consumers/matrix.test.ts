@@ -1,0 +1,190 @@
+import { expect } from "chai";
+import { build } from "esbuild";
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { bundle } from "../support/browser/bundle.ts";
+import { openPage, type PageCode } from "../support/browser/openPage.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
+import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
+import type { Outcome } from "./app/check.ts";
+import { APP, BROWSER_MAIN, BROWSER_PAGE, checkProgram, expectedOutcome, MAIN, questionOf } from "./programs.ts";
+import { type ConsumerTools, installTools } from "./tools.ts";
+
+/** What attw finds, and why it stays. */
+const ATTW_FINDINGS = {
+  "NoResolution node10": "TypeScript's node10 resolution does not know `exports`. TypeScript 7 no longer has it.",
+  "CJSResolvesToESM node16-cjs":
+    "Every supported Node loads ES modules with require(): the rows with require() show it.",
+};
+const COMPILER_OPTIONS = {
+  ...{ strict: true, skipLibCheck: false, target: "es2022", lib: ["es2022", "dom"], types: [], outDir: "out" },
+  noEmitOnError: true,
+};
+
+describeIfNamed(import.meta.filename)(
+  "a consumer of the packed library verifies a key and rejects a swapped one",
+  () => {
+    let tools: ConsumerTools;
+    let key: PublishedKey;
+    let app: string;
+    let question: string;
+
+    before("installs the consumers and the library, and publishes a key", async function () {
+      this.timeout(300_000);
+      [tools, key, app] = await Promise.all([installTools(), publishKey(), installPackages("keyroot")]);
+      question = JSON.stringify(questionOf(key));
+    });
+
+    after(() => key.stack.close());
+
+    /** A folder of the app for one row, with these files. */
+    async function folder(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+      const path = join(app, name);
+      await mkdir(path);
+      for (const [file, text] of Object.entries(files)) await writeFile(join(path, file), text);
+      return path;
+    }
+
+    const moduleFolder = async (name: string) =>
+      folder(name, { "check.js": await checkProgram("esm"), "main.js": MAIN.esm });
+    const commonJsFolder = async (name: string) =>
+      folder(name, { "check.cjs": await checkProgram("cjs"), "main.cjs": MAIN.cjs });
+
+    /** Runs a command in a row's folder, with the question as its last argument, and checks what it prints. */
+    async function expectOutcome(cwd: string, command: string, ...args: string[]): Promise<void> {
+      const { stdout, stderr } = await run(command, [...args, question], { cwd, env: { PATH: process.env["PATH"] } });
+      expect(stderr).to.equal("");
+      expect(JSON.parse(stdout)).to.deep.equal(expectedOutcome(key));
+    }
+
+    /** Opens bundled code in Chromium, under a strict content security policy, and checks what it finds out. */
+    async function expectOutcomeInBrowser(code: PageCode): Promise<void> {
+      const page = await openPage(code, [key.stack.rpcUrl, key.stack.merkleUrl]);
+      try {
+        await page.reload();
+        const outcome: Outcome = await page.evaluate(`check(${question})`);
+        expect(outcome).to.deep.equal(expectedOutcome(key));
+      } finally {
+        await page.close();
+      }
+    }
+
+    describe("Node", () => {
+      for (const major of [22, 26] as const) {
+        const oldest = major === 22 ? "22.13.0, the oldest supported" : "26, the current one";
+
+        it(`${oldest}, with import`, async function () {
+          const node = tools.node[major];
+          // npm has no binary of this version for this platform.
+          if (node === undefined) return this.skip();
+          await expectOutcome(await moduleFolder(`node-${major}`), node, "main.js");
+        });
+
+        it(`${oldest}, with require()`, async function () {
+          const node = tools.node[major];
+          // As above.
+          if (node === undefined) return this.skip();
+          await expectOutcome(await commonJsFolder(`node-${major}-require`), node, "main.cjs");
+        });
+      }
+    });
+
+    describe("other runtimes", () => {
+      it("Bun, with import", async () => {
+        await expectOutcome(await moduleFolder("bun"), tools.bun, "--no-install", "main.js");
+      });
+
+      it("Bun, with require()", async () => {
+        await expectOutcome(await commonJsFolder("bun-require"), tools.bun, "--no-install", "main.cjs");
+      });
+
+      it("Deno", async function () {
+        // npm has Deno's binary only for some platforms.
+        if (tools.deno === undefined) return this.skip();
+        const permissions = ["--no-prompt", "--allow-net=127.0.0.1", "--node-modules-dir=manual", "--no-remote"];
+        await expectOutcome(await moduleFolder("deno"), tools.deno, "run", ...permissions, "main.js");
+      });
+    });
+
+    describe("bundlers, in Chromium under a strict content security policy", () => {
+      it("Vite", async () => {
+        const files = { "check.js": await checkProgram("esm"), "main.js": BROWSER_MAIN, "index.html": BROWSER_PAGE };
+        const root = await folder("vite", files);
+        await run(process.execPath, [tools.vite, "build", "--logLevel", "error"], { cwd: root });
+        const dist = join(root, "dist");
+        const [, entry = ""] = /src="\/(assets\/[^"]+)"/.exec(await readFile(join(dist, "index.html"), "utf8")) ?? [];
+        const chunks = new Map<string, Uint8Array>();
+        for (const name of await readdir(join(dist, "assets"))) {
+          chunks.set(`assets/${name}`, await readFile(join(dist, "assets", name)));
+        }
+        expect(chunks.size).to.be.greaterThan(1);
+        await expectOutcomeInBrowser({ chunks, entry });
+      });
+
+      it("esbuild, as a single file", async () => {
+        const cwd = await folder("esbuild", { "check.js": await checkProgram("esm") });
+        const single = await bundle(BROWSER_MAIN, { splitting: false }, cwd);
+        expect(single.chunks.size).to.equal(1);
+        await expectOutcomeInBrowser(single);
+      });
+    });
+
+    describe("TypeScript", () => {
+      const compilers = (): Record<string, string> => ({
+        ...tools.typescript,
+        "6.0": join(ROOT, "node_modules", "typescript", "bin", "tsc"),
+      });
+
+      /** Compiles `check.ts` and `types.ts` with these options. Fails on any error, also in the library's declarations. */
+      async function compile(version: string, name: string, options: object, extension = "ts"): Promise<string> {
+        const path = await folder(name, {
+          "tsconfig.json": JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, ...options } }),
+          "package.json": JSON.stringify({ type: "module" }),
+        });
+        for (const file of ["check", "types"]) {
+          await copyFile(join(APP, `${file}.ts`), join(path, `${file}.${extension}`));
+        }
+        await run(process.execPath, [compilers()[version] ?? "", "--project", path]);
+        return path;
+      }
+
+      for (const version of ["5.0", "6.0", "7.0"]) {
+        it(`${version}, nodenext`, async () => {
+          const path = await compile(version, `ts-${version}-nodenext`, { module: "nodenext" });
+          await writeFile(join(path, "out", "main.js"), MAIN.esm);
+          await expectOutcome(path, process.execPath, "out/main.js");
+        });
+
+        it(`${version}, bundler`, async () => {
+          const options = { module: "esnext", moduleResolution: "bundler" };
+          const path = await compile(version, `ts-${version}-bundler`, options);
+          await writeFile(join(path, "out", "main.js"), MAIN.esm);
+          const entryPoints = [join(path, "out", "main.js")];
+          const outfile = join(path, "bundled.mjs");
+          await build({ entryPoints, outfile, bundle: true, platform: "node", format: "esm" });
+          await expectOutcome(path, process.execPath, basename(outfile));
+        });
+      }
+
+      for (const version of ["6.0", "7.0"]) {
+        it(`${version}, nodenext, compiled to require()`, async () => {
+          const path = await compile(version, `ts-${version}-require`, { module: "nodenext" }, "cts");
+          await writeFile(join(path, "out", "main.cjs"), MAIN.cjs);
+          await expectOutcome(path, process.execPath, "out/main.cjs");
+        });
+      }
+    });
+
+    it("attw finds nothing in the types but what is explained", async () => {
+      const tarball = await packPackage("keyroot");
+      const failed = (error: unknown) => error as { stdout: string };
+      const { stdout } = await run(process.execPath, [tools.attw, tarball, "--format", "json"]).catch(failed);
+      const { problems } = JSON.parse(stdout) as {
+        problems: Record<string, { kind: string; resolutionKind: string }[]>;
+      };
+      const found = Object.values(problems).flatMap((all) => all.map((one) => `${one.kind} ${one.resolutionKind}`));
+      expect([...new Set(found)].sort()).to.deep.equal(Object.keys(ATTW_FINDINGS).sort());
+    });
+  },
+);

@@ -1,0 +1,60 @@
+import { execFile } from "node:child_process";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../support/packages/installPackages.ts";
+
+const run = promisify(execFile);
+const SOURCE = join(ROOT, "test", "consumers");
+/** Below node_modules, so that `npm ci` starts afresh and nothing else of the project sees it. */
+const FOLDER = join(ROOT, "node_modules", ".cache", "consumers");
+const MANIFESTS = ["package.json", "package-lock.json"];
+const PLATFORM = `${process.platform}-${process.arch}`;
+
+/** The runtimes, bundlers and compilers of this folder's package.json. They take 700 MB, so only these tests install them. */
+export interface ConsumerTools {
+  /** Nodes by their major versions. Not every version is on npm for every platform. */
+  node: Readonly<Partial<Record<22 | 26, string>>>;
+  bun: string;
+  /** On npm only for some platforms. */
+  deno: string | undefined;
+  /** Scripts for Node. */
+  typescript: Readonly<Record<"5.0" | "7.0", string>>;
+  attw: string;
+  vite: string;
+}
+
+/** Installs the locked tools once; an install is made anew when the lock changes. */
+export async function installTools(): Promise<ConsumerTools> {
+  const lock = await readFile(join(SOURCE, "package-lock.json"), "utf8");
+  const marker = join(FOLDER, "installed");
+  if ((await readFile(marker, "utf8").catch(() => "")) !== lock) {
+    await mkdir(FOLDER, { recursive: true });
+    for (const name of MANIFESTS) await copyFile(join(SOURCE, name), join(FOLDER, name));
+    // Install scripts would only copy binaries that the packages already contain.
+    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: FOLDER });
+    await writeFile(marker, lock);
+  }
+  const require = createRequire(join(FOLDER, "package.json"));
+  const find = (path: string) => {
+    try {
+      return require.resolve(path);
+    } catch {
+      return undefined;
+    }
+  };
+  const within = (path: string) => join(FOLDER, "node_modules", path);
+  const node = (major: number) => find(`node-${major}-${PLATFORM}/bin/node`);
+  const [node22, node26] = [node(22), node(26)];
+  return {
+    node: { ...(node22 && { 22: node22 }), ...(node26 && { 26: node26 }) },
+    bun: require.resolve(`@oven/bun-${process.platform}-${BUN_ARCH[process.arch] ?? process.arch}/bin/bun`),
+    deno: find(`@deno/${PLATFORM}-glibc/deno`),
+    typescript: { "5.0": within("typescript-5.0/bin/tsc"), "7.0": within("typescript-7.0/bin/tsc") },
+    attw: within("@arethetypeswrong/cli/dist/index.js"),
+    vite: within("vite/bin/vite.js"),
+  };
+}
+
+const BUN_ARCH: Readonly<Record<string, string>> = { arm64: "aarch64" };

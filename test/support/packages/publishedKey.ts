@@ -1,0 +1,28 @@
+import hre from "hardhat";
+import { type KeyRecord, makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
+import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+
+/** A stack on which one user's key is published. */
+export interface PublishedKey {
+  stack: Stack;
+  record: KeyRecord;
+  /** A key in base64 that was never published. */
+  swapped: string;
+}
+
+/** Starts a stack on free ports and publishes a key on it. The caller closes the stack. */
+export async function publishKey(): Promise<PublishedKey> {
+  const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+  const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+  const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+  const registry = await Registry.connect(call, stack.contract);
+  await publish([record], { registry, store: new FolderStore(stack.merkleDir) });
+  const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
+  return { stack, record, swapped };
+}
