@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { publint } from "publint";
 import { generateFiles, readDeployments } from "../../scripts/contractArtifacts.ts";
 import { startHardhat } from "../../fixtures/freshRegistry.ts";
 import { withoutHardhatOptions } from "./environment.ts";
@@ -185,6 +186,13 @@ export const mainnet: Deployment | undefined = deployments[1];
         "package.json",
         "verification/PublicKeyRegistry.json",
       ]);
+    });
+
+    it("have entry points that resolve, with types", async () => {
+      const { messages } = await publint({ pkgDir: join(root, "contracts") });
+      // The pattern ./deployments/*.json matches no file until there is a deployment.
+      const others = messages.filter(({ code }) => code !== "EXPORTS_GLOB_NO_MATCHED_FILES");
+      expect(others).to.deep.equal([]);
     });
 
     it("are current (to update them: npm run generate:contracts)", async () => {

@@ -14,6 +14,8 @@ const { root } = hre.config.paths;
 const readJson = async (path: string): Promise<unknown> => JSON.parse(await readFile(join(root, path), "utf8"));
 
 interface Pins {
+  compiler: string;
+  settings: { compilationTarget: Record<string, string> };
   creationCode: { keccak256: string };
 }
 
@@ -27,6 +29,12 @@ describe("the contract's pins", () => {
   it("equal the output of the pinned compiler for the verification input, without Hardhat", async () => {
     const input = (await readJson("contracts/verification/PublicKeyRegistry.json")) as CompilerInput;
     expect(pinsOf(compile(input))).to.deep.equal(pins);
+  });
+
+  it("contain the compiler version and contract name that docs/contract.md gives for source verification", async () => {
+    const page = await readFile(join(root, "docs/contract.md"), "utf8");
+    const name = Object.entries(pins.settings.compilationTarget).map((parts) => parts.join(":"));
+    expect(page).to.include(`\`v${pins.compiler}\``).and.to.include(`\`${name.join()}\``);
   });
 
   it("equal Hardhat's artifact", async function () {
