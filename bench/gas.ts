@@ -1,9 +1,11 @@
 /**
- * What the registry costs in gas. `node bench/gas.ts` prints a table and writes the record beside this file, which a test
- * compares with what it measures itself: a change in price is a change in the record, to be seen in review.
+ * Measures how much gas the registry uses. `node bench/gas.ts` prints a table and writes `gas.json`. A test repeats the
+ * measurement and compares, so every change in gas is visible in review.
  */
+import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
   concat,
+  ContractFactory,
   dataLength,
   dataSlice,
   getBytes,
@@ -11,15 +13,18 @@ import {
   solidityPackedKeccak256,
   toUtf8Bytes,
   zeroPadBytes,
+  type AddressLike,
   type ContractTransactionResponse,
 } from "ethers";
 import hre from "hardhat";
 import { writeFile } from "node:fs/promises";
+import type { PublicKeyRegistry } from "../typechain-types/index.ts";
 
-/** From the published size of a batch up to what a transaction of 2^24 gas (EIP-7825) just about holds. */
+/** From a single user to about the most that fit in one transaction. */
 const BATCH_SIZES = [1, 25, 100, 700, 740];
+/** The most gas that one transaction may use (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
-/** Where the contract keeps its mapping of roots; the test of the storage layout pins it. */
+/** Slot of the contract's mapping of users; `test/contracts/pins.json` contains the storage layout. */
 const ROOTS_SLOT = 2;
 
 export interface GasRecord {
@@ -29,26 +34,31 @@ export interface GasRecord {
 
 export interface GasOfCall {
   users: number;
-  /** The first call ever also takes the count of users from zero, which costs 17,100 more. */
+  /** A registry's first call also sets the user count from zero, which uses 17,100 more gas. */
   call: "first" | "later";
-  /** Whether the transaction listed the users' slots in advance (EIP-2930). */
+  /** Whether the transaction has an access list with the users' slots (EIP-2930). */
   accessList: boolean;
   gas: number;
   gasPerUser: number;
   /** `gas` over `floor(users)`. */
   ratioToFloor: number;
-  /** Whether a transaction may use that much (EIP-7825). */
+  /** Whether `gas` is at most 2^24, the most that a transaction may use (EIP-7825). */
   fitsTransaction: boolean;
 }
 
-/** Measures everything on a chain of its own. The contract must have been compiled. */
+/** Measures the committed bytecode on a new simulated chain. */
 export async function measureGas(): Promise<GasRecord> {
-  // Without the cap, also what does not fit can be measured.
+  // Without the cap, so that calls above it can be measured, too.
   const { ethers } = await hre.network.create({ override: { transactionGasCap: false } });
   const [owner] = await ethers.getSigners();
-  if (owner === undefined) throw new Error("The chain has no accounts.");
+  if (owner === undefined) throw new Error("The simulated chain has no accounts.");
 
-  const deploy = () => ethers.deployContract("PublicKeyRegistry", [owner]);
+  const factory = new ContractFactory<[initialOwner: AddressLike], PublicKeyRegistry>(
+    publicKeyRegistryAbi,
+    publicKeyRegistryBytecode,
+    owner,
+  );
+  const deploy = () => factory.deploy(owner);
   const deployed = (await deploy()).deploymentTransaction();
 
   const addMerkleTreeRoot: GasOfCall[] = [];
@@ -82,11 +92,11 @@ export async function measureGas(): Promise<GasRecord> {
 
 async function gasUsed(sent: ContractTransactionResponse | null): Promise<number> {
   const receipt = await sent?.wait();
-  if (!receipt) throw new Error("There is no receipt.");
+  if (!receipt) throw new Error("The transaction has no receipt.");
   return Number(receipt.gasUsed);
 }
 
-/** What no contract that stores a root for each of these ids goes below: transaction, cold slots from zero, calldata. */
+/** The least gas of any contract that stores a root for each id: transaction, cold slots set from zero, calldata of the ids. */
 function floor(packedIDs: string): number {
   const calldata = getBytes(packedIDs).reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);
   return 21_000 + 22_100 * (dataLength(packedIDs) / 20) + calldata;
@@ -105,11 +115,10 @@ function round(number: number, digits: number): number {
 }
 
 if (import.meta.main) {
-  await hre.tasks.getTask("build").run({ quiet: true });
   const record = await measureGas();
   await writeFile(new URL("gas.json", import.meta.url), `${JSON.stringify(record, null, 2)}\n`);
 
-  /* eslint-disable no-console -- a table for people */
+  /* eslint-disable no-console -- this script prints a table */
   console.log(`deployment: ${record.deployment} gas`);
   console.table(record.addMerkleTreeRoot);
 }

@@ -1,57 +1,58 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+// Other projects import this interface, so it compiles with any version that supports custom errors.
+pragma solidity >=0.8.4; // solhint-disable-line compiler-version
 
-/// @title The root of the Merkle tree that holds each user's public key, set once and for ever
+/// @title IPublicKeyRegistry
 /// @author Keyroot
-/// @notice A user's public key is published in a Merkle tree whose values are key records. The tree itself lives off
-/// chain; its root lives here, under the 20 bytes of the user's id. Whoever is handed a key can then tell whether it is
-/// the published one: nobody, the owner included, can change or remove a root that a user has.
+/// @notice Maps each 20-byte user id to the root of the Merkle tree that contains the user's public key. A user's root can
+/// be set once. Nobody can change or remove it afterwards, not even the owner. The trees are stored off chain, as
+/// Merkle-tree files. A key is verified by its inclusion in the tree whose root is stored here for the user.
 interface IPublicKeyRegistry {
-    /// @notice A call gave `merkleTreeRoot` to `addedCount` users who had no root before, and `addedCount` is not zero.
-    /// All events of one root count its users, and all events together count to `userCount()`.
-    /// @param merkleTreeRoot The root these users now have
-    /// @param addedCount How many users gained it in this call
+    /// @notice Emitted when a call sets the root of `addedCount` users who had none. `addedCount` is never zero. Summed
+    /// over all events of one root, it is the number of that root's users; summed over all events, it is `userCount()`.
+    /// @param merkleTreeRoot The root that these users now have
+    /// @param addedCount The number of users whose root this call set
     event MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount);
 
-    /// @notice The zero root stands for "this user has none" and cannot be given to anybody.
-    /// @param merkleTreeRoot The refused root
+    /// @notice The root is zero. Zero means "no root" and cannot be set.
+    /// @param merkleTreeRoot The rejected root
     error PublicKeyRegistryInvalidMerkleTreeRoot(bytes32 merkleTreeRoot);
 
-    /// @notice Packed ids that do not end at the end of an id.
-    /// @param length The length of the packed ids in bytes: not a multiple of 20
+    /// @notice The length of the packed ids is not a multiple of 20.
+    /// @param length The length of the packed ids in bytes
     error PublicKeyRegistryInvalidPackedLength(uint256 length);
 
-    /// @notice A registry without an owner could never take another user, so ownership can only be handed on.
-    /// @param owner The account that stays the owner
+    /// @notice Ownership cannot be renounced, because a registry without an owner could never add another user.
+    /// @param owner The account that remains the owner
     error PublicKeyRegistryCannotRenounceOwnership(address owner);
 
-    /// @notice Gives `merkleTreeRoot` to every listed user who has no root yet; the others keep the one they have.
-    /// Only the owner may call. An empty list, or one of users who all have a root, changes nothing.
-    /// @param merkleTreeRoot The root of the tree that holds the users' key records, not zero
-    /// @param userIDsPacked The users' ids of 20 bytes, end to end; an id may occur more than once
+    /// @notice Sets `merkleTreeRoot` for every listed user who has no root. Users who have one keep it. Only the owner may
+    /// call this. If no listed user is without a root, the call succeeds and changes nothing.
+    /// @param merkleTreeRoot The root of the tree that contains the users' key records; not zero
+    /// @param userIDsPacked The users' 20-byte ids, concatenated; an id may occur more than once
     function addMerkleTreeRoot(bytes32 merkleTreeRoot, bytes calldata userIDsPacked) external;
 
-    /// @notice The hash function that the trees are built with.
+    /// @notice The hash function of the trees.
     /// @return The name of the hash function: "sha256"
     function HASH_TYPE() external view returns (string memory); // solhint-disable-line func-name-mixedcase
 
-    /// @notice The root of the tree that holds the user's public key.
+    /// @notice The root of the tree that contains a user's public key.
     /// @param userID The user's id
     /// @return The user's root, or zero if the user has none
     function getMerkleTreeRoot(bytes20 userID) external view returns (bytes32);
 
-    /// @notice The block in which a root was first given to a user.
+    /// @notice The block in which a root was first set for a user.
     /// @param merkleTreeRoot The root
-    /// @return The block number; the block of this contract's deployment for the zero root; zero for an unknown root
+    /// @return The block number. For the zero root, the block in which this contract was deployed; for an unknown root, zero
     function getBlockNumber(bytes32 merkleTreeRoot) external view returns (uint256);
 
-    /// @notice A user's root together with that root's block number.
+    /// @notice A user's root and the block number of that root.
     /// @param userID The user's id
     /// @return merkleTreeRoot The user's root, or zero if the user has none
-    /// @return blockNumber The root's block number: of an unknown user, the block of this contract's deployment
+    /// @return blockNumber `getBlockNumber(merkleTreeRoot)`: without a root, the block in which this contract was deployed
     function getUserInfo(bytes20 userID) external view returns (bytes32 merkleTreeRoot, uint256 blockNumber);
 
-    /// @notice How many users have a root.
+    /// @notice The number of users who have a root.
     /// @return The number of users
     function userCount() external view returns (uint256);
 }

@@ -4,15 +4,15 @@ import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
 const root = new URL("../", import.meta.url);
 
-/** Where the contract is, from the project's folder. */
+/** Path of the contract, relative to the repository. */
 export const CONTRACT_PATH = "contracts/PublicKeyRegistry.sol";
 
-/** The contract's source. */
+/** Reads the contract's source. */
 export function readContract(): Promise<string> {
   return readFile(new URL(CONTRACT_PATH, root), "utf8");
 }
 
-/** What the contract imports, all the way down, by the names under which the compiler asks for it. */
+/** Reads everything that the contract imports, directly or indirectly. The keys are the compiler's source names. */
 export async function readImports(): Promise<Record<string, string>> {
   const paths: [name: string, path: string | URL][] = [
     ["contracts/IPublicKeyRegistry.sol", new URL("contracts/IPublicKeyRegistry.sol", root)],
@@ -25,8 +25,13 @@ export async function readImports(): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(read));
 }
 
-/** Asks the compiler from npm, in this process; the answer has the shape that the question asks for. */
-export function askCompiler(input: object): unknown {
+/**
+ * Runs the solc package in this process.
+ *
+ * @param input Standard JSON input.
+ * @returns Standard JSON output. The caller knows which parts its input selects.
+ */
+export function runSolc(input: object): unknown {
   const solc = require("solc") as { compile(input: string): string };
   return JSON.parse(solc.compile(JSON.stringify(input)));
 }

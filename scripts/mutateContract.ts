@@ -1,7 +1,7 @@
 /**
- * Mutation testing of the contract: each mutant has to fail a test, or to stand in `test/contracts/equivalentMutants.json`
- * with the reason why no test can tell it from the contract. `node scripts/mutateContract.ts` prints what it found and exits
- * with 1 on a survivor that is not listed and on a listed one that does not survive.
+ * Mutation testing of the contract. Each mutant must fail a test, or be listed in `test/contracts/equivalentMutants.json` with
+ * the reason why it behaves like the contract. `node scripts/mutateContract.ts` prints the results. It exits with 1 if a
+ * mutant survives that is not listed, or if a listed one does not survive.
  */
 import hre from "hardhat";
 import { fork } from "node:child_process";
@@ -12,103 +12,103 @@ import { fileURLToPath } from "node:url";
 import { readContract } from "./contractSources.ts";
 import { compileContract } from "./mutation/compile.ts";
 import { type Mutant, mutantsOf } from "./mutation/mutants.ts";
-import type { Answer } from "./mutation/worker.ts";
+import type { MutantResult } from "./mutation/worker.ts";
 
 const WORKER = fileURLToPath(new URL("mutation/worker.ts", import.meta.url));
-const LISTED = new URL("../test/contracts/equivalentMutants.json", import.meta.url);
-/** In milliseconds: far more than the tests take of any mutant. */
-const LIMIT = 120_000;
+const EQUIVALENT = new URL("../test/contracts/equivalentMutants.json", import.meta.url);
+/** Far longer than the tests of any mutant take. */
+const TIMEOUT_MS = 120_000;
 
-interface Outcome {
+interface MutationReport {
   mutants: number;
   notCompiling: number;
   killed: number;
-  /** How many were killed by each test: the first that failed. */
+  /** How many mutants each test killed, by its full title. A mutant counts for the first test that failed. */
   killedBy: Record<string, number>;
   equivalent: number;
+  /** Surviving mutants that are not listed, and listed ones that do not survive. Empty if all is well. */
   findings: string[];
 }
 
-/** Tests all mutants of the contract, which must have been built. */
-export async function mutateContract(): Promise<Outcome> {
+/** Tests all mutants of the contract. The contract must have been built before. */
+export async function mutateContract(): Promise<MutationReport> {
   const source = await readContract();
   const compiled = await compileContract(source);
   if (!compiled) throw new Error("The contract itself does not compile.");
   const mutants = mutantsOf(source, compiled.ast);
-  const listed = JSON.parse(await readFile(LISTED, "utf8")) as { from: string; to: string; reason: string }[];
+  const listed = JSON.parse(await readFile(EQUIVALENT, "utf8")) as { from: string; to: string; reason: string }[];
 
-  const answers = await testAll([{ from: "", to: "", source }, ...mutants]);
-  const [own, ...ofMutants] = answers;
-  if (own !== null) throw new Error(`The contract itself fails: ${own ?? "no answer"}`);
+  const [ofContract, ...results] = await testAll([{ from: "", to: "", source }, ...mutants]);
+  if (ofContract !== null) throw new Error(`The unchanged contract fails: ${ofContract ?? "no result"}`);
 
-  const outcome: Outcome = { mutants: 0, notCompiling: 0, killed: 0, killedBy: {}, equivalent: 0, findings: [] };
-  const survivors = mutants.filter((_, i) => ofMutants[i] === null);
+  const report: MutationReport = { mutants: 0, notCompiling: 0, killed: 0, killedBy: {}, equivalent: 0, findings: [] };
+  const survivors = mutants.filter((_, i) => results[i] === null);
   const isSame = (a: { from: string; to: string }, b: { from: string; to: string }) =>
     a.from === b.from && a.to === b.to;
   for (const { from, to } of survivors) {
-    if (listed.some((mutant) => isSame(mutant, { from, to }))) outcome.equivalent++;
-    else outcome.findings.push(`survived: ${from}\n       as: ${to}`);
+    if (listed.some((mutant) => isSame(mutant, { from, to }))) report.equivalent++;
+    else report.findings.push(`survived: ${from}\n       as: ${to}`);
   }
   for (const { from, to } of listed) {
     if (survivors.some((mutant) => isSame(mutant, { from, to }))) continue;
-    outcome.findings.push(`listed, but no survivor: ${from}\n                     as: ${to}`);
+    report.findings.push(`listed, but does not survive: ${from}\n                          as: ${to}`);
   }
   for (const [i, { from, to }] of mutants.entries()) {
-    const answer = ofMutants[i];
-    if (answer === undefined) throw new Error("A mutant was not tested.");
-    if (answer === "does not compile") {
-      outcome.notCompiling++;
-      // So that every statement is known to be tested.
-      if (to.includes("{}")) outcome.findings.push(`cannot be left out: ${from}`);
+    const result = results[i];
+    if (result === undefined) throw new Error(`This mutant was not tested: ${to}`);
+    if (result === "does not compile") {
+      report.notCompiling++;
+      // Otherwise this statement would count as tested although no mutant without it ran.
+      if (to.includes("{}")) report.findings.push(`does not compile without: ${from}`);
       continue;
     }
-    outcome.mutants++;
-    if (answer === null) continue;
-    outcome.killed++;
-    outcome.killedBy[answer] = (outcome.killedBy[answer] ?? 0) + 1;
+    report.mutants++;
+    if (result === null) continue;
+    report.killed++;
+    report.killedBy[result] = (report.killedBy[result] ?? 0) + 1;
   }
-  return outcome;
+  return report;
 }
 
-/** The answers in the order of the mutants, by as many workers as there are processors, four at most. */
-async function testAll(mutants: readonly Mutant[]): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  const next = mutants.entries();
+/** Tests the mutants in one worker process per processor, at most four. The results are in the order of the mutants. */
+async function testAll(mutants: readonly Mutant[]): Promise<MutantResult[]> {
+  const results: MutantResult[] = [];
+  const queue = mutants.entries();
   await Promise.all(
     Array.from({ length: Math.min(4, availableParallelism()) }, async () => {
       const worker = fork(WORKER, {
         execArgv: ["--max-old-space-size=1024"],
         stdio: ["ignore", "ignore", "inherit", "ipc"],
       });
-      const gone = new AbortController();
-      worker.once("exit", () => {
-        gone.abort(new Error("A worker broke down."));
+      const exited = new AbortController();
+      worker.once("exit", (code, signal) => {
+        exited.abort(new Error(`A worker process ended with ${code ?? signal ?? "no status"}.`));
       });
-      const answer = async () => {
-        const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(LIMIT)]);
-        const [message] = (await once(worker, "message", { signal })) as [Answer];
+      const receive = async () => {
+        const signal = AbortSignal.any([exited.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+        const [message] = (await once(worker, "message", { signal })) as [MutantResult];
         return message;
       };
       try {
-        await answer();
-        for (const [i, { source }] of next) {
+        await receive();
+        for (const [i, { source }] of queue) {
           worker.send(source);
-          answers[i] = await answer();
+          results[i] = await receive();
         }
       } finally {
         worker.kill("SIGKILL");
       }
     }),
   );
-  return answers;
+  return results;
 }
 
 if (import.meta.main) {
   const start = performance.now();
   await hre.tasks.getTask("build").run({ quiet: true, noTests: true });
-  const { findings, ...outcome } = await mutateContract();
+  const { findings, ...report } = await mutateContract();
   const seconds = Math.round((performance.now() - start) / 100) / 10;
-  process.stdout.write(`${JSON.stringify({ ...outcome, findings: findings.length, seconds }, null, 2)}\n`);
+  process.stdout.write(`${JSON.stringify({ ...report, findings: findings.length, seconds }, null, 2)}\n`);
   for (const finding of findings) process.stdout.write(`${finding}\n`);
   process.exitCode = findings.length === 0 ? 0 : 1;
 }

@@ -54,7 +54,11 @@ export const keyrootTasks = [
     .build(),
 
   task(["keyroot", "deploy"], "Deploy a new registry")
-    .addOption(option("owner", "Who may add roots (default: the first account)"))
+    .addOption(option("owner", "Account that may add roots (default: the deploying account)"))
+    .addFlag({
+      name: "deterministic",
+      description: "Deploy with CREATE2: same address on every chain for the same --owner; if it exists, send nothing",
+    })
     .addOption(rpc)
     .addOption(chainId)
     .addFlag(json)

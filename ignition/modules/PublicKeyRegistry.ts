@@ -1,6 +1,6 @@
 import { buildModule } from "@nomicfoundation/hardhat-ignition/modules";
 
-/** Deploys the registry. Parameter `initialOwner`: who may add roots; without it, the deploying account. */
+/** Deploys the registry. Parameter `initialOwner`: the account that may add roots (default: the deploying account). */
 export default buildModule("PublicKeyRegistry", (m) => {
   const initialOwner = m.getParameter("initialOwner", m.getAccount(0));
   const publicKeyRegistry = m.contract("PublicKeyRegistry", [initialOwner]);

@@ -1,10 +1,10 @@
-import { askCompiler, CONTRACT_PATH, readImports } from "../contractSources.ts";
+import { CONTRACT_PATH, readImports, runSolc } from "../contractSources.ts";
 
-/** The part of the compiler's answer that is used here. */
+/** The parts of the compiler's output that mutation testing uses. */
 export interface Compiled {
   ast: AstNode;
   abi: unknown[];
-  /** The creation code: 0x and hex digits. */
+  /** Creation code: 0x and hex digits. */
   bytecode: string;
 }
 
@@ -16,10 +16,10 @@ export interface AstNode {
 }
 
 /**
- * Compiles the contract's source, changed or not, in memory: plainly, without the optimizer, which takes twenty times as
- * long and changes nothing of what the source says.
+ * Compiles the contract's source, mutated or not, in memory. It does not use the optimizer, which takes twenty times as long
+ * and does not change the meaning of the source.
  *
- * @returns Undefined when it does not compile.
+ * @returns Undefined if the source does not compile.
  */
 export async function compileContract(source: string): Promise<Compiled | undefined> {
   const texts = Object.entries({ ...(await readImports()), [CONTRACT_PATH]: source });
@@ -28,7 +28,7 @@ export async function compileContract(source: string): Promise<Compiled | undefi
     evmVersion: "shanghai",
     outputSelection: { [CONTRACT_PATH]: { "": ["ast"], PublicKeyRegistry: ["abi", "evm.bytecode.object"] } },
   };
-  const output = askCompiler({ language: "Solidity", sources, settings }) as {
+  const output = runSolc({ language: "Solidity", sources, settings }) as {
     sources: Record<string, { ast: AstNode }>;
     contracts?: Record<string, { PublicKeyRegistry: { abi: unknown[]; evm: { bytecode: { object: string } } } }>;
   };

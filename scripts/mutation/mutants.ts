@@ -1,19 +1,20 @@
 import type { AstNode } from "./compile.ts";
 
-/** The contract with one place changed. */
+/** The contract with one change. */
 export interface Mutant {
-  /** The changed line as it was and as it is, trimmed; together they name the mutant. */
+  /** The changed line before and after, trimmed. Together they identify the mutant. */
   from: string;
   to: string;
-  /** The whole changed source. */
+  /** The whole mutated source. */
   source: string;
 }
 
 interface Change {
   node: AstNode;
+  /** The texts that replace the node, one per mutant. */
   texts: string[];
-  /** How many bytes after the node go with it. */
-  more?: number;
+  /** How many bytes after the node are replaced with it. */
+  trailingBytes?: number;
 }
 
 type Typed = AstNode & { typeDescriptions?: { typeString?: string } };
@@ -29,9 +30,9 @@ const OPERATORS: Record<string, string[]> = {
 };
 
 /**
- * All mutants of a contract: operators and constants exchanged, conditions fixed to true and to false, statements, modifiers
- * and initial values left out, variables exchanged with others of their type, hidden state laid open, two-step ownership
- * made one-step. Some do not compile.
+ * Creates all mutants of a contract: operators and constants replaced, conditions replaced by true and false, statements,
+ * modifiers and initial values removed, variables replaced by others of the same type, private state made public, two-step
+ * ownership transfer made one-step. Some mutants do not compile.
  */
 export function mutantsOf(source: string, ast: AstNode): Mutant[] {
   const bytes = Buffer.from(source);
@@ -40,13 +41,13 @@ export function mutantsOf(source: string, ast: AstNode): Mutant[] {
     .filter(({ nodeType }) => nodeType === "ContractDefinition")
     .flatMap((contract) => [...nodesOf(contract)].flatMap((node) => changesOf(node, contract, textOf)));
   const mutants = new Map<string, Mutant>();
-  for (const { node, texts, more = 0 } of changes) {
+  for (const { node, texts, trailingBytes = 0 } of changes) {
     for (const text of texts) {
       const [start, end] = rangeOf(node);
       const changed = Buffer.concat([
         bytes.subarray(0, start),
         Buffer.from(text),
-        bytes.subarray(end + more),
+        bytes.subarray(end + trailingBytes),
       ]).toString();
       if (changed !== source) mutants.set(changed, { ...changedLine(source, changed), source: changed });
     }
@@ -75,15 +76,15 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
       return [{ node: node["condition"] as AstNode, texts: ["true", "false"] }];
     case "Literal":
       if (node["kind"] === "string") return [{ node, texts: ['""'] }];
-      return [{ node, texts: numbersBeside(Number(text)) }];
+      return [{ node, texts: neighbouringNumbers(Number(text)) }];
     case "ExpressionStatement":
     case "EmitStatement":
     case "RevertStatement":
     case "Return":
-      // With its semicolon, which the compiler does not count in.
-      return [{ node, texts: ["{}"], more: 1 }];
+      // Including the semicolon, which is not part of the compiler's node.
+      return [{ node, texts: ["{}"], trailingBytes: 1 }];
     case "VariableDeclarationStatement":
-      // Without its initial value.
+      // Without the initial value.
       return [{ node, texts: [text.replace(/ = [^]*/, "")] }];
     case "ModifierInvocation":
       return [{ node, texts: [""] }];
@@ -92,7 +93,7 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
     case "VariableDeclaration":
       return [{ node, texts: [text.replace("private", "public")] }];
     case "Identifier":
-      return [{ node, texts: namesLike(node, contract) }];
+      return [{ node, texts: otherVariables(node, contract) }];
     case "MemberAccess":
       return [{ node, texts: text === "block.number" ? ["block.timestamp", "0"] : [] }];
     case "FunctionCall":
@@ -102,29 +103,29 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
   }
 }
 
-function numbersBeside(number: number): string[] {
-  // Of the two ways to write one, a place takes a number or 32 bytes.
+function neighbouringNumbers(number: number): string[] {
+  // Depending on the expected type, one of the two does not compile.
   return number === 0 ? ["1", "bytes32(uint256(1))"] : [number + 1, number - 1].map(String);
 }
 
-/** The variables that may stand in the place of a name: of the same type, of the contract or of the function around it. */
-function namesLike(node: Typed, contract: AstNode): string[] {
+/** The other variables of the same type that are in scope: state variables and variables of the enclosing function. */
+function otherVariables(node: Typed, contract: AstNode): string[] {
   const type = node.typeDescriptions?.typeString;
   const [start, end] = rangeOf(node);
   const declarations = (within: AstNode) =>
     [...nodesOf(within)].filter(({ nodeType, name }) => nodeType === "VariableDeclaration" && name !== "");
-  const around = (contract["nodes"] as AstNode[]).filter((part) => {
+  const enclosing = (contract["nodes"] as AstNode[]).filter((part) => {
     const [partStart, partEnd] = rangeOf(part);
     return part.nodeType === "FunctionDefinition" && partStart <= start && end <= partEnd;
   });
   const state = (contract["nodes"] as AstNode[]).filter(({ nodeType }) => nodeType === "VariableDeclaration");
-  return [...state, ...around.flatMap(declarations)]
+  return [...state, ...enclosing.flatMap(declarations)]
     .filter((variable: Typed) => variable.typeDescriptions?.typeString === type)
     .map(({ name }) => name as string)
     .filter((name) => name !== node["name"]);
 }
 
-/** A node and all below it. */
+/** A node and all its descendants. */
 function* nodesOf(node: AstNode): Generator<AstNode> {
   yield node;
   for (const value of Object.values(node)) {

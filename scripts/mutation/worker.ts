@@ -1,9 +1,9 @@
 /**
- * Runs the contract's tests against one mutant after the other, each sent by the parent process as its source. Answers with
- * the title of the test that failed first, `null` when none did, `"does not compile"` where there is nothing to test.
+ * Runs the contract's tests against mutants. The parent process sends one mutant's source at a time. For each, the worker
+ * sends back the full title of the first test that failed, `null` if none failed, or `"does not compile"`.
  *
- * The tests are the project's own, on a simulated chain: only the artifact that they deploy is the mutant's. What loops for
- * ever runs out of gas.
+ * The tests are the project's own, on a simulated chain. Only the artifact that they deploy is replaced by the mutant's.
+ * Mutants with endless loops run out of gas.
  */
 import hre from "hardhat";
 import type { Artifact } from "hardhat/types/artifacts";
@@ -13,7 +13,7 @@ import { compileContract } from "./compile.ts";
 
 const TESTS = fileURLToPath(new URL("../../test/contracts/PublicKeyRegistry.test.ts", import.meta.url));
 
-export type Answer = string | null;
+export type MutantResult = string | null;
 
 let mutant: { abi: unknown[]; bytecode: string } | undefined;
 
@@ -34,19 +34,19 @@ Object.assign(hre.network, {
   },
 });
 
-// The parent process does not read the report: the answer is all.
+// Mocha's report goes to standard output, which the parent process ignores.
 const mocha = new Mocha({ bail: true, timeout: 20_000 });
 mocha.addFile(TESTS);
 await mocha.loadFilesAsync();
 mocha.cleanReferencesAfterRun(false);
 
-async function test(source: string): Promise<Answer> {
+async function test(source: string): Promise<MutantResult> {
   mutant = await compileContract(source);
   if (mutant === undefined) return "does not compile";
-  // Else the fixtures would bring back the contract of the mutant before.
+  // Otherwise the fixtures would restore a snapshot with the previous mutant's contract.
   for (const { networkHelpers } of connections) networkHelpers.clearSnapshots();
-  return await new Promise<Answer>((resolve) => {
-    let failed: Answer = null;
+  return await new Promise<MutantResult>((resolve) => {
+    let failed: MutantResult = null;
     const runner = mocha.run(() => {
       resolve(failed);
     });
@@ -57,6 +57,6 @@ async function test(source: string): Promise<Answer> {
 }
 
 process.on("message", (source: string) => {
-  void test(source).then((answer) => process.send?.(answer));
+  void test(source).then((result) => process.send?.(result));
 });
 process.send?.("ready");

@@ -1,27 +1,50 @@
 import { expect } from "chai";
+import { keccak256 } from "ethers";
 import hre from "hardhat";
 import { execFile } from "node:child_process";
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { compileAnew, pinContract, PINS, readInput } from "../../scripts/pinContract.ts";
+import { compile, type CompilerInput, pinsOf } from "../../scripts/contractArtifacts.ts";
+import { withoutHardhatOptions } from "./environment.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
+const readJson = async (path: string): Promise<unknown> => JSON.parse(await readFile(join(root, path), "utf8"));
+
+interface Pins {
+  compiler: string;
+  settings: { compilationTarget: Record<string, string> };
+  creationCode: { keccak256: string };
+}
 
 describe("the contract's pins", () => {
-  it("are what the committed settings build (after an intended change: node scripts/pinContract.ts)", async () => {
-    const pins: unknown = JSON.parse(await readFile(PINS, "utf8"));
-    expect(await pinContract()).to.deep.equal(pins);
+  let pins: Pins;
+
+  before(async () => {
+    pins = (await readJson("test/contracts/pins.json")) as Pins;
   });
 
-  it("are what the compiler builds, asked without Hardhat", async () => {
-    const { evm } = compileAnew(await readInput());
-    expect(`0x${evm.bytecode.object}`).to.equal((await hre.artifacts.readArtifact("PublicKeyRegistry")).bytecode);
+  it("equal the output of the pinned compiler for the verification input, without Hardhat", async () => {
+    const input = (await readJson("contracts/verification/PublicKeyRegistry.json")) as CompilerInput;
+    expect(pinsOf(compile(input))).to.deep.equal(pins);
   });
 
-  it("come out the same in any other folder", async function () {
+  it("contain the compiler version and contract name that docs/contract.md gives for source verification", async () => {
+    const page = await readFile(join(root, "docs/contract.md"), "utf8");
+    const name = Object.entries(pins.settings.compilationTarget).map((parts) => parts.join(":"));
+    expect(page).to.include(`\`v${pins.compiler}\``).and.to.include(`\`${name.join()}\``);
+  });
+
+  it("equal Hardhat's artifact", async function () {
+    // With --coverage, the artifact is the instrumented contract.
+    if (hre.globalOptions.coverage) this.skip();
+    const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
+    expect(keccak256(bytecode)).to.equal(pins.creationCode.keccak256);
+  });
+
+  it("equal Hardhat's artifact in any other folder", async function () {
     this.timeout(120_000);
     const folder = await mkdtemp(join(tmpdir(), "keyroot-elsewhere-"));
     try {
@@ -30,12 +53,10 @@ describe("the contract's pins", () => {
       await writeFile(join(folder, "package.json"), '{ "type": "module" }');
       const config = `export default ${JSON.stringify({ solidity: hre.userConfig.solidity })};`;
       await writeFile(join(folder, "hardhat.config.js"), config);
-      // Hardhat tells its options on by the environment, the place of this project among them.
-      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HARDHAT_")));
-      await run(join(root, "node_modules/.bin/hardhat"), ["build"], { cwd: folder, env });
+      await run(join(root, "node_modules/.bin/hardhat"), ["build"], { cwd: folder, env: withoutHardhatOptions() });
       const path = join(folder, "artifacts/contracts/PublicKeyRegistry.sol/PublicKeyRegistry.json");
       const { bytecode } = JSON.parse(await readFile(path, "utf8")) as { bytecode: string };
-      expect(bytecode).to.equal((await hre.artifacts.readArtifact("PublicKeyRegistry")).bytecode);
+      expect(keccak256(bytecode)).to.equal(pins.creationCode.keccak256);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -11,44 +11,45 @@ const read = (path: string) => readFile(join(root, path), "utf8");
 const guide = await read("docs/audit-guide.md");
 const rules = guide.split(/^\*\*(?=\d+\. )/m).slice(1);
 
-const quoted = (what: string) =>
-  [...guide.matchAll(new RegExp(`^- ${what}: ["\`](.*)["\`]$`, "gm"))].map(([, it]) => it);
+/** The quotes of all list items of a kind: line, test or claim. */
+const quotes = (kind: string) =>
+  [...guide.matchAll(new RegExp(`^- ${kind}: ["\`](.*)["\`]$`, "gm"))].map(([, quote]) => quote);
 
 describe("the audit guide", () => {
-  it("quotes lines that the contract, or OpenZeppelin's, has", async () => {
+  it("quotes only lines of the contract and of OpenZeppelin's base contracts", async () => {
     const libraries = ["Ownable2Step.sol", "Ownable.sol"].map((name) =>
       require.resolve(`@openzeppelin/contracts/access/${name}`),
     );
     const files = [read("contracts/PublicKeyRegistry.sol"), ...libraries.map((path) => readFile(path, "utf8"))];
     const lines = (await Promise.all(files)).flatMap((text) => text.split("\n").map((line) => line.trim()));
-    expect(quoted("line")).not.to.be.empty;
-    for (const line of quoted("line")) expect(lines).to.include(line);
+    expect(quotes("line")).not.to.be.empty;
+    for (const line of quotes("line")) expect(lines).to.include(line);
   });
 
-  it("quotes every statement of the contract that writes or refuses", async () => {
+  it("quotes every statement of the contract that writes, reverts or emits", async () => {
     const contract = await read("contracts/PublicKeyRegistry.sol");
     const statements = contract.split("\n").map((line) => line.trim());
     const effects = statements.filter((line) =>
       /^(?!\/).*(_[a-z]\w*(\[\w+\])? \+?= |revert |emit |user\.\w+ = )/.test(line),
     );
     expect(effects).to.have.length(8);
-    expect(quoted("line")).to.include.members(effects);
+    expect(quotes("line")).to.include.members(effects);
   });
 
-  it("names tests that exist", async () => {
+  it("names only existing tests", async () => {
     const mocha = await read("test/contracts/PublicKeyRegistry.test.ts");
     const solidity = await read("test/solidity/PublicKeyRegistry.t.sol");
-    expect(quoted("test")).not.to.be.empty;
-    for (const name of quoted("test")) {
+    expect(quotes("test")).not.to.be.empty;
+    for (const name of quotes("test")) {
       expect(mocha.includes(`it("${name}"`) || solidity.includes(`function ${name}(`), name).to.equal(true);
     }
   });
 
   it("names every claim of the proof, and no other", async () => {
-    expect(quoted("claim").toSorted()).to.deep.equal((await claimNames()).toSorted());
+    expect(quotes("claim").toSorted()).to.deep.equal((await claimNames()).toSorted());
   });
 
-  it("gives each rule a line and a test", () => {
+  it("has a line and a test for each rule", () => {
     expect(rules).to.have.length(13);
     for (const rule of rules)
       expect(rule)
@@ -56,14 +57,14 @@ describe("the audit guide", () => {
         .and.to.match(/^- test: /m);
   });
 
-  it("names files and commands that exist", async () => {
+  it("names only existing files and commands", async () => {
     const { scripts } = JSON.parse(await read("package.json")) as { scripts: Record<string, string> };
     const paths = [...guide.matchAll(/`(?:node )?((?:bench|contracts|docs|scripts|test)\/[^` ]*)`/g)].map(
       ([, path]) => path,
     );
     expect(paths).to.include("scripts/mutateContract.ts");
     for (const path of paths) await access(join(root, path ?? ""));
-    const commands = [...guide.matchAll(/`npm (?:run )?([\w:]+)`/g)].map(([, name]) => name);
+    const commands = [...guide.matchAll(/(?:`|^)npm (?:run )?([\w:]+)/gm)].map(([, name]) => name);
     expect(commands).to.include("audit:contract");
     for (const name of commands) expect(scripts).to.have.property(name ?? "");
   });

@@ -1,27 +1,27 @@
-/** Runs solc's model checker (its BMC engine with z3, both inside the npm package) over the claims. */
+/** Runs solc's model checker (the BMC engine with z3, both included in the npm package) on the claims. */
 import { readFile } from "node:fs/promises";
-import { askCompiler, readImports } from "../../scripts/contractSources.ts";
-import { twinOf } from "./twin.ts";
+import { readImports, runSolc } from "../../scripts/contractSources.ts";
+import { twinOf } from "../../scripts/proofTwin.ts";
 
 const CLAIM = /^ {4}function (\w+)\([^]*?^ {4}\}\n/gm;
 const CLAIMS = "test/proof/Claims.sol";
 
-/** How many ids of a whole call are followed. The claims on a single step hold for any number. */
+/** How many ids of a whole call the checker follows. The claims about single steps hold for any number. */
 const UNROLLED_IDS = 3;
 
-/** What the compiler says of every proof, and what is no news, by its code. */
+/** Diagnostics that every proof produces and that do not weaken it, by error code. */
 const EXPECTED: Record<string, string> = {
   3993: "The BMC engine is deprecated: the compiler is pinned to a version that has it.",
-  5740: "Unreachable code: what follows renounceOwnership().",
+  5740: "Unreachable code: the statements after renounceOwnership().",
   2018: "Could be pure: renounceOwnership() without the data of its error.",
 };
 
 export interface Proof {
-  /** The claims, by the name of their function, of which every assertion was proved. */
+  /** Names of the claims of which every assertion was proved. */
   proved: string[];
-  /** The others, with what the checker says of the first assertion that it did not prove. */
+  /** The other claims, each with the checker's message about the first assertion that it did not prove. */
   unproved: Record<string, string>;
-  /** What else the checker says: of parts of the language that it does not follow, above all. */
+  /** All other diagnostics, for example about language features that the checker does not support. */
   remarks: string[];
 }
 
@@ -34,30 +34,30 @@ interface Diagnostic {
 }
 
 /**
- * Proves the claims of the twin of a contract.
+ * Proves the claims about the twin of a contract.
  *
  * @param contract The contract's source.
- * @param only The one claim to prove; all unless given.
- * @throws Error where the twin or the claims do not compile.
+ * @param only Name of a single claim to prove. Default: all claims.
+ * @throws Error If the twin or the claims do not compile.
  */
 export async function prove(contract: string, only?: string): Promise<Proof> {
   const claims = await readClaims(only);
   const ranges = claimsIn(claims);
-  const diagnostics = await check({ [CLAIMS]: claims, "test/proof/RegistryTwin.sol": twinOf(contract) });
+  const diagnostics = await runModelChecker({ [CLAIMS]: claims, "test/proof/RegistryTwin.sol": twinOf(contract) });
 
   const proof: Proof = { proved: [], unproved: {}, remarks: [] };
-  const said = new Map(ranges.map(({ name }) => [name, [] as Diagnostic[]]));
+  const byClaim = new Map(ranges.map(({ name }) => [name, [] as Diagnostic[]]));
   for (const diagnostic of diagnostics) {
     const { file, start = -1 } = diagnostic.sourceLocation ?? {};
     const range = ranges.find((range) => file === CLAIMS && range.start <= start && start < range.end);
-    if (range && diagnostic.message.includes("Assertion violation")) said.get(range.name)?.push(diagnostic);
+    if (range && diagnostic.message.includes("Assertion violation")) byClaim.get(range.name)?.push(diagnostic);
     else proof.remarks.push(diagnostic.formattedMessage);
   }
   for (const { name, assertions } of ranges) {
-    const verdicts = said.get(name) ?? [];
-    const bad = verdicts.find(({ message }) => !message.includes("Assertion violation check is safe!"));
-    if (bad) proof.unproved[name] = bad.formattedMessage;
-    else if (verdicts.length !== assertions) proof.unproved[name] = `${verdicts.length} of ${assertions} answers`;
+    const results = byClaim.get(name) ?? [];
+    const failed = results.find(({ message }) => !message.includes("Assertion violation check is safe!"));
+    if (failed) proof.unproved[name] = failed.formattedMessage;
+    else if (results.length !== assertions) proof.unproved[name] = `${results.length} of ${assertions} results`;
     else proof.proved.push(name);
   }
   return proof;
@@ -68,7 +68,7 @@ export async function claimNames(): Promise<string[]> {
   return claimsIn(await readClaims()).map(({ name }) => name);
 }
 
-/** The claims' source; of one claim, without the others. */
+/** The source of the claims, reduced to one claim if `only` is given. */
 async function readClaims(only?: string): Promise<string> {
   const claims = await readFile(new URL("Claims.sol", import.meta.url), "utf8");
   return only === undefined ? claims : claims.replaceAll(CLAIM, (text, name) => (name === only ? text : ""));
@@ -83,8 +83,8 @@ function claimsIn(source: string) {
   }));
 }
 
-/** Everything the compiler has to say, but for what is expected. */
-async function check(own: Record<string, string>): Promise<Diagnostic[]> {
+/** Compiles the sources with the model checker and returns its diagnostics without the expected ones. */
+async function runModelChecker(own: Record<string, string>): Promise<Diagnostic[]> {
   const content = Object.entries({ ...(await readImports()), ...own });
   const input = {
     language: "Solidity",
@@ -103,14 +103,17 @@ async function check(own: Record<string, string>): Promise<Diagnostic[]> {
       },
     },
   };
-  const { errors = [] } = askCompiler(input) as { errors?: Diagnostic[] };
+  const { errors = [] } = runSolc(input) as { errors?: Diagnostic[] };
   const fatal = errors.find(({ severity }) => severity === "error");
   if (fatal) throw new Error(fatal.formattedMessage);
   return errors.filter(({ errorCode = "" }) => !(errorCode in EXPECTED));
 }
 
-/** The checker does not see that `revert Error(…)` ends a call. `revert()` does the same but for the data it returns. */
+/**
+ * Replaces `revert Error(…)` by `revert()`. The checker does not understand that the former ends a call; both have the same
+ * effect except for the returned data.
+ */
 function withoutErrorData(source: string): string {
-  // Of the same length, so that places in the source stay.
+  // Padded to the same length, so that source locations remain valid.
   return source.replaceAll(/\brevert \w+\([^;]*\);/g, (statement) => `revert();`.padEnd(statement.length));
 }

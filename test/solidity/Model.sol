@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @notice The plainest thinkable registry: what may be asked of it is told who asks, when, and of which ids, one by one.
-/// Each function returns the error that the call has to end with, or nothing.
+/// @notice The simplest possible registry, as the reference for the fuzz tests. Sender, block number and ids are plain
+/// arguments. Each function returns the error data with which the same call to the registry must revert, or nothing.
 contract Model {
     mapping(bytes20 userID => bytes32) public roots;
     mapping(bytes32 root => uint256) public blocks;
@@ -21,7 +21,7 @@ contract Model {
         bytes32 root,
         bytes20[] calldata ids,
         uint256 length
-    ) external returns (bytes memory refusal, uint256 added) {
+    ) external returns (bytes memory errorData, uint256 added) {
         if (sender != owner) return (_unauthorized(sender), 0);
         if (root == 0) {
             return (abi.encodeCall(Errors.PublicKeyRegistryInvalidMerkleTreeRoot, (root)), 0);
@@ -38,18 +38,18 @@ contract Model {
         count = count + added;
     }
 
-    function transferOwnership(address sender, address to) external returns (bytes memory refusal) {
+    function transferOwnership(address sender, address to) external returns (bytes memory errorData) {
         if (sender != owner) return _unauthorized(sender);
         pendingOwner = to;
     }
 
-    function acceptOwnership(address sender) external returns (bytes memory refusal) {
+    function acceptOwnership(address sender) external returns (bytes memory errorData) {
         if (sender != pendingOwner) return _unauthorized(sender);
         owner = sender;
         pendingOwner = address(0);
     }
 
-    function renounceOwnership() external view returns (bytes memory refusal) {
+    function renounceOwnership() external view returns (bytes memory errorData) {
         return abi.encodeCall(Errors.PublicKeyRegistryCannotRenounceOwnership, (owner));
     }
 
@@ -58,7 +58,7 @@ contract Model {
     }
 }
 
-/// @notice The errors, written as functions: so their data can be encoded with checked types.
+/// @notice The registry's errors, declared as functions: `abi.encodeCall` then checks the argument types.
 interface Errors {
     function PublicKeyRegistryInvalidMerkleTreeRoot(bytes32 root) external;
     function PublicKeyRegistryInvalidPackedLength(uint256 length) external;

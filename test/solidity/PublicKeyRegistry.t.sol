@@ -1,51 +1,56 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {SameCalls} from "./SameCalls.sol";
+import {RegistryHandler} from "./RegistryHandler.sol";
 import {VM} from "./Vm.sol";
 
-/// @notice Whatever calls come, the registry and its twin do what the plainest thinkable model does.
-contract PublicKeyRegistryTest is SameCalls {
-    /// @notice Calls of every kind, in any order.
-    function testFuzz_doesWhatTheModelDoes(uint256[6] calldata seeds) public {
-        for (uint256 i = 0; i < seeds.length; ++i) _anyCall(seeds[i]);
-        expectAllTheSame();
+/// @notice Fuzz tests: after any calls, the registry and its twin behave as the model does.
+contract PublicKeyRegistryTest is RegistryHandler {
+    /// @notice Six random calls of any kind.
+    function testFuzz_matchesTheModel(uint256[6] calldata seeds) public {
+        for (uint256 i = 0; i < seeds.length; ++i) _randomCall(seeds[i]);
+        assertMatchesModel();
     }
 
-    /// @notice Ids of any bytes, end to end: each is read at its own place.
-    function testFuzz_readsIDsOfAnyBytes(bytes32 root, bytes20[] calldata ids, bytes20 other) public {
+    /// @notice Packed ids with random bytes: each id is read at its own offset.
+    function testFuzz_readsIdsOfAnyBytes(bytes32 root, bytes20[] calldata ids, bytes20 other) public {
         VM.assume(root != 0);
         _add(_account(0), root, ids, 0);
-        _expectSame(other);
+        _assertSameUser(other);
     }
 
-    /// @notice Packed ids of any length: whole ids are taken, all else is refused with the length.
-    function testFuzz_takesWholeIDsOnly(bytes32 root, bytes20[] calldata ids, uint256 tooMany) public {
-        _add(_account(0), root, ids, tooMany % 20);
+    /// @notice Packed ids of any length: the call reverts unless the length is a multiple of 20.
+    function testFuzz_acceptsOnlyMultiplesOf20Bytes(bytes32 root, bytes20[] calldata ids, uint256 extraBytes) public {
+        _add(_account(0), root, ids, extraBytes % 20);
     }
 
-    /// @notice Strangers are refused whatever they bring.
-    function testFuzz_refusesStrangers(address stranger, bytes32 root, bytes20[] calldata ids, uint256 tooMany) public {
-        VM.assume(stranger != _account(0));
-        _add(stranger, root, ids, tooMany % 20);
+    /// @notice Calls by any account that is not the owner revert, whatever the arguments.
+    function testFuzz_rejectsOtherCallers(
+        address caller,
+        bytes32 root,
+        bytes20[] calldata ids,
+        uint256 extraBytes
+    ) public {
+        VM.assume(caller != _account(0));
+        _add(caller, root, ids, extraBytes % 20);
     }
 }
 
-/// @notice The same over long histories, looked at as a whole after every call.
+/// @notice Invariant test: the same comparison over long sequences of calls, with the whole state checked after each call.
 contract PublicKeyRegistryInvariantTest {
-    SameCalls private _calls;
+    RegistryHandler private _handler;
 
     function setUp() public {
-        _calls = new SameCalls();
+        _handler = new RegistryHandler();
     }
 
-    /// @notice The calls to make at random: those of SameCalls, which fail on the first difference.
+    /// @notice The contract whose functions the runner calls at random. They revert on the first difference.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
-        targets[0] = address(_calls);
+        targets[0] = address(_handler);
     }
 
-    function invariant_saysWhatTheModelSays() public view {
-        _calls.expectAllTheSame();
+    function invariant_matchesTheModel() public view {
+        _handler.assertMatchesModel();
     }
 }

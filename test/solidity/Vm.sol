@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @notice The few cheat codes used here.
+/// @notice The cheat codes that these tests use. Declared here, so the tests need no forge-std.
 interface Vm {
     struct Log {
         bytes32[] topics;
@@ -16,5 +16,5 @@ interface Vm {
     function roll(uint256 blockNumber) external;
 }
 
-/// @dev Where every runner of Foundry-style tests answers them.
+/// @dev The address at which runners of Foundry-style tests provide the cheat codes.
 Vm constant VM = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));

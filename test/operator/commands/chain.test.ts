@@ -372,7 +372,8 @@ describeOnBoth("commands with a chain", (startChain) => {
       const first = await deploy();
       expect(first.code).to.equal(0);
       expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
-      expect((await deploy()).json).to.deep.equal(first.json);
+      expect(first.json["existed"]).to.equal(false);
+      expect((await deploy()).json).to.deep.equal({ ...first.json, existed: true });
       const other = await deploy({ owner: fresh.stranger });
       expect(await ownerOf(other.json["contract"])).to.equal(fresh.stranger.toLowerCase());
       expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
