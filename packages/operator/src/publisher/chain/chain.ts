@@ -86,7 +86,7 @@ export class Chain {
   }
 
   block(tag: BlockTag): Promise<Block> {
-    return this.request("eth_getBlockByNumber", [spell(tag), false], parseBlock);
+    return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], parseBlock);
   }
 
   /** The number of an account's transactions in blocks. With "pending", those that wait for a block count, too. */
@@ -116,8 +116,8 @@ export class Chain {
   }
 }
 
-/** A block as JSON-RPC names it. */
-export function spell(tag: BlockTag): string {
+/** A block number or tag in the form of JSON-RPC. */
+export function toBlockParameter(tag: BlockTag): string {
   return typeof tag === "number" ? toQuantity(tag) : tag;
 }
 
@@ -134,7 +134,7 @@ function parseBlock(answer: unknown): Block {
 function parseReceipt(answer: unknown, expected: string): Receipt {
   const receipt = toObject(answer);
   const transactionHash = toHash(receipt["transactionHash"]);
-  if (transactionHash !== expected.toLowerCase()) throw new Error("the receipt of another transaction");
+  if (transactionHash !== expected.toLowerCase()) throw new Error("not the receipt of this transaction");
   const { blockNumber, status, gasUsed, effectiveGasPrice, logs } = receipt;
   return {
     transactionHash,
@@ -148,5 +148,5 @@ function parseReceipt(answer: unknown, expected: string): Receipt {
 
 function toObject(value: unknown): Record<string, unknown> {
   if (isObject(value)) return value;
-  throw new Error("no object");
+  throw new Error("not an object");
 }

@@ -12,7 +12,7 @@ import {
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import type { RetryOptions } from "../retry.ts";
-import { type BlockTag, Chain, type Receipt, spell } from "./chain.ts";
+import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
 /** A root and the users that get it in one call of `addMerkleTreeRoot`. */
@@ -103,7 +103,9 @@ export class Registry {
   /** Reads users' roots, in their order: 64 lowercase hex digits, or undefined for a user without a root. */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
-    return this.chain.withRetry(() => readMerkleTreeRoots(call, this.contract, userIDs, { block: spell(tag) }));
+    return this.chain.withRetry(() =>
+      readMerkleTreeRoots(call, this.contract, userIDs, { block: toBlockParameter(tag) }),
+    );
   }
 
   /** Builds the call that adds a root for its users. @throws ArgumentError USER_ID_INVALID */

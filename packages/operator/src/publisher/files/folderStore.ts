@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
-import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ABANDONED_AFTER_MS, removeDrafts, syncFolder, withDraft } from "../../disk/writeWhole.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one write or read. */
 const CHUNK_BYTES = 2 ** 16;
-
-const FILE_NAME = /^[0-9a-f]{64}\.json$/;
 
 /**
  * Stores Merkle-tree files in a folder, for a file host that serves it. Creates the folder if it is missing. Several
@@ -72,13 +70,17 @@ export class FolderStore implements MerkleFileStore {
   /** Removes drafts that killed processes left, once per store: a publisher that was killed is started again. */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
-    await removeDrafts(this.#dir, (name) => FILE_NAME.test(name), Date.now() - ABANDONED_AFTER_MS);
+    await removeDrafts(this.#dir, isFileName, Date.now() - ABANDONED_AFTER_MS);
     this.#hasRemovedDrafts = true;
   }
 
   #pathOf(root: string): string {
     return join(this.#dir, `${root}.json`);
   }
+}
+
+function isFileName(name: string): boolean {
+  return name.endsWith(".json") && isMerkleRoot(name.slice(0, -".json".length));
 }
 
 /** Writes and syncs a draft, which no host serves. @returns the SHA-256 of its bytes */

@@ -1,7 +1,8 @@
 import { VerificationError } from "keyroot/errors";
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
 import { isUserID, type UserID } from "keyroot/identity";
 import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
-import { MAX_VALUES, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { MAX_VALUES, MERKLE_ROOT, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { RootBatch } from "../chain/registry.ts";
 
 /** The registry and chain that a plan is for. */
@@ -69,8 +70,6 @@ const HEAD = [
 ] as const;
 const BATCH = ["root", "fileBytes", "userIDs"] as const;
 
-const HASH = /^[0-9a-f]{64}$/;
-const ADDRESS = /^0x[0-9a-f]{40}$/;
 const NEWLINE = 0x0a;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
@@ -116,7 +115,7 @@ export function parsePlan(bytes: Uint8Array): Plan {
       },
     );
     if (userIDs.length === 0) throw invalid(`${where} has no users`, 0);
-    const root = shape.text(`${where}.root`, batch.root, HASH);
+    const root = shape.text(`${where}.root`, batch.root, MERKLE_ROOT);
     batches.push(packBatch(root, shape.count(`${where}.fileBytes`, batch.fileBytes), userIDs));
   }
   const counts = { batches: batches.length, users: countUsers(batches) };
@@ -125,9 +124,9 @@ export function parsePlan(bytes: Uint8Array): Plan {
   }
   return {
     chainId: shape.count("chainId", head.chainId),
-    genesisHash: shape.text("genesisHash", head.genesisHash, /^0x[0-9a-f]{64}$/),
-    contract: shape.text("contract", head.contract, ADDRESS),
-    owner: shape.text("owner", head.owner, ADDRESS),
+    genesisHash: shape.text("genesisHash", head.genesisHash, LOWERCASE_HASH),
+    contract: shape.text("contract", head.contract, LOWERCASE_ADDRESS),
+    owner: shape.text("owner", head.owner, LOWERCASE_ADDRESS),
     usersPerTransaction,
     batches,
   };

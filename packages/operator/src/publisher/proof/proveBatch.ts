@@ -1,7 +1,8 @@
+import { toQuantity } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
+import { ZERO_ROOT } from "keyroot/registry";
 import { type Evidence, verifyRecord, verifyRoot } from "keyroot/verifier";
-import { toQuantity } from "keyroot/ethereum";
 import type { UserRoot } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
@@ -23,7 +24,6 @@ export interface ProvenBatch {
 }
 
 const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
-const ZERO_ROOT = "0".repeat(64);
 
 /**
  * Proves the keys of a batch's users with the checks of every client's verifier: the chain id and the root that the chain's

@@ -170,7 +170,7 @@ class RootAdder {
     if (free <= 0 || this.#queue.length === 0) return false;
     // Some nodes reject later nonces after a gap, so resend journaled but unsent transactions first.
     if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
-    const { feeData, block, maxFee } = await this.#fetchFeeData();
+    const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = quoteFees(feeData, maxFee);
     if (fees === undefined) {
       this.#reportWaiting(`gas costs more than ${maxFee} wei`);
@@ -190,7 +190,7 @@ class RootAdder {
     return true;
   }
 
-  async #fetchFeeData(): Promise<{ feeData: FeeData; block: number; maxFee: bigint }> {
+  async #fetchPrices(): Promise<{ feeData: FeeData; block: number; maxFee: bigint }> {
     const { chain } = this.#registry;
     const block = await chain.block("latest");
     const feeData = await chain.fetchFeeData(block);
@@ -239,7 +239,7 @@ class RootAdder {
     const resendAfterMs = accepted ? stuckAfterMs : Math.min(stuckAfterMs, RESEND_UNCONFIRMED_MS);
     if (sentAt !== undefined && performance.now() - sentAt < resendAfterMs) return;
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
-    const { feeData, block, maxFee } = await this.#fetchFeeData();
+    const { feeData, block, maxFee } = await this.#fetchPrices();
     // If no block was made since, higher fees would not have helped.
     const offersTooLittle = (accepted && block > sentAtBlock) || maxGasPriceOf(attempt.fees) < gasPriceOf(feeData);
     const fees = offersTooLittle ? bumpFees(attempt.fees, feeData, maxFee) : attempt.fees;
