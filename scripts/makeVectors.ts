@@ -1,6 +1,6 @@
 /**
- * Writes test/vectors: what implementers in any language can hold their verifiers against. The vectors follow from
- * fixed seeds, and verdicts are written by hand: running this again changes nothing.
+ * Writes test/vectors, with which implementers in any language can test their verifiers: `npm run vectors`. The vectors
+ * follow from fixed seeds, and the verdicts are written by hand, so another run writes the same files.
  */
 import { writeFile } from "node:fs/promises";
 import { goodBundles } from "./vectors/goodBundles.ts";
@@ -16,7 +16,7 @@ import { type BundleQuery, serializeVectorSet, type Vector, type VectorSet } fro
 
 export const VECTORS = new URL("../test/vectors/", import.meta.url);
 
-/** The text of every file of test/vectors, by its name. */
+/** The names and texts of all files in test/vectors. */
 export function makeVectors(): Map<string, string> {
   const files = (about: string, vectors: Vector[]): VectorSet => {
     return { format: "keyroot-vectors-v1", kind: "merkle-file", about, vectors };

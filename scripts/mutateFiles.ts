@@ -1,52 +1,52 @@
 /**
- * Changes good Merkle-tree files, proofs and bundles at random and holds the library's verdicts against those of scripts/secondVerifier.mjs:
- * `node scripts/mutateFiles.ts 100000 [seed]`. Exit 1 when there is anything to look into.
+ * Changes valid Merkle-tree files, proofs and bundles at random, and compares the library's verdicts with those of
+ * scripts/secondVerifier.mjs: `node scripts/mutateFiles.ts 100000 [seed]`. The exit code is 1 if there are findings.
  */
 import fc from "fast-check";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { decode, isOnCurve } from "../fixtures/curve41417.ts";
-import { rebuilt } from "./vectors/refused.ts";
+import { rebuilt } from "./vectors/rejected.ts";
 import { recordOf, SampleFile } from "./vectors/sampleFile.ts";
 import { sampleBundle } from "./vectors/sampleBundle.ts";
-import { proofIn, provenAnew } from "./vectors/sampleProof.ts";
-import { type Case, judge, toBytes, toInput, type Verdict, type Verified } from "./vectors/vector.ts";
+import { proofIn, proofWithValue } from "./vectors/sampleProof.ts";
+import { type Case, verdictOf, toBytes, toInput, type Verdict, type Verified } from "./vectors/vector.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("secondVerifier.mjs", import.meta.url));
-/** How many mutants one process of the second verifier judges. */
+/** The number of mutants in one process of the second verifier. */
 const BATCH = 5000;
 
-/** A good document, what it is asked, and the one right answer. */
+/** A valid document, the query about it, and the correct verdict. */
 interface Good {
   kind: Case["kind"];
   text: string;
   question: Case["question"];
   truth: Verdict;
-  /** The document built anew around another value for the user, under a root or a block of its own. */
+  /** Makes the document of a changed value for the user, with the root or block that follows in the query. */
   forge: (change: Change) => Pick<Good, "text" | "question">;
 }
 
-/** A changed document, and what its question is answered with when it is good. */
+/** A changed document. */
 type Mutant = Case & {
   about: string;
-  /** The one record that may be verified; undefined for a document built anew around a changed value. */
+  /** The only result that may be verified. Undefined for a forged document. */
   truth: Verdict | undefined;
 };
 
-/** What mutants came to. */
+/** The results of a comparison. */
 export interface Outcome {
   /** Verified by both. */
   accepted: number;
-  /** Refused by both. */
-  refused: number;
-  /** How many there were of each kind of document. */
+  /** Rejected by both. */
+  rejected: number;
+  /** The number of mutants by kind of document. */
   kinds: Record<string, number>;
-  /** How often each code of the library's occurred. */
+  /** The number of the library's verdicts by code. */
   codes: Record<string, number>;
-  /** Refused by both, with two codes: files with several defects, which are looked for in another order. */
+  /** Rejected by both with different codes: documents with several faults, which the verifiers check in another order. */
   otherCode: number;
-  /** Verdicts that disagree or are false, and errors without a code. There must be none. */
+  /** Verdicts that differ or are wrong, and errors without a code. There must be none. */
   findings: string[];
 }
 
@@ -74,7 +74,7 @@ const goods: Record<Case["kind"], Good[]> = {
       question: file.question(index),
       truth: { verified: { record } },
       forge: (change) => {
-        const forged = provenAnew(proof, change(proof.value));
+        const forged = proofWithValue(proof, change(proof.value));
         return { text: JSON.stringify(forged), question: { userID: record.userID, root: forged.root } };
       },
     };
@@ -90,7 +90,7 @@ const goods: Record<Case["kind"], Good[]> = {
       question,
       truth: { verified: { record, root: proof.root, block } },
       forge: (change) => {
-        const forged = provenAnew(proof, change(proof.value));
+        const forged = proofWithValue(proof, change(proof.value));
         const { bundle, question } = sampleBundle(proof, { root: forged.root });
         return { text: JSON.stringify({ ...bundle, proof: forged }), question };
       },
@@ -108,7 +108,7 @@ const signs = Array.from('{}[]:,"\\ \n\t0123456789-.eE+_/=AQgwaf\0\ufeff');
 const token = fc.constantFrom(...signs, "null", "\\u0000", '"__proto__":0,');
 const junk = fc.oneof(token, token, piece, fc.string({ unit: "binary", maxLength: 4 }));
 
-/** A cut anywhere, and something else in its place. */
+/** Replaces a few characters at any place. */
 const splice = fc.tuple(fc.nat(), fc.nat(8), junk).map(([at, cut, put]): Change => {
   return (text) => {
     const start = at % (text.length + 1);
@@ -116,7 +116,7 @@ const splice = fc.tuple(fc.nat(), fc.nat(8), junk).map(([at, cut, put]): Change 
   };
 });
 
-/** A word gives way to another one of its length, or to any: a hash to a hash, a user to a user. */
+/** Replaces a word with another one, usually of the same length: a hash with a hash, a user with a user. */
 const swapWord = fc.tuple(fc.nat(), fc.nat(), fc.boolean()).map(([at, by, any]): Change => {
   return (text) =>
     replaceMatch(text, WORD, at, (word) => {
@@ -125,36 +125,36 @@ const swapWord = fc.tuple(fc.nat(), fc.nat(), fc.boolean()).map(([at, by, any]):
     });
 });
 
-/** A member of an object comes twice, or not at all, or in upper case. */
-const editMember = fc.tuple(fc.nat(), fc.constantFrom("twice", "never", "upper")).map(([at, edit]): Change => {
+/** Repeats or removes a member of an object, or turns it into upper case. */
+const editMember = fc.tuple(fc.nat(), fc.constantFrom("repeat", "remove", "upper")).map(([at, edit]): Change => {
   return (text) =>
     replaceMatch(text, /"\w+":(?:"\w*"|\d+|\{[^{}]*\}),?/g, at, (member) => {
-      if (edit === "twice") return `${member.replace(/,$/, "")},${member}`;
-      return edit === "never" ? "" : member.toUpperCase();
+      if (edit === "repeat") return `${member.replace(/,$/, "")},${member}`;
+      return edit === "remove" ? "" : member.toUpperCase();
     });
 });
 
-/** Changes that a reader of JSON does not see, as long as they do not befall a record's text. */
-const respell = fc.tuple(fc.nat(), fc.constantFrom(" ", "\n", "\r", "\t", "\\u")).map(([at, by]): Change => {
+/** Changes the formatting of the JSON, which changes nothing else outside the text of records. */
+const reformat = fc.tuple(fc.nat(), fc.constantFrom(" ", "\n", "\r", "\t", "\\u")).map(([at, by]): Change => {
   return by === "\\u"
     ? (text) => replaceMatch(text, /(?<=[\w"])\w/g, at, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
     : (text) => replaceMatch(text, /[{}[\]:,]/g, at, (token) => by + token + by);
 });
 
-const change = fc.oneof(splice, swapWord, editMember, respell);
+const change = fc.oneof(splice, swapWord, editMember, reformat);
 const changes = fc.array(change, { minLength: 1, maxLength: 3 }).map((all): Change => {
   return (text) => all.reduce((text, change) => change(text), text);
 });
 
-/** Files, proofs and bundles come equally often. */
+/** Files, proofs and bundles in equal numbers. */
 const good = fc.oneof(...Object.values(goods).map((some) => fc.constantFrom(...some)));
 
-/** A document changed on its way. */
+/** A document with a changed text. */
 const tampered = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
   return mutant("tampered", good, Buffer.from(changes(good.text)));
 });
 
-/** A document with a bit changed, or bytes exchanged. */
+/** A document with a changed bit or replaced bytes. */
 const damaged = fc
   .record({ good, at: fc.nat(), bit: fc.nat(7), put: fc.option(fc.uint8Array({ maxLength: 4 })) })
   .map(({ good, at, bit, put }): Mutant => {
@@ -165,7 +165,7 @@ const damaged = fc
     return mutant("damaged", good, all);
   });
 
-/** A document that a forger built with care around a changed value. */
+/** A consistent document of a changed value: a careful forgery. */
 const forged = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
   const { text, question } = good.forge(changes);
   return { ...mutant("forged", { ...good, question }, Buffer.from(text)), truth: undefined };
@@ -184,23 +184,23 @@ function replaceMatch(text: string, pattern: RegExp, at: number, replace: (match
   return text.slice(0, match.index) + replace(match[0]) + text.slice(match.index + match[0].length);
 }
 
-/** Judges so many mutants by both verifiers. The same seed gives the same mutants. */
-export async function judgeMutants(count: number, seed: number): Promise<Outcome> {
-  const outcome: Outcome = { accepted: 0, refused: 0, kinds: {}, codes: {}, otherCode: 0, findings: [] };
+/** Compares the verdicts of both verifiers on this many mutants. The same seed gives the same mutants. */
+export async function compareOnMutants(count: number, seed: number): Promise<Outcome> {
+  const outcome: Outcome = { accepted: 0, rejected: 0, kinds: {}, codes: {}, otherCode: 0, findings: [] };
   for (let done = 0; done < count; done += BATCH) {
     const numRuns = Math.min(BATCH, count - done);
     const mutants = fc.sample(anyMutant, { seed: seed + done, numRuns });
     for (const kind of Object.keys(goods)) {
       const some = mutants.filter((mutant) => mutant.kind === kind);
       outcome.kinds[kind] = (outcome.kinds[kind] ?? 0) + some.length;
-      for (const [mutant, second] of judgeBySecond(kind, some)) await compare(mutant, second, outcome);
+      for (const [mutant, second] of verdictsOfSecondVerifier(kind, some)) await compare(mutant, second, outcome);
     }
   }
   return outcome;
 }
 
-/** Each mutant of a kind with the second verifier's verdict. */
-function judgeBySecond(kind: string, mutants: readonly Mutant[]): [Mutant, Verdict][] {
+/** The second verifier's verdict on each mutant of a kind. */
+function verdictsOfSecondVerifier(kind: string, mutants: readonly Mutant[]): [Mutant, Verdict][] {
   const { stdout, status } = spawnSync(process.execPath, [SECOND_VERIFIER, "--json", "-"], {
     input: JSON.stringify({ format: "keyroot-vectors-v1", kind, vectors: mutants }),
     encoding: "utf8",
@@ -208,7 +208,7 @@ function judgeBySecond(kind: string, mutants: readonly Mutant[]): [Mutant, Verdi
     maxBuffer: 2 ** 28,
   });
   const verdicts = status === 0 ? (JSON.parse(stdout) as Verdict[]) : [];
-  if (verdicts.length !== mutants.length) throw new Error("The second verifier broke down.");
+  if (verdicts.length !== mutants.length) throw new Error("The second verifier failed.");
   return mutants.map((mutant, i) => [mutant, verdicts[i]] as [Mutant, Verdict]);
 }
 
@@ -216,25 +216,25 @@ async function compare(mutant: Mutant, second: Verdict, outcome: Outcome): Promi
   const found = (what: string) => outcome.findings.push(`${what}: ${JSON.stringify({ ...mutant, second })}`);
   let first: Verdict;
   try {
-    first = await judge(mutant);
+    first = await verdictOf(mutant);
   } catch (error) {
     found(`the library threw ${String(error)}`);
     return;
   }
   if ("code" in first) {
-    outcome.refused++;
+    outcome.rejected++;
     outcome.codes[first.code] = (outcome.codes[first.code] ?? 0) + 1;
-    if ("verified" in second) found(`only the second verifier accepts, the library says ${first.code}`);
+    if ("verified" in second) found(`only the second verifier accepts; the library rejects with ${first.code}`);
     else if (!isDeepStrictEqual(first, second)) outcome.otherCode++;
   } else {
     outcome.accepted++;
-    if (!isDeepStrictEqual(first, second)) found("only the library accepts, or the two verify different records");
+    if (!isDeepStrictEqual(first, second)) found("only the library accepts, or the verified results differ");
     const isTrue = mutant.truth ? isDeepStrictEqual(first, mutant.truth) : isSound(first.verified, mutant);
-    if (!isTrue) found("something false was verified");
+    if (!isTrue) found("a wrong result was verified");
   }
 }
 
-/** Whether what was verified in a forger's own document is what stands there for the user, and holds a usable key. */
+/** Whether the record verified in a forged document is the user's record in it, with a valid key. */
 function isSound({ index, record }: Verified, { kind, question, input }: Mutant): boolean {
   const publicKey = Buffer.from(record.pubKey, "base64");
   const document = JSON.parse(Buffer.from(toBytes(input)).toString()) as {
@@ -257,7 +257,7 @@ function isSound({ index, record }: Verified, { kind, question, input }: Mutant)
 if (import.meta.main) {
   const [count = 2000, seed = 1] = process.argv.slice(2).map(Number);
   const start = performance.now();
-  const { findings, ...outcome } = await judgeMutants(count, seed);
+  const { findings, ...outcome } = await compareOnMutants(count, seed);
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   process.stdout.write(`${JSON.stringify({ count, seed, ...outcome, findings: findings.length, seconds }, null, 2)}\n`);
   for (const finding of findings) process.stdout.write(`${finding}\n`);

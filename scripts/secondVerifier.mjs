@@ -1,30 +1,30 @@
-// A second opinion. This verifier does what docs/formats.md and test/vectors/README.md say, shares no code with the
-// library and needs nothing but Node, and ethers for Keccak-256 and RLP: where the two differ, at least one is wrong.
+// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md, shares no code with the library, and
+// needs only Node, and ethers for Keccak-256 and RLP. If the two differ, at least one of them is wrong.
 //
-//   node scripts/secondVerifier.mjs test/vectors/*.json    tells which vectors it agrees with; exit 1 unless with all
+//   node scripts/secondVerifier.mjs test/vectors/*.json    compares its verdicts with the vectors; exit code 1 if any differs
 //   node scripts/secondVerifier.mjs --json - < set.json    prints its verdicts on them as an array
 import { decodeRlp, encodeRlp, keccak256 } from "ethers";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 
-class Refusal extends Error {
+class Rejection extends Error {
   constructor(step, code) {
     super(`${step}: ${code}`);
     this.verdict = { step, code };
   }
 }
 
-function refuse(step, code) {
-  throw new Refusal(step, code);
+function reject(step, code) {
+  throw new Rejection(step, code);
 }
 
-/** What is refused inside, is refused at this step. */
+/** Runs a check. If it rejects, rejects at this step instead. */
 function inStep(step, check) {
   try {
     return check();
   } catch (error) {
-    if (error instanceof Refusal) refuse(step, error.verdict.code);
+    if (error instanceof Rejection) reject(step, error.verdict.code);
     throw error;
   }
 }
@@ -42,14 +42,14 @@ function readJson(text, maxDepth) {
   if (peek() !== undefined) unexpected();
   return value;
 
-  /** The next character that is no white space. */
+  /** The next character that is not white space. */
   function peek() {
     while (at < text.length && " \t\r\n".includes(text[at])) at++;
     return text[at];
   }
 
   function unexpected() {
-    refuse("file", at < text.length && !STRUCTURE.includes(text[at]) ? "JSON_FORBIDDEN_TOKEN" : "JSON_INVALID");
+    reject("file", at < text.length && !STRUCTURE.includes(text[at]) ? "JSON_FORBIDDEN_TOKEN" : "JSON_INVALID");
   }
 
   function take(character) {
@@ -62,7 +62,7 @@ function readJson(text, maxDepth) {
     if (first === '"') return readString();
     if (first >= "0" && first <= "9") return readNumber();
     if (first !== "{" && first !== "[") return unexpected();
-    if (depth === maxDepth) refuse("file", "JSON_TOO_DEEP");
+    if (depth === maxDepth) reject("file", "JSON_TOO_DEEP");
     return first === "{" ? readObject(depth + 1) : readArray(depth + 1);
   }
 
@@ -71,7 +71,7 @@ function readJson(text, maxDepth) {
     readItems("{", "}", () => {
       if (peek() !== '"') unexpected();
       const key = readString();
-      if (object.has(key)) refuse("file", "JSON_DUPLICATE_KEY");
+      if (object.has(key)) reject("file", "JSON_DUPLICATE_KEY");
       take(":");
       object.set(key, readValue(depth));
     });
@@ -99,14 +99,14 @@ function readJson(text, maxDepth) {
   function readNumber() {
     const start = at;
     while (text[at] >= "0" && text[at] <= "9") at++;
-    if (text[start] === "0" && at > start + 1) refuse("file", "JSON_INVALID");
+    if (text[start] === "0" && at > start + 1) reject("file", "JSON_INVALID");
     return BigInt(text.slice(start, at));
   }
 
   function readString() {
     let string = "";
     for (at++; text[at] !== '"'; at++) {
-      if (at >= text.length || text[at] < " ") refuse("file", "JSON_INVALID");
+      if (at >= text.length || text[at] < " ") reject("file", "JSON_INVALID");
       string += text[at] === "\\" ? readEscape() : text[at];
     }
     at++;
@@ -117,17 +117,17 @@ function readJson(text, maxDepth) {
     const letter = text[++at];
     if (Object.hasOwn(ESCAPES, letter ?? "")) return ESCAPES[letter];
     const digits = text.slice(at + 1, at + 5);
-    if (letter !== "u" || digits.length !== 4 || /[^0-9a-fA-F]/.test(digits)) refuse("file", "JSON_INVALID");
+    if (letter !== "u" || digits.length !== 4 || /[^0-9a-fA-F]/.test(digits)) reject("file", "JSON_INVALID");
     at += 4;
     return String.fromCharCode(parseInt(digits, 16));
   }
 }
 
 function readDocument(bytes, maxDepth, maxBytes = Infinity) {
-  if (bytes.length > maxBytes) refuse("file", "FILE_TOO_LARGE");
+  if (bytes.length > maxBytes) reject("file", "FILE_TOO_LARGE");
   const text = bytes.toString("utf8");
-  // What is no UTF-8 was read as U+FFFD, which is written as other bytes.
-  if (!Buffer.from(text, "utf8").equals(bytes)) refuse("file", "FILE_NOT_UTF8");
+  // Bytes that are not UTF-8 were decoded as U+FFFD, which is encoded as other bytes.
+  if (!Buffer.from(text, "utf8").equals(bytes)) reject("file", "FILE_NOT_UTF8");
   return readJson(text, maxDepth);
 }
 
@@ -140,11 +140,11 @@ function hasExactly(map, keys) {
 }
 
 function readRecord(text) {
-  if (/^[0-9a-f]{128}$/.test(text)) refuse("file", "VALUE_LOOKS_LIKE_NODE");
+  if (/^[0-9a-f]{128}$/.test(text)) reject("file", "VALUE_LOOKS_LIKE_NODE");
   const record = readJson(text, 1);
-  if (!(record instanceof Map) || !hasExactly(record, ["userID", "pubKey", "keyID"])) refuse("file", "RECORD_INVALID");
+  if (!(record instanceof Map) || !hasExactly(record, ["userID", "pubKey", "keyID"])) reject("file", "RECORD_INVALID");
   const userID = record.get("userID");
-  if (typeof userID !== "string" || !USER_ID.test(userID)) refuse("file", "USER_ID_INVALID");
+  if (typeof userID !== "string" || !USER_ID.test(userID)) reject("file", "USER_ID_INVALID");
   const publicKey = readBase64(record.get("pubKey"), 105, "PUBLIC_KEY_LENGTH");
   const keyID = readBase64(record.get("keyID"), 16, "KEY_ID_INVALID");
   return { userID, publicKey, keyID };
@@ -152,8 +152,8 @@ function readRecord(text) {
 
 function readBase64(text, length, wrongLength) {
   const bytes = Buffer.from(typeof text === "string" ? text : "", "base64");
-  if (bytes.toString("base64") !== text) refuse("file", "BASE64_INVALID");
-  if (bytes.length !== length) refuse("file", wrongLength);
+  if (bytes.toString("base64") !== text) reject("file", "BASE64_INVALID");
+  if (bytes.length !== length) reject("file", wrongLength);
   return bytes;
 }
 
@@ -164,13 +164,13 @@ const p = 2n ** 414n - 17n;
 function checkKey({ publicKey, keyID }) {
   const coordinate = (start) => BigInt(`0x${publicKey.toString("hex", start, start + 52)}`);
   const [x, y] = [coordinate(1), coordinate(53)];
-  if (publicKey[0] !== 4 || x >= p || y >= p) refuse("record", "PUBLIC_KEY_FORMAT");
+  if (publicKey[0] !== 4 || x >= p || y >= p) reject("record", "PUBLIC_KEY_FORMAT");
   const [xx, yy] = [(x * x) % p, (y * y) % p];
-  if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) refuse("record", "PUBLIC_KEY_NOT_ON_CURVE");
-  // Twice a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0 are
-  // those of order 1, 2 and 4, so a point's order divides 8 where it, or twice it, has such a coordinate.
-  if (x === 0n || y === 0n || xx === yy) refuse("record", "PUBLIC_KEY_SMALL_ORDER");
-  if (!sha256(publicKey).subarray(0, 16).equals(keyID)) refuse("record", "KEY_ID_MISMATCH");
+  if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) reject("record", "PUBLIC_KEY_NOT_ON_CURVE");
+  // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0
+  // have the orders 1, 2 and 4. So the order of a point divides 8 if the point or its double has such a coordinate.
+  if (x === 0n || y === 0n || xx === yy) reject("record", "PUBLIC_KEY_SMALL_ORDER");
+  if (!sha256(publicKey).subarray(0, 16).equals(keyID)) reject("record", "KEY_ID_MISMATCH");
 }
 
 // ---- Files ----
@@ -183,43 +183,43 @@ function verifyFile({ userID, root, expectedPublicKey }, bytes) {
   const { merkle, values, lookup } = readParts(file);
   const records = values.map(readRecord);
   checkUsers(values, records);
-  if (values.length === 0) refuse("file", "TREE_EMPTY");
+  if (values.length === 0) reject("file", "TREE_EMPTY");
   const expected = buildMerkle(values);
-  if (expected.get("root") !== root) refuse("tree", "ROOT_MISMATCH");
+  if (expected.get("root") !== root) reject("tree", "ROOT_MISMATCH");
   checkLookup(lookup, records);
   checkMerkle(merkle, expected);
 
   const index = records.findIndex((record) => record.userID === userID);
-  if (index === -1) refuse("record", "USER_NOT_IN_FILE");
+  if (index === -1) reject("record", "USER_NOT_IN_FILE");
   return { index, record: checkRecord(records[index], expectedPublicKey) };
 }
 
-/** The record as its text says, when its key is good and the one that was handed out. */
+/** The record, if its key is valid and equals the given key. */
 function checkRecord(record, expectedPublicKey) {
   checkKey(record);
   const { userID, publicKey, keyID } = record;
   if (expectedPublicKey !== undefined && !Buffer.from(expectedPublicKey, "base64").equals(publicKey))
-    refuse("key", "KEY_MISMATCH");
+    reject("key", "KEY_MISMATCH");
   return { userID, pubKey: publicKey.toString("base64"), keyID: keyID.toString("base64") };
 }
 
 const PARTS = ["merkle", "values", "lookup"];
 
 function readParts(file) {
-  if (!(file instanceof Map)) refuse("file", "FILE_SHAPE");
-  if ([...file.keys()].some((key) => !PARTS.includes(key))) refuse("file", "FILE_UNKNOWN_KEY");
+  if (!(file instanceof Map)) reject("file", "FILE_SHAPE");
+  if ([...file.keys()].some((key) => !PARTS.includes(key))) reject("file", "FILE_UNKNOWN_KEY");
   const [merkle, values, lookup] = PARTS.map((key) => file.get(key));
-  if (!(merkle instanceof Map) || !Array.isArray(values) || !(lookup instanceof Map)) refuse("file", "FILE_SHAPE");
-  if (!values.every((value) => typeof value === "string")) refuse("file", "FILE_SHAPE");
+  if (!(merkle instanceof Map) || !Array.isArray(values) || !(lookup instanceof Map)) reject("file", "FILE_SHAPE");
+  if (!values.every((value) => typeof value === "string")) reject("file", "FILE_SHAPE");
   return { merkle, values, lookup };
 }
 
 function checkUsers(values, records) {
-  if (new Set(values).size !== values.length) refuse("file", "DUPLICATE_VALUE");
-  if (new Set(records.map(({ userID }) => userID)).size !== records.length) refuse("file", "DUPLICATE_USER");
+  if (new Set(values).size !== values.length) reject("file", "DUPLICATE_VALUE");
+  if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
 }
 
-/** `merkle` as it must be, its nodes in the order in which we write them: from the leaves up. */
+/** The correct `merkle` object, with the nodes in the order of the library: from the leaves up. */
 function buildMerkle(values) {
   const levels = [values.map((value) => sha256(value).toString("hex"))];
   while (levels.at(-1).length > 1) {
@@ -241,33 +241,33 @@ function buildMerkle(values) {
 }
 
 function checkLookup(lookup, records) {
-  if (records.some(({ userID }, i) => lookup.get(userID) !== BigInt(i))) refuse("file", "LOOKUP_MISMATCH");
-  if ([...lookup.keys()].some((key) => !USER_ID.test(key))) refuse("file", "FILE_UNKNOWN_KEY");
-  if (lookup.size !== records.length) refuse("file", "LOOKUP_MISMATCH");
+  if (records.some(({ userID }, i) => lookup.get(userID) !== BigInt(i))) reject("file", "LOOKUP_MISMATCH");
+  if ([...lookup.keys()].some((key) => !USER_ID.test(key))) reject("file", "FILE_UNKNOWN_KEY");
+  if (lookup.size !== records.length) reject("file", "LOOKUP_MISMATCH");
 }
 
 function checkMerkle(merkle, expected) {
-  if (merkle.get("hashalgo") !== "sha256") refuse("file", "FILE_HASH_ALGORITHM");
+  if (merkle.get("hashalgo") !== "sha256") reject("file", "FILE_HASH_ALGORITHM");
   for (const key of merkle.keys()) {
-    if (isUpperCaseHash(key)) refuse("file", "HASH_NOT_LOWERCASE");
-    if (!isHash(key) && !expected.has(key)) refuse("file", "FILE_UNKNOWN_KEY");
+    if (isUpperCaseHash(key)) reject("file", "HASH_NOT_LOWERCASE");
+    if (!isHash(key) && !expected.has(key)) reject("file", "FILE_UNKNOWN_KEY");
   }
   for (const [key, value] of expected) {
     if (typeof value === "object") checkNode(merkle.get(key), new Map(Object.entries(value)));
     else checkSame(merkle.get(key), value);
   }
-  if (merkle.size !== expected.size) refuse("tree", "TREE_MISMATCH");
+  if (merkle.size !== expected.size) reject("tree", "TREE_MISMATCH");
 }
 
 function checkNode(node, expected) {
-  if (!(node instanceof Map)) refuse("tree", "TREE_MISMATCH");
+  if (!(node instanceof Map)) reject("tree", "TREE_MISMATCH");
   for (const [field, value] of expected) checkSame(node.get(field), value);
-  if (node.size !== expected.size) refuse("file", "FILE_UNKNOWN_KEY");
+  if (node.size !== expected.size) reject("file", "FILE_UNKNOWN_KEY");
 }
 
 function checkSame(actual, expected) {
-  if (isUpperCaseHash(actual)) refuse("file", "HASH_NOT_LOWERCASE");
-  if (actual !== (typeof expected === "number" ? BigInt(expected) : expected)) refuse("tree", "TREE_MISMATCH");
+  if (isUpperCaseHash(actual)) reject("file", "HASH_NOT_LOWERCASE");
+  if (actual !== (typeof expected === "number" ? BigInt(expected) : expected)) reject("tree", "TREE_MISMATCH");
 }
 
 // ---- Proofs ----
@@ -277,7 +277,7 @@ const isList = (value, most) => Array.isArray(value) && value.length <= most;
 const HASH = /^[0-9a-f]{64}$/;
 
 function readProof(proof) {
-  const shape = (fits) => fits || refuse("file", "PROOF_SHAPE");
+  const shape = (fits) => fits || reject("file", "PROOF_SHAPE");
   shape(proof instanceof Map && hasExactly(proof, ["format", "value", "siblings", "root"]));
   const [value, siblings, root] = ["value", "siblings", "root"].map((key) => proof.get(key));
   shape(proof.get("format") === "keyroot-proof-v1" && typeof value === "string" && isText(root, HASH));
@@ -290,7 +290,7 @@ function readProof(proof) {
 }
 
 function checkUser({ record }, userID) {
-  if (record.userID !== userID) refuse("record", "USER_MISMATCH");
+  if (record.userID !== userID) reject("record", "USER_MISMATCH");
 }
 
 function verifyProof(proof, { userID, root, expectedPublicKey }) {
@@ -300,11 +300,11 @@ function verifyProof(proof, { userID, root, expectedPublicKey }) {
     const [side, hash] = [sibling.get("side"), sibling.get("hash")];
     node = sha256(side === "left" ? hash + node : node + hash).toString("hex");
   }
-  if (proof.root !== root || node !== root) refuse("tree", "ROOT_MISMATCH");
+  if (proof.root !== root || node !== root) reject("tree", "ROOT_MISMATCH");
   return { record: checkRecord(proof.record, expectedPublicKey) };
 }
 
-function judgeProof(question, bytes) {
+function verifyProofDocument(question, bytes) {
   return verifyProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
 }
 
@@ -312,7 +312,7 @@ function judgeProof(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** A header's fields in their order; the length in bytes, n for a number, * for any length. */
+/** The fields of a header in order, with their length in bytes: n is a number, * is any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
@@ -323,7 +323,7 @@ const EMPTY_TRIE = keccak256("0x80");
 const EMPTY_CODE = keccak256("0x");
 
 function readBundle(bundle) {
-  const shape = (fits) => fits || refuse("file", "BUNDLE_SHAPE");
+  const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
   shape(bundle instanceof Map && hasExactly(bundle, BUNDLE));
   shape(bundle.get("format") === "keyroot-bundle-v1");
   const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof")) };
@@ -339,22 +339,22 @@ function readBundle(bundle) {
 function hashHeader(header) {
   const fields = HEADER.slice(0, header.size);
   const isWhole = header.size >= 15 && fields.length === header.size && fields.every(([name]) => header.has(name));
-  if (!isWhole) refuse("anchor", "HEADER_INVALID");
+  if (!isWhole) reject("anchor", "HEADER_INVALID");
   const items = fields.map(([name, size]) => encodeField(header.get(name), size));
   const [number, timestamp] = ["number", "timestamp"].map((name) => Number(header.get(name)));
-  if (![number, timestamp].every(Number.isSafeInteger)) refuse("anchor", "HEADER_INVALID");
+  if (![number, timestamp].every(Number.isSafeInteger)) reject("anchor", "HEADER_INVALID");
   return { hash: keccak256(encodeRlp(items)), stateRoot: header.get("stateRoot"), block: { number, timestamp } };
 }
 
 function encodeField(hex, size) {
   const bytes = (hex.length - 2) / 2;
-  if (bytes > 1024) refuse("anchor", "HEADER_INVALID");
+  if (bytes > 1024) reject("anchor", "HEADER_INVALID");
   if (size === "n") {
     const digits = hex.slice(2).replace(/^0+/, "");
-    if (bytes === 0 || digits.length > 64) refuse("anchor", "HEADER_INVALID");
+    if (bytes === 0 || digits.length > 64) reject("anchor", "HEADER_INVALID");
     return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
   }
-  if (!Number.isInteger(bytes) || (size !== "*" && bytes !== Number(size))) refuse("anchor", "HEADER_INVALID");
+  if (!Number.isInteger(bytes) || (size !== "*" && bytes !== Number(size))) reject("anchor", "HEADER_INVALID");
   return hex;
 }
 
@@ -363,21 +363,21 @@ function verifyBundle({ userID, blockHash, expectedPublicKey, ...trusted }, byte
   const { contract, codeHash, proof } = bundle;
   checkUser(proof, userID);
   const { hash, stateRoot, block } = hashHeader(bundle.header);
-  if (blockHash === undefined) refuse("anchor", "UNANCHORED");
-  if (hash !== blockHash) refuse("anchor", "HEADER_MISMATCH");
-  if (Number(bundle.chainId) !== trusted.chainId) refuse("root", "CHAIN_ID_MISMATCH");
-  if (contract !== trusted.contract.toLowerCase()) refuse("root", "CONTRACT_MISMATCH");
-  if (Number(bundle.usersSlot) !== (trusted.usersSlot ?? 2)) refuse("root", "CONTRACT_MISMATCH");
-  if (codeHash !== (trusted.codeHash ?? codeHash)) refuse("root", "CODE_HASH_MISMATCH");
+  if (blockHash === undefined) reject("anchor", "UNANCHORED");
+  if (hash !== blockHash) reject("anchor", "HEADER_MISMATCH");
+  if (Number(bundle.chainId) !== trusted.chainId) reject("root", "CHAIN_ID_MISMATCH");
+  if (contract !== trusted.contract.toLowerCase()) reject("root", "CONTRACT_MISMATCH");
+  if (Number(bundle.usersSlot) !== (trusted.usersSlot ?? 2)) reject("root", "CONTRACT_MISMATCH");
+  if (codeHash !== (trusted.codeHash ?? codeHash)) reject("root", "CODE_HASH_MISMATCH");
 
   const account = lookUp(stateRoot, contract, bundle.accountProof);
   const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
-  if (code === EMPTY_CODE) refuse("root", "NO_CONTRACT");
+  if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
   const slot = slotOf(userID, bundle.usersSlot);
   const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slot, bundle.storageProof);
   const root = stored === undefined ? undefined : readWord(stored);
-  if (code !== codeHash) refuse("root", "CODE_HASH_MISMATCH");
-  if (root === undefined) refuse("root", "NOT_PUBLISHED");
+  if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
+  if (root === undefined) reject("root", "NOT_PUBLISHED");
   return { ...verifyProof(proof, { userID, root, expectedPublicKey }), root, block };
 }
 
@@ -391,10 +391,10 @@ function slotOf(userID, usersSlot) {
 // ---- Tries ----
 
 function invalidProof() {
-  refuse("root", "PROOF_INVALID");
+  reject("root", "PROOF_INVALID");
 }
 
-/** What RLP stands for: lists, and texts in hex. There is one way to write it: another one is refused. */
+/** Decodes RLP to lists and hex. Rejects every encoding that is not canonical. */
 function readRlp(rlp) {
   let value;
   try {
@@ -405,7 +405,7 @@ function readRlp(rlp) {
   return encodeRlp(value) === rlp ? value : invalidProof();
 }
 
-/** What a trie has under the hash of a key; undefined where it is shown to have nothing. */
+/** The value of a key in a trie; undefined if the proof shows that there is none. */
 function lookUp(root, key, proof) {
   const nodes = new Map(proof.map((node) => [keccak256(node), node]));
   const [top] = nodes.keys();
@@ -432,14 +432,14 @@ function lookUp(root, key, proof) {
   }
 }
 
-/** Flag and nibbles of a leaf's or an extension's path (Yellow Paper, appendix C). */
+/** The flag and the nibbles of a path (Yellow Paper, appendix C). */
 function readPrefix(hex) {
   const [, even, odd, nibbles] = (typeof hex === "string" && /^0x(?:([02])0|([13]))([0-9a-f]*)$/.exec(hex)) || [];
   if (nibbles === undefined) return invalidProof();
   return { isLeaf: even === "2" || odd === "3", nibbles };
 }
 
-/** Storage root and code hash of an account. */
+/** The storage root and the code hash of an account. */
 function readAccount(rlp) {
   const fields = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!Array.isArray(fields) || fields.length !== 4) invalidProof();
@@ -447,7 +447,7 @@ function readAccount(rlp) {
   return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
 }
 
-/** A slot's number as a root; it is never zero, and has no zeros in front. */
+/** The root in a storage slot, which is a number without leading zeros, and not zero. */
 function readWord(rlp) {
   const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
@@ -456,7 +456,7 @@ function readWord(rlp) {
 
 // ---- Vectors ----
 
-/** The exact bytes that a vector is about. */
+/** The exact bytes of a vector. */
 function bytesOf({ text, base64, values, sha256: hash }) {
   if (text !== undefined) return Buffer.from(text, "utf8");
   if (base64 !== undefined) return Buffer.from(base64, "base64");
@@ -467,26 +467,26 @@ function bytesOf({ text, base64, values, sha256: hash }) {
   return bytes;
 }
 
-const JUDGES = { "merkle-file": verifyFile, proof: judgeProof, bundle: verifyBundle };
+const VERIFIERS = { "merkle-file": verifyFile, proof: verifyProofDocument, bundle: verifyBundle };
 
-function judge(kind, vector) {
+function verdictOf(kind, vector) {
   try {
-    return { verified: JUDGES[kind](vector.question, bytesOf(vector.input)) };
+    return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input)) };
   } catch (error) {
-    if (error instanceof Refusal) return error.verdict;
+    if (error instanceof Rejection) return error.verdict;
     throw error;
   }
 }
 
 function readVectors(path) {
   const { format, kind, vectors } = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
-  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(JUDGES, kind)) throw new Error(`${path} is of no known kind.`);
+  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind)) throw new Error(`${path} has an unknown format or kind.`);
   return vectors.map((vector) => ({ ...vector, kind }));
 }
 
 const paths = process.argv.slice(2).filter((argument) => argument !== "--json");
 const vectors = paths.flatMap(readVectors);
-const verdicts = vectors.map((vector) => judge(vector.kind, vector));
+const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
 
 if (process.argv.includes("--json")) {
   process.stdout.write(JSON.stringify(verdicts));
@@ -497,6 +497,6 @@ if (process.argv.includes("--json")) {
     process.stdout.write(isDeepStrictEqual(verdict, verdicts[i]) ? `agree ${name}\n` : `DISAGREE ${name}: ${words}\n`);
   }
   process.stdout.write(`${agreed} of ${vectors.length} vectors agree.\n`);
-  // No vector at all is no agreement.
+  // An empty set is not agreement.
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }

@@ -7,7 +7,7 @@ import { SampleFile } from "./sampleFile.ts";
 import { proofIn } from "./sampleProof.ts";
 import { type BundleQuery, toInput, type Vector } from "./vector.ts";
 
-/** Bundles that verify a key: of many chains, and however unusual they look. */
+/** Bundles that verify a key, from many chains, including unusual ones. */
 export function goodBundles(): Vector<BundleQuery>[] {
   const file = new SampleFile(5);
   const proof = proofIn(file, 1);
@@ -107,7 +107,7 @@ function good(
   about: string,
   { bundle, question }: SampleBundle,
   { value, root }: MerkleProof,
-  asked: Partial<BundleQuery> = {},
+  query: Partial<BundleQuery> = {},
 ): Vector<BundleQuery> {
   const { userID, pubKey, keyID } = JSON.parse(value) as KeyRecord;
   const { number, timestamp } = bundle.header;
@@ -115,7 +115,7 @@ function good(
   return {
     name,
     about,
-    question: { ...question, ...asked },
+    question: { ...question, ...query },
     input: toInput(Buffer.from(JSON.stringify(bundle))),
     verdict: { verified: { record: { userID, pubKey, keyID }, root, block } },
   };

@@ -6,7 +6,7 @@ import { sha256 } from "../../fixtures/samples.ts";
 import { pointOf, recordOf, SampleFile, textOf } from "./sampleFile.ts";
 import { plainText, toInput, type Vector } from "./vector.ts";
 
-/** Files that verify a key, however unusual they look. */
+/** Files that verify a key, including unusual ones. */
 export function goodFiles(): Vector[] {
   const three = new SampleFile(3);
   const [first, second] = [three.record(0), three.record(1)];
@@ -73,7 +73,7 @@ export function goodFiles(): Vector[] {
   }
 }
 
-/** A file with this text whose tree is that of these values, asked about the user at an index. */
+/** A vector of a file with this text and these values, with a query about the user at an index. */
 function good(name: string, about: string, text: string, values: readonly string[], index = 0): Vector {
   const { userID, pubKey, keyID } = JSON.parse(values[index] ?? "") as KeyRecord;
   const verdict = { verified: { index, record: { userID, pubKey, keyID } } };
@@ -86,12 +86,12 @@ function good(name: string, about: string, text: string, values: readonly string
   };
 }
 
-/** The file of these values as we write it, asked about its first user. */
+/** A vector of the file of these values, with a query about its first user. */
 function rebuilt(name: string, about: string, values: readonly string[]): Vector {
   return good(name, about, plainText(values), values);
 }
 
-/** Every letter as an escape. */
+/** Escapes every character. */
 function escaped(text: string): string {
   return Array.from(text, (c) => `\\u${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join("");
 }

@@ -2,10 +2,10 @@ import type { KeyRecord } from "keyroot/identity";
 import type { MerkleProof } from "keyroot/merkle";
 import { encode, P } from "../../fixtures/curve41417.ts";
 import { pointOf, recordOf, SampleFile, textOf } from "./sampleFile.ts";
-import { plainProof, proofIn, provenAnew } from "./sampleProof.ts";
+import { plainProof, proofIn, proofWithValue } from "./sampleProof.ts";
 import { toInput, type Vector } from "./vector.ts";
 
-/** Proofs that verify a key: every place in a tree, and however unusual they look. */
+/** Proofs that verify a key, from every place in a tree, including unusual ones. */
 export function goodProofs(): Vector[] {
   const five = new SampleFile(5);
   const proof = proofIn(five, 1);
@@ -51,13 +51,13 @@ export function goodProofs(): Vector[] {
       proof,
       JSON.stringify(proof).replace('"right"', '"\\u0072ight"').replace('"format"', '"f\\u006frmat"'),
     ),
-    good("proof-record-in-other-spacing", "the record is hashed as it stands", provenAnew(proof, ` ${value}\n`)),
-    good("proof-record-with-escapes", "a record with escapes is hashed as it stands", provenAnew(proof, escapes)),
-    good("proof-key-of-mixed-order", "a key outside of the subgroup of prime order", provenAnew(proof, mixed)),
+    good("proof-record-in-other-spacing", "the record is hashed as it stands", proofWithValue(proof, ` ${value}\n`)),
+    good("proof-record-with-escapes", "a record with escapes is hashed as it stands", proofWithValue(proof, escapes)),
+    good("proof-key-of-mixed-order", "a key outside of the subgroup of prime order", proofWithValue(proof, mixed)),
     good(
       "proof-of-20-levels",
       "20 siblings, as many as there may be",
-      provenAnew({ ...proof, siblings: Array.from({ length: 20 }, (_, i) => sibling(i % 3)) }, value),
+      proofWithValue({ ...proof, siblings: Array.from({ length: 20 }, (_, i) => sibling(i % 3)) }, value),
     ),
     {
       ...good("proof-expected-key", "the key that was handed out is the published one", proof),
@@ -71,11 +71,11 @@ function sharedKey(record: KeyRecord, other: KeyRecord): MerkleProof {
   return plainProof([textOf(record), textOf({ ...record, userID: other.userID })], 0);
 }
 
-/** Where the siblings on the way to the root stand. */
+/** The sides of the siblings, from the leaf to the root. */
 function describe(proof: MerkleProof): string {
   const places = proof.siblings.map(({ side, hash }, level) => {
     const below = { ...proof, siblings: proof.siblings.slice(0, level) };
-    return provenAnew(below, proof.value).root === hash ? "itself" : side;
+    return proofWithValue(below, proof.value).root === hash ? "itself" : side;
   });
   return places.length === 0 ? "which has no siblings" : `whose siblings are: ${places.join(", ")}`;
 }

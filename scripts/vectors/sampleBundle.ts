@@ -4,10 +4,10 @@ import { CODE_HASH, CONTRACT, hashOf, type PlainBundle, plainBundle } from "../.
 import { sha256 } from "../../fixtures/samples.ts";
 import type { BundleQuery } from "./vector.ts";
 
-/** What stands on the way to a leaf, from the root down: a branch, or an extension over so many nibbles. */
+/** The nodes above a leaf, from the root down: a branch, or an extension of this many nibbles. */
 type Path = readonly ("branch" | number)[];
 
-/** What the trie has where a key is looked for: its leaf, nothing, or what leads to another key. */
+/** The end of a key's path in the trie: its leaf, an empty place, or a node of another key. */
 type End = "leaf" | "nothing" | "other-leaf" | "other-extension";
 
 export interface SampleChain {
@@ -15,16 +15,16 @@ export interface SampleChain {
   chainId?: number;
   codeHash?: string;
   usersSlot?: number;
-  /** The contract's root for the user; default the proof's. */
+  /** The root that the contract stores for the user. Default: the proof's root. */
   root?: string;
   accountPath?: Path;
   storagePath?: Path;
   accountEnd?: End;
   storageEnd?: End;
-  /** The RLP of what the account and the slot hold, made into another. */
+  /** Changes the RLP of the account and of the slot. */
   account?: (rlp: string) => string;
   slot?: (rlp: string) => string;
-  /** Leaves made into others, before anything is hashed: whoever mines a block can do so. */
+  /** Changes the leaves before they are hashed, as the producer of a block could. */
   accountLeaf?: (rlp: string) => string;
   storageLeaf?: (rlp: string) => string;
 }
@@ -34,7 +34,7 @@ export interface SampleBundle {
   question: BundleQuery;
 }
 
-/** The bundle of a chain that is like this, and the question that it answers. */
+/** Makes the bundle of a chain, and the matching query. */
 export function sampleBundle(proof: MerkleProof, chain: SampleChain = {}): SampleBundle {
   const { contract = CONTRACT, chainId = 1, codeHash = CODE_HASH, usersSlot = 2, root = proof.root } = chain;
   const same = (rlp: string) => rlp;
@@ -44,8 +44,8 @@ export function sampleBundle(proof: MerkleProof, chain: SampleChain = {}): Sampl
   const item = slot(encodeRlp(stripZerosLeft(`0x${root}`)));
   const storage = trie(slotOf(userID, usersSlot), item, chain.storagePath ?? ["branch"], chain.storageEnd, storageLeaf);
   // Nonce 1, balance 0.
-  const held = account(encodeRlp(["0x01", "0x", storage.root, codeHash]));
-  const state = trie(contract, held, chain.accountPath ?? ["branch"], chain.accountEnd, accountLeaf);
+  const encodedAccount = account(encodeRlp(["0x01", "0x", storage.root, codeHash]));
+  const state = trie(contract, encodedAccount, chain.accountPath ?? ["branch"], chain.accountEnd, accountLeaf);
 
   const header = { ...plainBundle(proof).bundle.header, stateRoot: state.root };
   const bundle = {
@@ -57,7 +57,7 @@ export function sampleBundle(proof: MerkleProof, chain: SampleChain = {}): Sampl
   return { bundle, question: { userID, chainId, contract, blockHash: hashOf(header) } };
 }
 
-/** Keccak-256's input for a user's slot: the id's 20 bytes, padded on the right, and the mapping's slot. */
+/** The storage slot of a user: Keccak-256 of the id's 20 bytes, padded on the right, and the mapping's slot. */
 function slotOf(userID: string, usersSlot: number): string {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const id = Array.from(userID).reduce((number, letter) => number * 32n + BigInt(digits.indexOf(letter)), 0n);
@@ -65,7 +65,7 @@ function slotOf(userID: string, usersSlot: number): string {
   return keccak256(`0x${hex}${usersSlot.toString(16).padStart(64, "0")}`);
 }
 
-/** The nodes on the way to a key (Yellow Paper, appendix D); what else hangs on the branches is of no matter. */
+/** Makes the nodes on a key's path (Yellow Paper, appendix D). The other children of the branches are arbitrary. */
 function trie(
   key: string,
   value: string,
@@ -85,7 +85,7 @@ function trie(
   }[end];
   const nodes = last === undefined ? [] : [change(encodeRlp(last))];
   for (const [level, step] of [...path.entries()].reverse()) {
-    const below = hang(nodes);
+    const below = referenceTo(nodes);
     if (step === "branch") {
       at--;
       const children: RlpStructuredData[] = Array.from({ length: 16 }, (_, i) => `0x${sha256(`${level} ${i} ${key}`)}`);
@@ -99,8 +99,8 @@ function trie(
   return { root: keccak256(nodes[0] ?? "0x80"), nodes };
 }
 
-/** What a node has for the one below it: its hash, or where it is shorter than a hash, itself; no proof has it then. */
-function hang(nodes: string[]): RlpStructuredData {
+/** The reference to a child in its parent: its hash, or the child itself if it is shorter. Then the proof does not contain it. */
+function referenceTo(nodes: string[]): RlpStructuredData {
   const [child] = nodes;
   if (child === undefined) return "0x";
   if (dataLength(child) >= 32) return keccak256(child);
@@ -108,7 +108,7 @@ function hang(nodes: string[]): RlpStructuredData {
   return decodeRlp(child);
 }
 
-/** A path with its flag (appendix C). */
+/** Encodes a path with its flag (appendix C). */
 function hexPrefix(nibbles: string, isLeaf: boolean): string {
   const flag = isLeaf ? 2 : 0;
   return nibbles.length % 2 === 0 ? `0x${flag}0${nibbles}` : `0x${flag + 1}${nibbles}`;

@@ -4,32 +4,32 @@ import { type PlainFile, plainFile } from "../../fixtures/plainFile.ts";
 import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
 import { plainText, type Question } from "./vector.ts";
 
-/** The private keys are this number and those that follow it. */
+/** The first private key. The others follow by counting. */
 const FIRST_PRIVATE_KEY = BigInt(`0x${sha256("keyroot-vectors-v1")}`);
 const points: Point[] = [];
 
-/** The public key number `i`, always the same. */
+/** The point of public key number `i`. */
 export function pointOf(i: number): Point {
   return (points[i] ??= i === 0 ? multiply(FIRST_PRIVATE_KEY, BASE) : add(pointOf(i - 1), BASE));
 }
 
-/** A record of these 105 bytes, or of any others. */
+/** The record of a key, which can be any bytes. */
 export function recordOf(userID: string, publicKey: Uint8Array): KeyRecord {
   const keyID = Buffer.from(sha256(publicKey), "hex").subarray(0, 16);
   return { userID, pubKey: Buffer.from(publicKey).toString("base64"), keyID: keyID.toString("base64") };
 }
 
-/** The record of the user number `i`, always the same, with a key of their own. */
+/** The record of user number `i`, with a key of its own. */
 export function sampleRecord(i: number): KeyRecord {
   return recordOf(sampleUserID(i), encode(pointOf(i)));
 }
 
-/** A record's text, as we write it. */
+/** The text of a record, as the library writes it. */
 export function textOf({ userID, pubKey, keyID }: KeyRecord): string {
   return JSON.stringify({ userID, pubKey, keyID });
 }
 
-/** A good file, and ways to tamper with it. Nothing of it is made by the code that it is to judge. */
+/** A valid file, made without the library, and functions that change it. */
 export class SampleFile {
   readonly records: readonly KeyRecord[];
   readonly values: readonly string[];
@@ -50,28 +50,28 @@ export class SampleFile {
     return record;
   }
 
-  /** The question that this file answers for the user at an index. */
+  /** The query that matches this file, for the user at an index. */
   question(i = 0): Question {
     return { userID: this.record(i).userID, root: this.root };
   }
 
-  /** The text with a piece of it replaced, which must be there. */
+  /** The text with a part of it replaced. The part must exist. */
   edited(from: string, to: string): string {
     if (!this.text.includes(from)) throw new Error(`The file has no ${from}.`);
     return this.text.replace(from, () => to);
   }
 
-  /** The text with one of the file's three parts exchanged, or left out. */
+  /** The text with one of the file's three parts replaced or removed. */
   withPart(key: string, part?: unknown): string {
     return JSON.stringify({ ...this.#plain(), [key]: part });
   }
 
-  /** The text with a key of `merkle` exchanged, added or left out. */
+  /** The text with a key of `merkle` replaced, added or removed. */
   withKey(key: string, value?: unknown): string {
     return this.withPart("merkle", { ...this.#plain().merkle, [key]: value });
   }
 
-  /** The text with fields of a node exchanged, added or left out. */
+  /** The text with fields of a node replaced, added or removed. */
   withNode(hash: string, fields: object): string {
     return this.withKey(hash, { ...(this.node(hash) as object), ...fields });
   }
@@ -80,7 +80,7 @@ export class SampleFile {
     return this.withPart("lookup", { ...this.#plain().lookup, ...lookup });
   }
 
-  /** The text with other values, and a lookup to match; the tree is untouched. */
+  /** The text with other values and the matching lookup, but the same tree. */
   withValues(values: readonly string[]): string {
     return JSON.stringify({ ...this.#plain(), values, lookup: plainFile(values).lookup });
   }
@@ -89,7 +89,7 @@ export class SampleFile {
     return this.#plain().merkle[hash];
   }
 
-  /** The nodes' hashes: the leaves from the left, then level by level, the root last. */
+  /** The hashes of the nodes: the leaves from left to right, then level by level, and the root last. */
   hashes(): string[] {
     return Object.keys(this.#plain().merkle).slice(4);
   }

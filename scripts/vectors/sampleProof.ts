@@ -2,7 +2,7 @@ import type { MerkleProof, Sibling } from "keyroot/merkle";
 import { sha256 } from "../../fixtures/samples.ts";
 import type { SampleFile } from "./sampleFile.ts";
 
-/** The proof of a value by the letter of docs/formats.md, computed by nothing that it is to judge. */
+/** Makes the proof of a value by the rules of docs/formats.md, without the library. */
 export function plainProof(values: readonly string[], index: number): MerkleProof {
   const siblings: Sibling[] = [];
   let hashes = values.map((value) => sha256(value));
@@ -16,13 +16,13 @@ export function plainProof(values: readonly string[], index: number): MerkleProo
   return { format: "keyroot-proof-v1", value: values[index] ?? "", siblings, root: hashes[0] ?? "" };
 }
 
-/** The proof of the user at an index of a file. */
+/** The proof of the record at an index of a file. */
 export function proofIn(file: SampleFile, index: number): MerkleProof {
   return plainProof(file.values, index);
 }
 
-/** A proof around another value: what a forger would publish, under the root that follows. */
-export function provenAnew(proof: MerkleProof, value: string): MerkleProof {
+/** The proof with another value, and the root that follows: a careful forgery. */
+export function proofWithValue(proof: MerkleProof, value: string): MerkleProof {
   const root = proof.siblings.reduce(
     (node, { side, hash }) => sha256(side === "left" ? hash + node : node + hash),
     sha256(value),

@@ -1,10 +1,10 @@
 import { concat, encodeRlp, id, keccak256 } from "ethers";
 import { CODE_HASH, CONTRACT, hashOf, type PlainBundle } from "../../fixtures/plainBundle.ts";
 import { sha256 } from "../../fixtures/samples.ts";
-import { type Forged, refused } from "./refused.ts";
+import { type Forged, rejected } from "./rejected.ts";
 import { sampleBundle, type SampleChain } from "./sampleBundle.ts";
 import { recordOf, SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
-import { plainProof, proofIn, provenAnew } from "./sampleProof.ts";
+import { plainProof, proofIn, proofWithValue } from "./sampleProof.ts";
 import type { BundleQuery, Vector } from "./vector.ts";
 
 type Trie = "accountProof" | "storageProof";
@@ -19,39 +19,40 @@ const file = new SampleFile(5);
 const proof = proofIn(file, 1);
 const record = file.record(1);
 
-/** The bundle of a chain that is like this, and ways to tamper with it. */
+/** The bundle of a chain, and functions that change it. */
 function toolsFor(chain: SampleChain) {
   const { bundle, question } = sampleBundle(proof, chain);
   const text = JSON.stringify(bundle);
-  const but = (change: object) => JSON.stringify({ ...bundle, ...change });
+  const withFields = (change: object) => JSON.stringify({ ...bundle, ...change });
   const edited = (from: string, to: string) => {
     if (!text.includes(from)) throw new Error(`The bundle has no ${from}.`);
     return text.replace(from, () => to);
   };
-  const asked = (change: Partial<BundleQuery>, content = text): Forged<BundleQuery> => {
+  const withQuery = (change: Partial<BundleQuery>, content = text): Forged<BundleQuery> => {
     return { content, question: { ...question, ...change } };
   };
-  return { bundle, question, text, but, edited, asked };
+  return { bundle, question, text, withFields, edited, withQuery };
 }
 
-/** A small bundle: no node stands above the leaves. */
+/** A small bundle: its tries consist of a leaf each. */
 const SMALL: SampleChain = { accountPath: [], storagePath: [] };
 
-/** A slot of one byte, so far down that its leaf is shorter than a hash. */
+/** A slot of one byte, so deep in the trie that its leaf is shorter than a hash. */
 const EMBEDDED: SampleChain = { root: `${"0".repeat(62)}07`, storagePath: [13, "branch"] };
 
-/** The bundle of a chain that is like this, asked about there. */
+/** The bundle of a chain, with a query about this chain. */
 const on = (chain: SampleChain, change: Partial<BundleQuery> = {}, ofProof = proof): Forged<BundleQuery> => {
   const made = sampleBundle(ofProof, chain);
   return { content: JSON.stringify(made.bundle), question: { ...made.question, ...change } };
 };
 
-/** Bundles that are no JSON, or of another form. */
+/** Bundles that are not JSON, or have another form. */
 export function malformedBundles(): Vector<BundleQuery>[] {
-  const { bundle, question, text, but, edited } = toolsFor(SMALL);
+  const { bundle, question, text, withFields, edited } = toolsFor(SMALL);
   const shape = (key: keyof PlainBundle, cases: Record<string, unknown>) =>
     Object.entries(cases).map(
-      ([what, value]) => [`bundle-${key.toLowerCase()}-${what}`, `${key}: ${what}`, but({ [key]: value })] as const,
+      ([what, value]) =>
+        [`bundle-${key.toLowerCase()}-${what}`, `${key}: ${what}`, withFields({ [key]: value })] as const,
     );
   const header = (value: unknown) => ({ ...bundle.header, number: value });
   const nodes = (key: Trie) => {
@@ -70,30 +71,30 @@ export function malformedBundles(): Vector<BundleQuery>[] {
     });
   };
   const hash = { "upper-case": `0x${CODE_HASH.slice(2).toUpperCase()}`, "without-0x": CODE_HASH.slice(2), number: 0 };
-  const inProof = (change: object) => but({ proof: { ...proof, ...change } });
+  const inProof = (change: object) => withFields({ proof: { ...proof, ...change } });
 
   return [
-    ...refused("file: FILE_TOO_LARGE", question, [
+    ...rejected("file: FILE_TOO_LARGE", question, [
       ["bundle-too-large", "a byte more than 65,536, for spaces behind the end", text.padEnd(2 ** 16 + 1)],
     ]),
-    ...refused("file: FILE_NOT_UTF8", question, [
+    ...rejected("file: FILE_NOT_UTF8", question, [
       ["bundle-not-utf8", "the byte 0xff behind the end", Buffer.concat([Buffer.from(text), Uint8Array.of(0xff)])],
     ]),
-    ...refused("file: JSON_INVALID", question, [
+    ...rejected("file: JSON_INVALID", question, [
       ["bundle-empty", "no bytes", ""],
       ["bundle-truncated", "the last brace is missing", text.slice(0, -1)],
       ["bundle-trailing-brace", "a brace too many", `${text}}`],
       ["bundle-leading-zero", "01 for a chain", edited('"chainId":1', '"chainId":01')],
     ]),
-    ...refused("file: JSON_FORBIDDEN_TOKEN", question, [
+    ...rejected("file: JSON_FORBIDDEN_TOKEN", question, [
       ["bundle-byte-order-mark", "a byte-order mark", `\ufeff${text}`],
       ["bundle-trailing-letter", "a letter behind the end", `${text}x`],
       ["bundle-chainid-exponent", "1e0 for a chain", edited('"chainId":1', '"chainId":1e0')],
-      ["bundle-usersslot-negative", "a slot below zero", but({ usersSlot: -1 })],
-      ["bundle-header-null", "a header that is null", but({ header: null })],
+      ["bundle-usersslot-negative", "a slot below zero", withFields({ usersSlot: -1 })],
+      ["bundle-header-null", "a header that is null", withFields({ header: null })],
     ]),
-    ...refused("file: JSON_TOO_DEEP", question, [["bundle-too-deep", "five arrays", "[[[[[]]]]]"]]),
-    ...refused("file: JSON_DUPLICATE_KEY", question, [
+    ...rejected("file: JSON_TOO_DEEP", question, [["bundle-too-deep", "five arrays", "[[[[[]]]]]"]]),
+    ...rejected("file: JSON_DUPLICATE_KEY", question, [
       [
         "bundle-twice-contract",
         "contract twice: the last is good",
@@ -110,15 +111,15 @@ export function malformedBundles(): Vector<BundleQuery>[] {
         edited('"root":', '"r\\u006fot":"","root":'),
       ],
     ]),
-    ...refused("file: BUNDLE_SHAPE", question, [
+    ...rejected("file: BUNDLE_SHAPE", question, [
       ["bundle-array", "an array", "[]"],
       ["bundle-number", "a number", "0"],
       ["bundle-empty-object", "an object without keys", "{}"],
       ["bundle-proof-alone", "a proof for a bundle", JSON.stringify(proof)],
       ...Object.keys(bundle).map(
-        (key) => [`bundle-without-${key.toLowerCase()}`, `no ${key}`, but({ [key]: undefined })] as const,
+        (key) => [`bundle-without-${key.toLowerCase()}`, `no ${key}`, withFields({ [key]: undefined })] as const,
       ),
-      ["bundle-with-more", "a key that does not belong there", but({ lookup: {} })],
+      ["bundle-with-more", "a key that does not belong there", withFields({ lookup: {} })],
       ["bundle-proto", "__proto__ as one key more", edited("{", '{"__proto__":{},')],
       ["bundle-proto-for-header", "the header under __proto__", edited('"header":', '"__proto__":')],
       ...shape("format", {
@@ -155,50 +156,54 @@ export function malformedBundles(): Vector<BundleQuery>[] {
       ...nodes("accountProof"),
       ...nodes("storageProof"),
     ]),
-    ...refused("file: PROOF_SHAPE", question, [
-      ["bundle-proof-text", "a text for a proof", but({ proof: "proof" })],
+    ...rejected("file: PROOF_SHAPE", question, [
+      ["bundle-proof-text", "a text for a proof", withFields({ proof: "proof" })],
       ["bundle-proof-with-more", "a proof with a key more", inProof({ index: 1 })],
       ["bundle-proof-hash-upper-case", "the proof's root in upper case", inProof({ root: proof.root.toUpperCase() })],
     ]),
-    ...refused("record: VALUE_LOOKS_LIKE_NODE", question, [
+    ...rejected("record: VALUE_LOOKS_LIKE_NODE", question, [
       ["bundle-value-node", "128 hex digits for a value", inProof({ value: "0".repeat(128) })],
     ]),
-    ...refused("record: RECORD_INVALID", question, [
+    ...rejected("record: RECORD_INVALID", question, [
       ["bundle-record-empty", "a record without fields", inProof({ value: "{}" })],
     ]),
   ];
 }
 
-/** Bundles of another block, place or user than is asked about, and such as show that there is no key. */
+/** Bundles of another block, contract or user than the query's, and bundles that prove that there is no key. */
 export function misplacedBundles(): Vector<BundleQuery>[] {
-  const { bundle, question, text, but, edited, asked } = toolsFor(SMALL);
+  const { bundle, question, text, withFields, edited, withQuery } = toolsFor(SMALL);
   const { header } = bundle;
-  const withHeader = (change: object) => but({ header: { ...header, ...change } });
-  /** A header that hashes to what is asked about, were it one. */
+  const withHeader = (change: object) => withFields({ header: { ...header, ...change } });
+  /** A malformed header, with the hash that follows from it in the query. */
   const hashed = (change: Record<string, string>) =>
-    asked({ blockHash: hashOf({ ...header, ...change }) }, withHeader(change));
+    withQuery({ blockHash: hashOf({ ...header, ...change }) }, withHeader(change));
   const emptyCode = keccak256("0x");
   const [mine, theirs] = [record, file.record(2)];
   const alien = plainProof([textOf({ ...sampleRecord(50), userID: mine.userID })], 0);
   const publicKey = Buffer.from(mine.pubKey, "base64");
-  const anew = (value: string) => on({}, {}, provenAnew(proof, value));
+  const withValue = (value: string) => on({}, {}, proofWithValue(proof, value));
   const unanchored = { ...question };
   delete unanchored.blockHash;
 
   return [
-    ...refused("record: USER_MISMATCH", question, [
-      ["bundle-of-another", "another user's bundle", asked({}, JSON.stringify(sampleBundle(proofIn(file, 2)).bundle))],
-      ["bundle-proof-of-another", "another user's proof in the user's bundle", but({ proof: proofIn(file, 2) })],
-      ["bundle-asked-about-another", "a good bundle, asked about another user", asked({ userID: theirs.userID })],
+    ...rejected("record: USER_MISMATCH", question, [
+      [
+        "bundle-of-another",
+        "another user's bundle",
+        withQuery({}, JSON.stringify(sampleBundle(proofIn(file, 2)).bundle)),
+      ],
+      ["bundle-proof-of-another", "another user's proof in the user's bundle", withFields({ proof: proofIn(file, 2) })],
+      ["bundle-asked-about-another", "a good bundle, asked about another user", withQuery({ userID: theirs.userID })],
     ]),
-    ...refused("anchor: HEADER_INVALID", question, [
+    ...rejected("anchor: HEADER_INVALID", question, [
       ["bundle-header-unknown-field", "a field that no header has", withHeader({ extra: "0x00" })],
       ["bundle-header-proto", "__proto__ for a field", edited('"header":{', '"header":{"__proto__":"0x",')],
-      ["bundle-header-empty", "a header without fields", but({ header: {} })],
+      ["bundle-header-empty", "a header without fields", withFields({ header: {} })],
       [
         "bundle-header-of-14",
         "the first 14 fields",
-        but({ header: Object.fromEntries(Object.entries(header).slice(0, 14)) }),
+        withFields({ header: Object.fromEntries(Object.entries(header).slice(0, 14)) }),
       ],
       ...["parentHash", "stateRoot", "number", "nonce", "baseFeePerGas", "blobGasUsed", "parentBeaconBlockRoot"].map(
         (name) =>
@@ -233,16 +238,16 @@ export function misplacedBundles(): Vector<BundleQuery>[] {
       ["bundle-header-33-bytes", "a gas limit of 33 bytes", withHeader({ gasLimit: `0x1${"00".repeat(32)}` })],
       ["bundle-header-1025-bytes", "extra data of 1,025 bytes", withHeader({ extraData: `0x${"77".repeat(1025)}` })],
     ]),
-    ...refused("anchor: UNANCHORED", unanchored, [
+    ...rejected("anchor: UNANCHORED", unanchored, [
       ["bundle-unanchored", "nobody gave a block's hash", text],
       [
         "bundle-unanchored-elsewhere",
         "nobody gave a block's hash, and the contract is another",
-        but({ contract: OTHER }),
+        withFields({ contract: OTHER }),
       ],
     ]),
-    ...refused("anchor: HEADER_MISMATCH", question, [
-      ["bundle-block-other", "the hash of another block", asked({ blockHash: id("another block") })],
+    ...rejected("anchor: HEADER_MISMATCH", question, [
+      ["bundle-block-other", "the hash of another block", withQuery({ blockHash: id("another block") })],
       ...Object.entries(header).map(
         ([name, hex]) =>
           [
@@ -255,37 +260,37 @@ export function misplacedBundles(): Vector<BundleQuery>[] {
       ["bundle-header-longer", "a field of the next fork", withHeader({ blockAccessListHash: id("list") })],
       ["bundle-alien", "another chain's bundle of another key of the user", JSON.stringify(sampleBundle(alien).bundle)],
     ]),
-    ...refused("root: CHAIN_ID_MISMATCH", question, [
-      ["bundle-chain-other", "the bundle speaks of another chain", but({ chainId: 5 })],
-      ["bundle-chain-zero", "the bundle speaks of chain 0", but({ chainId: 0 })],
-      ["bundle-chain-asked", "asked about another chain", asked({ chainId: 5 })],
+    ...rejected("root: CHAIN_ID_MISMATCH", question, [
+      ["bundle-chain-other", "the bundle speaks of another chain", withFields({ chainId: 5 })],
+      ["bundle-chain-zero", "the bundle speaks of chain 0", withFields({ chainId: 0 })],
+      ["bundle-chain-asked", "asked about another chain", withQuery({ chainId: 5 })],
     ]),
-    ...refused("root: CONTRACT_MISMATCH", question, [
-      ["bundle-contract-other", "the bundle speaks of another contract", but({ contract: OTHER })],
+    ...rejected("root: CONTRACT_MISMATCH", question, [
+      ["bundle-contract-other", "the bundle speaks of another contract", withFields({ contract: OTHER })],
       [
         "bundle-contract-attackers",
         "a good bundle of the attacker's contract",
         on({ contract: OTHER }, { contract: CONTRACT }),
       ],
-      ["bundle-slot-other", "the bundle speaks of another mapping", but({ usersSlot: 3 })],
+      ["bundle-slot-other", "the bundle speaks of another mapping", withFields({ usersSlot: 3 })],
       ["bundle-slot-old", "a good bundle of a contract with its mapping elsewhere", on({ usersSlot: 1 })],
     ]),
-    ...refused("root: CODE_HASH_MISMATCH", question, [
-      ["bundle-code-other", "another hash than the contract's code has", but({ codeHash: id("other") })],
-      ["bundle-code-not-pinned", "a good bundle of other code than is pinned", asked({ codeHash: id("other") })],
+    ...rejected("root: CODE_HASH_MISMATCH", question, [
+      ["bundle-code-other", "another hash than the contract's code has", withFields({ codeHash: id("other") })],
+      ["bundle-code-not-pinned", "a good bundle of other code than is pinned", withQuery({ codeHash: id("other") })],
       [
         "bundle-code-says-pinned",
         "other code, with a bundle that says it is the pinned one",
-        asked({ codeHash: id("other") }, but({ codeHash: id("other") })),
+        withQuery({ codeHash: id("other") }, withFields({ codeHash: id("other") })),
       ],
     ]),
-    ...refused("root: NO_CONTRACT", question, [
+    ...rejected("root: NO_CONTRACT", question, [
       ["bundle-no-account", "a branch ends where the account would be", on({ accountEnd: "nothing" })],
       ["bundle-other-account", "the leaf is another account's", on({ accountEnd: "other-leaf" })],
       ["bundle-account-off-extension", "an extension leads to others", on({ accountEnd: "other-extension" })],
       ["bundle-no-code", "an account without code", on({ codeHash: emptyCode })],
     ]),
-    ...refused("root: NOT_PUBLISHED", question, [
+    ...rejected("root: NOT_PUBLISHED", question, [
       ["bundle-no-slot", "a branch ends where the slot would be", on({ storageEnd: "nothing" })],
       ["bundle-other-slot", "the leaf is another slot's", on({ storageEnd: "other-leaf" })],
       ["bundle-slot-off-extension", "an extension leads to others", on({ storageEnd: "other-extension" })],
@@ -296,35 +301,45 @@ export function misplacedBundles(): Vector<BundleQuery>[] {
       ],
       ["bundle-no-storage", "the contract keeps nothing", on({ storageEnd: "nothing", storagePath: [] })],
     ]),
-    ...refused("tree: ROOT_MISMATCH", question, [
+    ...rejected("tree: ROOT_MISMATCH", question, [
       ["bundle-root-other", "the contract keeps another root for the user", on({ root: sha256("stray") })],
       ["bundle-root-short", "the contract keeps a root of a byte", on({ root: `${"0".repeat(62)}07` })],
       ["bundle-embedded-root", "the same, in a leaf so short that it stands in the branch itself", on(EMBEDDED)],
-      ["bundle-proof-alien", "a proof of another tree with another key of the user", but({ proof: alien })],
+      ["bundle-proof-alien", "a proof of another tree with another key of the user", withFields({ proof: alien })],
       [
         "bundle-proof-alien-with-root",
         "the same, with the right root in it",
-        but({ proof: { ...alien, root: proof.root } }),
+        withFields({ proof: { ...alien, root: proof.root } }),
       ],
-      ["bundle-proof-root-other", "another root in the proof", but({ proof: { ...proof, root: sha256("stray") } })],
-      ["bundle-proof-siblings", "the proof without its siblings", but({ proof: { ...proof, siblings: [] } })],
+      [
+        "bundle-proof-root-other",
+        "another root in the proof",
+        withFields({ proof: { ...proof, root: sha256("stray") } }),
+      ],
+      ["bundle-proof-siblings", "the proof without its siblings", withFields({ proof: { ...proof, siblings: [] } })],
     ]),
-    ...refused("record: PUBLIC_KEY_NOT_ON_CURVE", question, [
+    ...rejected("record: PUBLIC_KEY_NOT_ON_CURVE", question, [
       [
         "bundle-key-off-curve",
         "a published key off the curve",
-        anew(textOf(recordOf(mine.userID, Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104])))))),
+        withValue(textOf(recordOf(mine.userID, Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104])))))),
       ],
     ]),
-    ...refused("record: KEY_ID_MISMATCH", question, [
-      ["bundle-keyid-of-another", "a published key with another's id", anew(textOf({ ...mine, keyID: theirs.keyID }))],
+    ...rejected("record: KEY_ID_MISMATCH", question, [
+      [
+        "bundle-keyid-of-another",
+        "a published key with another's id",
+        withValue(textOf({ ...mine, keyID: theirs.keyID })),
+      ],
     ]),
-    ...refused("key: KEY_MISMATCH", question, [
-      ["bundle-expected-other", "another user's key was handed out", asked({ expectedPublicKey: theirs.pubKey })],
+    ...rejected("key: KEY_MISMATCH", question, [
+      ["bundle-expected-other", "another user's key was handed out", withQuery({ expectedPublicKey: theirs.pubKey })],
       [
         "bundle-expected-bit",
         "the last bit is another",
-        asked({ expectedPublicKey: Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104]))).toString("base64") }),
+        withQuery({
+          expectedPublicKey: Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104]))).toString("base64"),
+        }),
       ],
     ]),
   ];
@@ -332,21 +347,21 @@ export function misplacedBundles(): Vector<BundleQuery>[] {
 
 /** Bundles whose tries do not lead from the block to the user's root. */
 export function brokenTries(): Vector<BundleQuery>[] {
-  const { bundle, question, but } = toolsFor({});
+  const { bundle, question, withFields } = toolsFor({});
   const theirs = sampleBundle(proofIn(file, 2)).bundle;
   const elsewhere = sampleBundle(proof, { contract: OTHER }).bundle;
   const otherSlot = sampleBundle(proof, { usersSlot: 3 }).bundle;
   const of = (name: string, key: Trie, cases: Record<string, readonly string[]>) =>
     Object.entries(cases).map(
       ([what, nodes]) =>
-        [`bundle-${name}-${what.replaceAll(" ", "-")}`, `${key}: ${what}`, but({ [key]: nodes })] as const,
+        [`bundle-${name}-${what.replaceAll(" ", "-")}`, `${key}: ${what}`, withFields({ [key]: nodes })] as const,
     );
   const wrong = encodeRlp(["0x01", "0x", id("storage")]);
   const many = encodeRlp(["0x01", "0x", id("storage"), CODE_HASH, "0x"]);
   const padded = (rlp: string) => concat([rlp, "0x00"]);
 
   return [
-    ...refused("root: PROOF_INVALID", question, [
+    ...rejected("root: PROOF_INVALID", question, [
       ...TRIES.flatMap(([name, key]) => {
         const [branch = "", leaf = ""] = bundle[key];
         return of(name, key, {
@@ -369,19 +384,23 @@ export function brokenTries(): Vector<BundleQuery>[] {
       [
         "bundle-tries-exchanged",
         "either proof in the other's place",
-        but({ accountProof: bundle.storageProof, storageProof: bundle.accountProof }),
+        withFields({ accountProof: bundle.storageProof, storageProof: bundle.accountProof }),
       ],
       [
         "bundle-storage-of-another-user",
         "the proof of another user's slot",
-        but({ storageProof: theirs.storageProof }),
+        withFields({ storageProof: theirs.storageProof }),
       ],
       [
         "bundle-storage-of-another-slot",
         "the proof of another mapping's slot",
-        but({ storageProof: otherSlot.storageProof }),
+        withFields({ storageProof: otherSlot.storageProof }),
       ],
-      ["bundle-account-of-another", "the proof of another contract", but({ accountProof: elsewhere.accountProof })],
+      [
+        "bundle-account-of-another",
+        "the proof of another contract",
+        withFields({ accountProof: elsewhere.accountProof }),
+      ],
       [
         "bundle-account-leaf-padded",
         "a byte behind the account's leaf, under the root that follows",
@@ -434,13 +453,13 @@ export function brokenTries(): Vector<BundleQuery>[] {
   ];
 }
 
-/** A node whose length takes one byte more than RLP gives it. */
+/** A node whose RLP length is one byte longer than necessary. */
 function longForm(rlp: string): string {
   const [, length = "", items = ""] = /^0xf8(..)(.*)$/.exec(rlp) ?? [];
   return `0xf900${length}${items}`;
 }
 
-/** A node with another digit in its middle. */
+/** A node with a changed digit in the middle. */
 function flipped(node: string): string {
   const at = node.length >> 1;
   return node.slice(0, at) + (node.charAt(at) === "0" ? "1" : "0") + node.slice(at + 1);

@@ -1,9 +1,9 @@
 import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
-import { rebuilt, refused } from "./refused.ts";
+import { rebuilt, rejected } from "./rejected.ts";
 import { SampleFile } from "./sampleFile.ts";
 import type { Vector } from "./vector.ts";
 
-/** Files, and records in files, that are no UTF-8, no JSON, or JSON with what the format never has. */
+/** Files, and records in files, that are not UTF-8, not JSON, or JSON with tokens that the format does not allow. */
 export function tamperedBytes(): Vector[] {
   const one = new SampleFile(1);
   const { text, root } = one;
@@ -24,7 +24,7 @@ export function tamperedBytes(): Vector[] {
   const recordWith = (from: string, to: string) => value(record.replace(from, () => to));
 
   return [
-    ...refused("file: FILE_NOT_UTF8", question, [
+    ...rejected("file: FILE_NOT_UTF8", question, [
       ["not-utf8", "the byte 0xff in a text", inText(0xff)],
       ["utf8-continuation", "a continuation byte without a beginning", inText(0x80)],
       ["utf8-overlong", "NUL in two bytes", inText(0xc0, 0x80)],
@@ -34,7 +34,7 @@ export function tamperedBytes(): Vector[] {
       ["utf8-cut", "the first byte of two, behind the end", bytes(text, [0xc3])],
       ["utf16", "UTF-16 with its byte-order mark", bytes([0xff, 0xfe], [...Buffer.from(text, "utf16le")])],
     ]),
-    ...refused("file: JSON_INVALID", question, [
+    ...rejected("file: JSON_INVALID", question, [
       ["empty", "no bytes", ""],
       ["white-space-only", "white space", " \n"],
       ["truncated-by-one", "the last brace is missing", text.slice(0, -1)],
@@ -58,7 +58,7 @@ export function tamperedBytes(): Vector[] {
       ["record-trailing-brace", "a record with a brace too many", value(`${record}}`)],
       ["record-and-record", "two records in one value", value(record + record)],
     ]),
-    ...refused("file: JSON_FORBIDDEN_TOKEN", question, [
+    ...rejected("file: JSON_FORBIDDEN_TOKEN", question, [
       ["byte-order-mark", "UTF-8 with a byte-order mark", bytes([0xef, 0xbb, 0xbf], text)],
       ["trailing-nul", "NUL behind the end", `${text}\0`],
       ["trailing-letter", "a letter behind the end", `${text}x`],
@@ -87,13 +87,13 @@ export function tamperedBytes(): Vector[] {
       ["record-trailing-nul", "a record with NUL behind its end", value(`${record}\0`)],
       ["record-lone-surrogate", "half a surrogate pair before a record", value(`\ud800${record}`)],
     ]),
-    ...refused("file: JSON_TOO_DEEP", question, [
+    ...rejected("file: JSON_TOO_DEEP", question, [
       ["deep-by-one", "an array where a node has a text", edited('"left":"data"', '"left":["data"]')],
       ["deep-arrays", "5,000 arrays inside each other", "[".repeat(5000) + "]".repeat(5000)],
       ["deep-objects", "1,000 objects inside each other", `${'{"merkle":'.repeat(1000)}0${"}".repeat(1000)}`],
       ["record-too-deep", "a record whose keyID is in an array", recordWith(`"${keyID}"`, `["${keyID}"]`)],
     ]),
-    ...refused("file: JSON_DUPLICATE_KEY", question, [
+    ...rejected("file: JSON_DUPLICATE_KEY", question, [
       ["twice-values", "values twice: the last is good", edited('"values":', '"values":[],"values":')],
       ["twice-lookup", "lookup twice: the first is good", `${text.slice(0, -1)},"lookup":{}}`],
       ["twice-lookup-same", "lookup twice, the same", `${text.slice(0, -1)},"lookup":{"${userID}":0}}`],

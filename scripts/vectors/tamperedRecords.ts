@@ -1,11 +1,11 @@
 import type { KeyRecord } from "keyroot/identity";
 import { decode, encode, P, type Point, pointsOfSmallOrder } from "../../fixtures/curve41417.ts";
 import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
-import { rebuilt, refused } from "./refused.ts";
+import { rebuilt, rejected } from "./rejected.ts";
 import { pointOf, recordOf, SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import type { Vector } from "./vector.ts";
 
-/** Good trees of records that are malformed or hold no usable key, and good files that do not answer the question. */
+/** Valid trees of records that are malformed or have no usable key, and valid files that do not match the query. */
 export function tamperedRecords(): Vector[] {
   const two = new SampleFile(2);
   const question = two.question();
@@ -18,7 +18,7 @@ export function tamperedRecords(): Vector[] {
   const value = (text: string) => rebuilt([text, other], userID);
   const fields = (fields: object) => value(JSON.stringify(fields));
   const changed = (change: { [field in keyof KeyRecord]?: unknown }) => fields({ ...record, ...change });
-  /** The user's record with these bytes for a key, and their key id. */
+  /** The user's record with these bytes as key, and the matching key id. */
   const key = (bytes: Uint8Array) => value(textOf(recordOf(userID, bytes)));
   const coordinates = (change: Partial<Point>) => key(encode({ ...point, ...change }));
   const prefix = (byte: number) => key(Buffer.from(publicKey.with(0, byte)));
@@ -26,13 +26,13 @@ export function tamperedRecords(): Vector[] {
     content: two.text,
     question: { ...question, expectedPublicKey: Buffer.from(bytes).toString("base64") },
   });
-  const asked = (userID: string) => ({ content: two.text, question: { ...question, userID } });
+  const withQuery = (userID: string) => ({ content: two.text, question: { ...question, userID } });
   const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64");
   const lastBitFlipped = (bytes: Uint8Array) => Buffer.from(bytes.with(-1, 1 ^ Number(bytes.at(-1))));
   const orders = [1, 2, 4, 4, 8, 8, 8, 8];
 
   return [
-    ...refused("file: RECORD_INVALID", question, [
+    ...rejected("file: RECORD_INVALID", question, [
       ["record-empty-object", "a record without fields", value("{}")],
       ["record-array", "a record that is an array", value(JSON.stringify([userID, pubKey, keyID]))],
       ["record-text", "a record that is a text", value('"record"')],
@@ -52,7 +52,7 @@ export function tamperedRecords(): Vector[] {
           ] as const,
       ),
     ]),
-    ...refused("file: USER_ID_INVALID", question, [
+    ...rejected("file: USER_ID_INVALID", question, [
       ["userid-upper-case", "in upper case", changed({ userID: userID.toUpperCase() })],
       ["userid-31", "31 characters", changed({ userID: userID.slice(1) })],
       ["userid-33", "33 characters", changed({ userID: `${userID}y` })],
@@ -66,7 +66,7 @@ export function tamperedRecords(): Vector[] {
       ["userid-empty", "an empty text", changed({ userID: "" })],
       ["userid-number", "a number", changed({ userID: 0 })],
     ]),
-    ...refused("file: BASE64_INVALID", question, [
+    ...rejected("file: BASE64_INVALID", question, [
       ["keyid-unpadded", "keyID without its padding", changed({ keyID: keyID.slice(0, -2) })],
       ["keyid-half-padded", "keyID with half of its padding", changed({ keyID: keyID.slice(0, -1) })],
       ["keyid-spare-bits", "keyID with spare bits that are not zero", changed({ keyID: spareBits(keyID) })],
@@ -78,7 +78,7 @@ export function tamperedRecords(): Vector[] {
       ["pubkey-spaces", "pubKey with four spaces before it", changed({ pubKey: `    ${pubKey}` })],
       ["pubkey-number", "pubKey is a number", changed({ pubKey: 0 })],
     ]),
-    ...refused("file: PUBLIC_KEY_LENGTH", question, [
+    ...rejected("file: PUBLIC_KEY_LENGTH", question, [
       ["pubkey-empty", "no bytes", key(Buffer.of())],
       ["pubkey-104-bytes", "a byte too few", key(publicKey.subarray(0, 104))],
       ["pubkey-106-bytes", "a byte too many", key(Buffer.from([...publicKey, 0]))],
@@ -90,33 +90,33 @@ export function tamperedRecords(): Vector[] {
       ["pubkey-bare", "X and Y without 0x04", key(publicKey.subarray(1))],
       ["pubkey-compressed", "0x02 and X", key(Buffer.from([2, ...publicKey.subarray(1, 53)]))],
     ]),
-    ...refused("file: KEY_ID_INVALID", question, [
+    ...rejected("file: KEY_ID_INVALID", question, [
       ["keyid-empty", "no bytes", changed({ keyID: "" })],
       ["keyid-15-bytes", "a byte too few", changed({ keyID: base64(sha256(publicKey).slice(0, 30)) })],
       ["keyid-whole-hash", "all 32 bytes of the hash", changed({ keyID: base64(sha256(publicKey)) })],
     ]),
-    ...refused("record: USER_NOT_IN_FILE", question, [
-      ["user-of-another-file", "a user who has no record here", asked(sampleUserID(50))],
+    ...rejected("record: USER_NOT_IN_FILE", question, [
+      ["user-of-another-file", "a user who has no record here", withQuery(sampleUserID(50))],
       [
         "user-nearly",
         "a user id that differs in its last letter",
-        asked(userID.replace(/.$/, (last) => (last === "y" ? "b" : "y"))),
+        withQuery(userID.replace(/.$/, (last) => (last === "y" ? "b" : "y"))),
       ],
     ]),
-    ...refused("record: PUBLIC_KEY_FORMAT", question, [
+    ...rejected("record: PUBLIC_KEY_FORMAT", question, [
       ["key-prefix-0", "the first byte is 0x00", prefix(0x00)],
       ["key-prefix-2", "the first byte is 0x02, as in a compressed point", prefix(0x02)],
       ["key-prefix-6", "the first byte is 0x06, as in a hybrid point", prefix(0x06)],
       ["key-x-not-reduced", "X has the modulus added to it", coordinates({ x: point.x + P })],
       ["key-y-not-reduced", "Y has the modulus added to it", coordinates({ y: point.y + P })],
     ]),
-    ...refused("record: PUBLIC_KEY_NOT_ON_CURVE", question, [
+    ...rejected("record: PUBLIC_KEY_NOT_ON_CURVE", question, [
       ["key-off-curve", "the last bit of Y is another", key(lastBitFlipped(publicKey))],
       ["key-zero", "X and Y are 0", coordinates({ x: 0n, y: 0n })],
       ["key-one", "X and Y are 1", coordinates({ x: 1n, y: 1n })],
       ["key-x-of-another", "X of another user's key", coordinates({ x: pointOf(7).x })],
     ]),
-    ...refused("record: PUBLIC_KEY_SMALL_ORDER", question, [
+    ...rejected("record: PUBLIC_KEY_SMALL_ORDER", question, [
       ...pointsOfSmallOrder().map(
         (point, i) =>
           [
@@ -126,7 +126,7 @@ export function tamperedRecords(): Vector[] {
           ] as const,
       ),
     ]),
-    ...refused("record: KEY_ID_MISMATCH", question, [
+    ...rejected("record: KEY_ID_MISMATCH", question, [
       ["keyid-of-another", "another key's id", changed({ keyID: sampleRecord(7).keyID })],
       [
         "keyid-bit",
@@ -137,7 +137,7 @@ export function tamperedRecords(): Vector[] {
       ["keyid-of-text", "the hash of the key's base64", changed({ keyID: base64(sha256(pubKey).slice(0, 32)) })],
       ["key-of-another", "another user's key under the user's keyID", changed({ pubKey: sampleRecord(7).pubKey })],
     ]),
-    ...refused("key: KEY_MISMATCH", question, [
+    ...rejected("key: KEY_MISMATCH", question, [
       ["expected-attackers", "the attacker's key was handed out", handedOut(encode(pointOf(99)))],
       [
         "expected-other-users",
@@ -153,12 +153,12 @@ export function tamperedRecords(): Vector[] {
   ];
 }
 
-/** The same 16 bytes in a spelling that no encoder gives: the last digit has bits that the bytes do not need. */
+/** The same 16 bytes in base64 that is not canonical: unused bits of the last digit are set. */
 function spareBits(base64: string): string {
   return base64.replace(/[AQgw](?===$)/, (digit) => String.fromCharCode(digit.charCodeAt(0) + 1));
 }
 
-/** RFC 4648, section 5. */
+/** Base64 with the URL alphabet (RFC 4648, section 5). */
 function urlAlphabet(base64: string): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_");
 }

@@ -1,11 +1,11 @@
-import { refused } from "./refused.ts";
+import { rejected } from "./rejected.ts";
 import { SampleFile, sampleRecord } from "./sampleFile.ts";
 import type { Vector } from "./vector.ts";
 
 /** Names that objects inherit in JavaScript. */
 const INHERITED = ["__proto__", "constructor", "toString"];
 
-/** Files that are JSON, but have not the three parts, the keys or the lookup that a file has. */
+/** Files that are JSON, but lack the three parts, the keys or the lookup of a file. */
 export function tamperedShapes(): Vector[] {
   const file = new SampleFile(2);
   const { root, values } = file;
@@ -16,7 +16,7 @@ export function tamperedShapes(): Vector[] {
   const index = (token: string) => file.edited(`"${userID}":0`, `"${userID}":${token}`);
 
   return [
-    ...refused("file: FILE_SHAPE", question, [
+    ...rejected("file: FILE_SHAPE", question, [
       ["file-array", "an array", "[]"],
       ["file-string", "a text", '"merkle"'],
       ["file-number", "a number", "0"],
@@ -33,7 +33,7 @@ export function tamperedShapes(): Vector[] {
       ["value-number", "a value is a number", file.withPart("values", [values[0], 1])],
       ["value-object", "a value is a record, not its text", file.withPart("values", [file.record(0), values[1]])],
     ]),
-    ...refused("file: FILE_UNKNOWN_KEY", question, [
+    ...rejected("file: FILE_UNKNOWN_KEY", question, [
       ["key-in-file", "a fourth key", file.withPart("proof", [])],
       ["key-empty", "an empty key", file.withPart("", 0)],
       ["key-in-merkle", "a key of merkle that is no hash", file.withKey("version", 1)],
@@ -51,7 +51,7 @@ export function tamperedShapes(): Vector[] {
         [`${key}-in-lookup`, `${key} as a user`, file.edited('"lookup":{', `"lookup":{"${key}":0,`)],
       ]),
     ]),
-    ...refused("file: HASH_NOT_LOWERCASE", question, [
+    ...rejected("file: HASH_NOT_LOWERCASE", question, [
       [
         "upper-case-key",
         "a node under its hash in upper case",
@@ -64,14 +64,14 @@ export function tamperedShapes(): Vector[] {
       ["upper-case-right", "a right hash in upper case", file.withNode(root, { right: otherLeaf.toUpperCase() })],
       ["upper-case-parent", "a parent in upper case", file.withNode(otherLeaf, { parent: root.toUpperCase() })],
     ]),
-    ...refused("file: FILE_HASH_ALGORITHM", question, [
+    ...rejected("file: FILE_HASH_ALGORITHM", question, [
       ["hashalgo-missing", "no hashalgo", file.withKey("hashalgo")],
       ["hashalgo-upper-case", "hashalgo is SHA256", file.withKey("hashalgo", "SHA256")],
       ["hashalgo-hyphen", "hashalgo is sha-256", file.withKey("hashalgo", "sha-256")],
       ["hashalgo-weak", "hashalgo is md5", file.withKey("hashalgo", "md5")],
       ["hashalgo-number", "hashalgo is a number", file.withKey("hashalgo", 256)],
     ]),
-    ...refused("file: LOOKUP_MISMATCH", question, [
+    ...rejected("file: LOOKUP_MISMATCH", question, [
       ["lookup-redirected", "the user's index is another user's record", index("1")],
       ["lookup-swapped", "two users have each other's index", file.withLookup({ [userID]: 1, [other.userID]: 0 })],
       ["lookup-redirected-other", "another user's index is the user's record", file.withLookup({ [other.userID]: 0 })],

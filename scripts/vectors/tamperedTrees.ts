@@ -1,9 +1,9 @@
 import { sha256 } from "../../fixtures/samples.ts";
-import { rebuilt, refused } from "./refused.ts";
+import { rebuilt, rejected } from "./rejected.ts";
 import { SampleFile, sampleRecord, textOf } from "./sampleFile.ts";
 import { plainText, type Vector } from "./vector.ts";
 
-/** Files of which the values, their tree or its root are not what they should be. */
+/** Files with wrong values, a wrong tree or a wrong root. */
 export function tamperedTrees(): Vector[] {
   // Three users: the last leaf is paired with itself.
   const file = new SampleFile(3);
@@ -19,14 +19,14 @@ export function tamperedTrees(): Vector[] {
   const strayLeaf = { type: "leaf", level: 0, left: "data", right: "data", parent: pair };
 
   return [
-    ...refused("file: TREE_EMPTY", question, [
+    ...rejected("file: TREE_EMPTY", question, [
       [
         "no-values",
         "a tree of nothing",
         JSON.stringify({ merkle: { root, hashalgo: "sha256", leaves: 0, levels: 0 }, values: [], lookup: {} }),
       ],
     ]),
-    ...refused("file: VALUE_LOOKS_LIKE_NODE", question, [
+    ...rejected("file: VALUE_LOOKS_LIKE_NODE", question, [
       [
         "values-are-nodes",
         "pairs of leaves for values, which leave the root as it is",
@@ -35,7 +35,7 @@ export function tamperedTrees(): Vector[] {
       ["value-is-node", "a pair of leaves beside the records", rebuilt([...values, leaf + otherLeaf], userID)],
       ["value-is-digits", "128 decimal digits, a number to JSON", rebuilt([...values, "1".repeat(128)], userID)],
     ]),
-    ...refused("file: DUPLICATE_VALUE", question, [
+    ...rejected("file: DUPLICATE_VALUE", question, [
       [
         "last-value-twice",
         "three values and their last once more, which leaves the root as it is (CVE-2012-2459)",
@@ -49,7 +49,7 @@ export function tamperedTrees(): Vector[] {
       ["first-value-twice", "a value once more at the end", rebuilt([...values, ...values.slice(0, 1)], userID)],
       ["values-identical", "one value twice", rebuilt([...values.slice(0, 1), ...values.slice(0, 1)], userID)],
     ]),
-    ...refused("file: DUPLICATE_USER", question, [
+    ...rejected("file: DUPLICATE_USER", question, [
       ["two-records", "two records of one user, with two keys", rebuilt([...values, forgedRecord], userID)],
       [
         "two-records-other-user",
@@ -58,7 +58,7 @@ export function tamperedTrees(): Vector[] {
       ],
       ["two-spellings", "a user's record in two spellings", rebuilt([...values, `${String(values[0])} `], userID)],
     ]),
-    ...refused("tree: ROOT_MISMATCH", question, [
+    ...rejected("tree: ROOT_MISMATCH", question, [
       ["other-root", "a good file under another root", { content: text, question: { userID, root: two.root } }],
       ["other-file", "another good file", two.text],
       ["record-swapped", "the user's record has the attacker's key", file.withValues(forgedValues)],
@@ -84,7 +84,7 @@ export function tamperedTrees(): Vector[] {
       ["value-added", "a user is added", file.withValues([...values, textOf(attacker)])],
       ["value-left-out", "another user is left out", file.withValues(values.slice(0, 2))],
     ]),
-    ...refused("tree: TREE_MISMATCH", question, [
+    ...rejected("tree: TREE_MISMATCH", question, [
       ["root-missing", "no merkle.root", file.withKey("root")],
       ["root-other", "merkle.root is another hash", file.withKey("root", pair)],
       ["root-number", "merkle.root is a number", file.withKey("root", 0)],

@@ -8,16 +8,16 @@ import { verifyFile } from "keyroot/verifier";
 import { plainFile } from "../../fixtures/plainFile.ts";
 import { sha256 } from "../../fixtures/samples.ts";
 
-/** A question to a verifier and the one right answer; test/vectors/README.md explains every field. */
-export interface Vector<Asked = Question> {
+/** A query to a verifier and the correct verdict. test/vectors/README.md explains every field. */
+export interface Vector<Query = Question> {
   name: string;
   about: string;
-  question: Asked;
+  question: Query;
   input: Input;
   verdict: Verdict;
 }
 
-/** What a file or a proof is asked. */
+/** The query about a file or a proof. */
 export interface Question {
   userID: string;
   root: string;
@@ -25,7 +25,7 @@ export interface Question {
   expectedPublicKey?: string;
 }
 
-/** What a bundle is asked. */
+/** The query about a bundle. */
 export interface BundleQuery {
   userID: string;
   chainId: number;
@@ -37,12 +37,12 @@ export interface BundleQuery {
   expectedPublicKey?: string;
 }
 
-/** Exact bytes: as text, in base64 where they are no UTF-8, or as the file that follows from these values. */
+/** The exact bytes: as text, in base64 if they are not UTF-8, or as the values of a file. */
 export type Input = { text: string } | { base64: string } | { values: string[]; sha256: string };
 
 export type Verdict = { verified: Verified } | { step: VerificationStep; code: ErrorCode };
 
-/** What was verified: by a file, where the record stands in `values`; by a bundle, under which root, as of which block. */
+/** The result of a verification. A file also gives the index in `values`, a bundle the root and the block. */
 export interface Verified {
   index?: number;
   record: KeyRecord;
@@ -50,16 +50,16 @@ export interface Verified {
   block?: { number: number; timestamp: number };
 }
 
-/** What one file of test/vectors holds. */
+/** The content of a file in test/vectors. */
 export type VectorSet = { format: "keyroot-vectors-v1"; about: string } & (
   { kind: "merkle-file" | "proof"; vectors: Vector[] } | { kind: "bundle"; vectors: Vector<BundleQuery>[] }
 );
 
-/** A vector without its verdict, and what it is of. */
+/** A vector without its verdict, with the kind of its document. */
 export type Case = Pick<Vector, "input"> &
   ({ kind: "merkle-file" | "proof"; question: Question } | { kind: "bundle"; question: BundleQuery });
 
-/** The cases of a set, with what is said of them. */
+/** The cases of a set, with their names and verdicts. */
 export function casesOf(set: VectorSet): (Case & Pick<Vector, "name" | "verdict">)[] {
   return set.kind === "bundle"
     ? set.vectors.map((vector) => ({ ...vector, kind: set.kind }))
@@ -76,11 +76,11 @@ export function toBytes(input: Input): Uint8Array {
   if ("text" in input) return Buffer.from(input.text);
   if ("base64" in input) return Buffer.from(input.base64, "base64");
   const text = plainText(input.values);
-  if (sha256(text) !== input.sha256) throw new Error("The values give another file than they did.");
+  if (sha256(text) !== input.sha256) throw new Error("The file of these values has changed.");
   return Buffer.from(text);
 }
 
-/** The text of the file that follows from these values, be they records or not, as we write files. */
+/** The text of the file of these values, which do not have to be records, as the library writes it. */
 export function plainText(values: readonly string[]): string {
   const lookup = Object.fromEntries(values.map((value, i) => [userOf(value), i]));
   return JSON.stringify({ merkle: plainFile(values).merkle, values, lookup });
@@ -95,14 +95,14 @@ function userOf(value: string): string {
   }
 }
 
-/** A set's text, in plain ASCII. */
+/** The text of a set, in plain ASCII. */
 export function serializeVectorSet(set: VectorSet): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(set, null, 2).replace(/[^\n\x20-\x7e]/g, escape)}\n`;
 }
 
-/** The library's verdict. Whatever it throws beside a `VerificationError` is a defect, and thrown on. */
-export async function judge(vector: Case): Promise<Verdict> {
+/** The library's verdict. Any error except a `VerificationError` is a bug, and is thrown. */
+export async function verdictOf(vector: Case): Promise<Verdict> {
   try {
     return { verified: await verify(vector) };
   } catch (error) {
@@ -117,16 +117,16 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
   const expectedPublicKey = key === undefined ? undefined : base64ToBytes(key);
   switch (kind) {
     case "merkle-file": {
-      const asked = { userID: question.userID, chainId: 1, contract: `0x${"00".repeat(20)}`, expectedPublicKey };
-      const { index, record } = verifyFile(asked, question.root, bytes);
+      const query = { userID: question.userID, chainId: 1, contract: `0x${"00".repeat(20)}`, expectedPublicKey };
+      const { index, record } = verifyFile(query, question.root, bytes);
       return { index, record };
     }
     case "proof": {
       return { record: verifyProof(bytes, { ...question, expectedPublicKey }).record };
     }
     case "bundle": {
-      const { blockHash, ...asked } = question;
-      const { record, root, evidence } = await verifyBundle(bytes, { ...asked, expectedPublicKey }, { blockHash });
+      const { blockHash, ...query } = question;
+      const { record, root, evidence } = await verifyBundle(bytes, { ...query, expectedPublicKey }, { blockHash });
       const { number = NaN, timestamp = NaN } = evidence.block ?? {};
       return { record, root, block: { number, timestamp } };
     }

@@ -16,7 +16,7 @@ const [proofSchema, bundleSchema] = ["proof", "bundle"].map((name) => {
   return ajv.addSchema(JSON.parse(schema) as object).getSchema(`urn:keyroot:${name}-v1`);
 }) as [ValidateFunction, ValidateFunction];
 
-describe("the published schemas", () => {
+describe("published JSON schemas", () => {
   const file = makeMerkleFile(sampleRecords(33));
   const { root } = file.tree;
   const [mine] = file.records as [KeyRecord];
@@ -24,8 +24,8 @@ describe("the published schemas", () => {
   const proof = makeProof(file, userID);
   const { bundle, blockHash } = plainBundle(proof);
 
-  /** Every way to leave a key out, to add one, and to put something else in a value's place. */
-  function* misshapen(value: unknown): Generator {
+  /** All variants of a value with a key removed or added, or with a value replaced. */
+  function* malformed(value: unknown): Generator {
     if (typeof value !== "object" || value === null) {
       for (const other of [null, true, -1, 1.5, "", "0X12", " ", [], {}]) yield other;
       if (typeof value === "string") {
@@ -34,13 +34,13 @@ describe("the published schemas", () => {
     } else if (Array.isArray(value)) {
       yield* [{}, "", new Array(66).fill(value[0])];
       for (const [i, item] of (value as unknown[]).entries()) {
-        for (const other of misshapen(item)) yield value.with(i, other);
+        for (const other of malformed(item)) yield value.with(i, other);
       }
     } else {
       yield* [[], null, { ...value, more: 0 }];
       for (const [key, part] of Object.entries(value)) {
         yield Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
-        for (const other of misshapen(part)) yield { ...value, [key]: other };
+        for (const other of malformed(part)) yield { ...value, [key]: other };
       }
     }
   }
@@ -53,7 +53,7 @@ describe("the published schemas", () => {
     }
   };
 
-  it("take what is made", () => {
+  it("accept the proofs and bundles that the library makes", () => {
     for (const count of [1, 2, 33]) {
       const file = makeMerkleFile(sampleRecords(count));
       for (const { userID } of file.records) {
@@ -65,24 +65,24 @@ describe("the published schemas", () => {
     }
   });
 
-  it("refuse a proof of another form, as the verifier does", () => {
+  it("reject the malformed proofs that the verifier rejects", () => {
     let count = 0;
-    for (const other of misshapen(proof)) {
-      const isRead = accepts(() => parseProof(other));
-      expect(isRead && !proofSchema(other), JSON.stringify(other)).to.be.false;
-      if (!isRead) count++;
+    for (const other of malformed(proof)) {
+      const isParsed = accepts(() => parseProof(other));
+      expect(isParsed && !proofSchema(other), JSON.stringify(other)).to.be.false;
+      if (!isParsed) count++;
     }
     expect(count).to.be.above(100);
   });
 
-  it("refuse a bundle of another form, as the verifier does", () => {
+  it("reject the malformed bundles that the verifier rejects", () => {
     let count = 0;
-    for (const other of misshapen(bundle)) {
-      const isRead = accepts(() => parseBundle(other));
-      if (!isRead) count++;
-      if (isRead === bundleSchema(other)) continue;
-      // The form of a record, and of a header's fields, is told by others.
-      expect(isRead, JSON.stringify(other)).to.equal((other as typeof bundle).proof.value === proof.value);
+    for (const other of malformed(bundle)) {
+      const isParsed = accepts(() => parseBundle(other));
+      if (!isParsed) count++;
+      if (isParsed === bundleSchema(other)) continue;
+      // The schema does not describe the record; `hashHeader` checks the header's fields.
+      expect(isParsed, JSON.stringify(other)).to.equal((other as typeof bundle).proof.value === proof.value);
     }
     expect(count).to.be.above(400);
   });
@@ -97,7 +97,7 @@ describe("the published schemas", () => {
     }
   };
 
-  it("take every proof that verifies", () => {
+  it("accept every proof that verifies", () => {
     fc.assert(
       fc.property(anyChanges(JSON.stringify(proof)), (changes) => {
         const other = change(proof, changes);
@@ -106,12 +106,12 @@ describe("the published schemas", () => {
     );
   });
 
-  it("take every bundle that verifies", async () => {
+  it("accept every bundle that verifies", async () => {
     await fc.assert(
       fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
         const other = change(bundle, changes);
-        const judged = verifyBundle(other, { userID, chainId: 1, contract: CONTRACT }, { blockHash });
-        if (await judged.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
+        const verified = verifyBundle(other, { userID, chainId: 1, contract: CONTRACT }, { blockHash });
+        if (await verified.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
       }),
     );
   });

@@ -4,8 +4,8 @@ import { randomInt } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { makeVectors, VECTORS } from "../../scripts/makeVectors.ts";
-import { judgeMutants } from "../../scripts/mutateFiles.ts";
-import { casesOf, judge, type VectorSet } from "../../scripts/vectors/vector.ts";
+import { compareOnMutants } from "../../scripts/mutateFiles.ts";
+import { casesOf, verdictOf, type VectorSet } from "../../scripts/vectors/vector.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier.mjs", import.meta.url));
 
@@ -21,7 +21,7 @@ describe("test vectors", () => {
     sets = texts.map((text) => JSON.parse(text) as VectorSet);
   });
 
-  it("are, byte for byte, what scripts/makeVectors.ts writes", async () => {
+  it("are byte for byte what scripts/makeVectors.ts writes", async () => {
     const names = (await readdir(VECTORS)).filter((name) => name.endsWith(".json"));
     expect(names).to.have.members([...made.keys()]);
     for (const [name, text] of made) {
@@ -29,15 +29,15 @@ describe("test vectors", () => {
     }
   });
 
-  it("have a name each, and stay small", () => {
+  it("have unique names and small files", () => {
     const names = sets.flatMap(({ vectors }) => vectors.map(({ name }) => name));
     expect(new Set(names)).to.have.property("size", names.length);
     for (const text of made.values()) expect(text.length).to.be.lessThan(400_000);
   });
 
-  it("are judged by the library as they say", async () => {
+  it("have the verdicts of the library", async () => {
     for (const { name, verdict, ...vector } of sets.flatMap(casesOf)) {
-      expect(await judge(vector), name).to.deep.equal(verdict);
+      expect(await verdictOf(vector), name).to.deep.equal(verdict);
     }
   });
 
@@ -48,7 +48,7 @@ describe("test vectors", () => {
       expect(status).to.equal(0);
     });
 
-    it("disagrees with wrong verdicts, and with exit code 1", () => {
+    it("disagrees with wrong verdicts, with exit code 1", () => {
       const [set] = sets;
       const wrong = set?.vectors.map((vector) => ({ ...vector, verdict: { step: "file", code: "FILE_SHAPE" } }));
       const { stdout, status } = secondVerifier(["-"], JSON.stringify({ ...set, vectors: wrong }));
@@ -56,25 +56,25 @@ describe("test vectors", () => {
       expect(status).to.equal(1);
     });
 
-    it("takes no vectors at all, or such as it does not know, for no agreement", () => {
+    it("fails for an empty set, and for a set of an unknown format", () => {
       expect(secondVerifier([])).to.include({ status: 1 });
       expect(secondVerifier(["-"], JSON.stringify({ ...sets[0], format: "keyroot-vectors-v2" }))).to.include({
         status: 1,
       });
     });
 
-    it("shares no code with the library, and needs of packages only ethers", async () => {
+    it("imports only Node's modules and ethers", async () => {
       const imports = (await readFile(SECOND_VERIFIER, "utf8")).matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });
-  });
 
-  it("agree on 2,000 random changes of good files, proofs and bundles, and verify nothing false", async function () {
-    this.timeout(60_000);
-    const seed = randomInt(2 ** 31);
-    const { accepted, refused, findings } = await judgeMutants(2000, seed);
-    expect(findings, `seed ${seed}`).to.deep.equal([]);
-    expect(accepted).to.be.greaterThan(50);
-    expect(refused).to.be.greaterThan(1000);
+    it("agrees with the library on 2,000 random changes of valid files, proofs and bundles", async function () {
+      this.timeout(60_000);
+      const seed = randomInt(2 ** 31);
+      const { accepted, rejected, findings } = await compareOnMutants(2000, seed);
+      expect(findings, `seed ${seed}`).to.deep.equal([]);
+      expect(accepted).to.be.greaterThan(50);
+      expect(rejected).to.be.greaterThan(1000);
+    });
   });
 });

@@ -4,7 +4,7 @@ import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../../../package
 import { refusalOf } from "../../support/refusalOf.ts";
 
 describe("base64", () => {
-  it("knows the vectors of RFC 4648, section 10", () => {
+  it("matches the test vectors of RFC 4648, section 10", () => {
     const vectors = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
     for (const [length, text] of vectors.entries()) {
       expect(bytesToBase64(Buffer.from("foobar".slice(0, length)))).to.equal(text);
@@ -13,7 +13,7 @@ describe("base64", () => {
     }
   });
 
-  it("goes there and back for any bytes, as Node does", () => {
+  it("encodes and decodes any bytes as Node does", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = bytesToBase64(bytes);
@@ -24,7 +24,7 @@ describe("base64", () => {
     );
   });
 
-  it("takes one spelling of the same bytes only", () => {
+  it("accepts only the canonical encoding of bytes", () => {
     const anyText = fc.string({ unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ ")), maxLength: 12 });
     fc.assert(
       fc.property(anyText, (text) => {
@@ -36,7 +36,7 @@ describe("base64", () => {
     );
   });
 
-  it("refuses missing padding, spare bits, spaces, the alphabet for URLs, and what is no text", () => {
+  it("rejects missing padding, non-zero unused bits, spaces, the URL alphabet, and values that are not strings", () => {
     const texts = [
       "Zg",
       "Zg=",
@@ -57,7 +57,7 @@ describe("base64", () => {
     }
   });
 
-  it("judges texts of many millions of characters", () => {
+  it("handles texts of many million characters", () => {
     const text = "A".repeat(20_000_000);
     expect(base64ByteLength(text)).to.equal(15_000_000);
     expect(refusalOf(() => base64ByteLength(`${text}AAA*`))).to.equal("BASE64_INVALID");

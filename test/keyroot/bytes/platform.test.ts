@@ -2,15 +2,16 @@ import { bytesToHex as portableBytesToHex } from "@noble/hashes/utils.js";
 import { base64 as portableBase64 } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
-import { base64, bytesToHex } from "../../../packages/keyroot/src/bytes/platform.ts";
+import { base64, bytesToHex, portableSha256Hex, sha256Hex } from "../../../packages/keyroot/src/bytes/platform.ts";
+import { sha256 } from "../../../fixtures/samples.ts";
 
-/** Bytes as they come: also a part of a larger buffer, and Node's own kind. */
+/** Any bytes: in an array of their own, in a part of a larger one, or in a Buffer. */
 const anyBytes = fc
   .tuple(fc.uint8Array({ maxLength: 200 }), fc.nat(10), fc.boolean())
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));
 
-describe("platform", () => {
-  it("spells bytes in hex and base64 as the portable functions do, and reads base64 as they do", () => {
+describe("platform functions", () => {
+  it("encode hex and base64, and decode base64, as the portable functions do", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         expect(bytesToHex(bytes)).to.equal(portableBytesToHex(bytes));
@@ -19,6 +20,16 @@ describe("platform", () => {
         expect(base64.decode(text)).to.deep.equal(portableBase64.decode(text)).and.deep.equal(Uint8Array.from(bytes));
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it("compute SHA-256 as the portable function and Node's streaming hash do", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(sha256Hex(text)).to.equal(sha256(text)).and.equal(portableSha256Hex(text));
+        const bytes = new TextEncoder().encode(text);
+        expect(sha256Hex(bytes)).to.equal(sha256(bytes)).and.equal(portableSha256Hex(bytes));
+      }),
     );
   });
 });

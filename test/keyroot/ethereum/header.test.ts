@@ -11,7 +11,7 @@ const ZERO = "0".repeat(64);
 const NO_UNCLES = "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347";
 const EMPTY_TRIE = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
 
-/** The first two blocks of Ethereum's mainnet. */
+/** The first two blocks of Ethereum mainnet. */
 const MAINNET: [hash: string, header: HeaderJson][] = [
   [
     "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3",
@@ -55,17 +55,17 @@ const MAINNET: [hash: string, header: HeaderJson][] = [
   ],
 ];
 
-/** How many fields the header of a fork has. */
+/** The number of header fields in each fork. */
 const HARDHAT_FORKS = { berlin: 15, london: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21, amsterdam: 23 };
 const ANVIL_FORKS = { berlin: 15, london: 16, paris: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21 };
 
-describe("header", () => {
+describe("block header", () => {
   const [[, genesis]] = MAINNET as [(typeof MAINNET)[0]];
   const closing = closedAfterEach();
 
   describe("hashHeader", () => {
     for (const [hash, header] of MAINNET) {
-      it(`computes the hash of mainnet's block ${Number(header["number"])}`, () => {
+      it(`computes the hash of the mainnet block ${Number(header["number"])}`, () => {
         const { number, timestamp, stateRoot } = header;
         expect(hashHeader(header)).to.deep.equal({
           hash,
@@ -77,20 +77,20 @@ describe("header", () => {
     }
 
     for (const [hardfork, fields] of Object.entries(HARDHAT_FORKS)) {
-      it(`computes the hash of a block of ${hardfork}, on Hardhat's chain`, async () => {
+      it(`computes the hash of a ${hardfork} block of Hardhat`, async () => {
         const connection = closing(await hre.network.create({ network: "default", override: { hardfork } }));
         const call = (method: string, params: unknown[] = []) => connection.provider.request({ method, params });
         await call("hardhat_mine", ["0x2"]);
-        expectItsHash(await call("eth_getBlockByNumber", ["latest", false]), fields);
+        expectSameHash(await call("eth_getBlockByNumber", ["latest", false]), fields);
       });
     }
 
     describeOnAnvil("hashHeader", () => {
       for (const [hardfork, fields] of Object.entries(ANVIL_FORKS)) {
-        it(`computes the hash of a block of ${hardfork}`, async () => {
+        it(`computes the hash of a ${hardfork} block`, async () => {
           const { url } = closing(await startAnvil("--hardfork", hardfork));
           await rpc(url, "anvil_mine", ["0x2"]);
-          expectItsHash(await rpc(url, "eth_getBlockByNumber", ["latest", false]), fields);
+          expectSameHash(await rpc(url, "eth_getBlockByNumber", ["latest", false]), fields);
         });
       }
     });
@@ -107,7 +107,7 @@ describe("header", () => {
       );
     });
 
-    it("takes hex in any case, quantities with zeros in front, and fields in any order", () => {
+    it("accepts hex in upper and lower case, quantities with leading zeros, and fields in any order", () => {
       const upper = Object.entries(genesis).map(
         ([name, hex]) => [name, hex.toUpperCase().replace("0X", "0x")] as const,
       );
@@ -115,38 +115,41 @@ describe("header", () => {
       expect(hashHeader(header)).to.deep.equal(hashHeader(genesis));
     });
 
-    const refused: [string, unknown][] = [
-      ["what is no object", null],
-      ["a list", [genesis]],
+    const rejected: [string, unknown][] = [
+      ["a value that is not an object", null],
+      ["an array", [genesis]],
       ["a header without fields", {}],
       ["an unknown field", { ...genesis, verkleRoot: `0x${ZERO}` }],
-      ["a field that every object inherits", { ...genesis, ["__proto__" as string]: "0x" }],
-      ["fields of a later fork without those of the forks between", { ...genesis, withdrawalsRoot: EMPTY_TRIE }],
-      ["a list for a field", { ...genesis, number: ["0x0"] }],
-      ["an object for a field", { ...genesis, stateRoot: { toString: 1, valueOf: 1 } }],
-      ["null for a field", { ...genesis, baseFeePerGas: null }],
-      ["a number for a quantity", { ...genesis, number: 0 }],
+      ["a field with an inherited name", { ...genesis, ["__proto__" as string]: "0x" }],
+      [
+        "a field of a later fork without the fields of the forks before it",
+        { ...genesis, withdrawalsRoot: EMPTY_TRIE },
+      ],
+      ["an array as a field", { ...genesis, number: ["0x0"] }],
+      ["an object as a field", { ...genesis, stateRoot: { toString: 1, valueOf: 1 } }],
+      ["null as a field", { ...genesis, baseFeePerGas: null }],
+      ["a number as a quantity", { ...genesis, number: 0 }],
       ["a quantity without digits", { ...genesis, number: "0x" }],
       ["a quantity of more than 256 bits", { ...genesis, difficulty: `0x1${ZERO}` }],
       ["a block number beyond 2^53", { ...genesis, number: "0x20000000000000" }],
       ["a timestamp beyond 2^53", { ...genesis, timestamp: "0x20000000000000" }],
       ["a root of 31 bytes", { ...genesis, stateRoot: EMPTY_TRIE.slice(0, -2) }],
       ["a root of 33 bytes", { ...genesis, stateRoot: `${EMPTY_TRIE}00` }],
-      ["half a byte", { ...genesis, extraData: "0x1" }],
+      ["an odd number of hex digits", { ...genesis, extraData: "0x1" }],
       ["hex without 0x", { ...genesis, extraData: "11" }],
-      ["a line's end", { ...genesis, nonce: "0x0000000000000042\n" }],
-      ["very much extra data", { ...genesis, extraData: `0x${"00".repeat(1025)}` }],
+      ["a line break", { ...genesis, nonce: "0x0000000000000042\n" }],
+      ["more than 1024 bytes of extra data", { ...genesis, extraData: `0x${"00".repeat(1025)}` }],
       ...Object.keys(genesis).map((name): [string, unknown] => [`a header without ${name}`, without(genesis, name)]),
     ];
-    for (const [what, header] of refused) {
-      it(`refuses ${what}`, () => {
+    for (const [what, header] of rejected) {
+      it(`rejects ${what}`, () => {
         expect(() => hashHeader(header))
           .to.throw(VerificationError)
           .and.include({ step: "anchor", code: "HEADER_INVALID" });
       });
     }
 
-    it("gives another hash as soon as one digit of one field is another", () => {
+    it("computes another hash when one digit of any field changes", () => {
       const { hash } = hashHeader(genesis);
       for (const [name, hex] of Object.entries(genesis)) {
         const changed = hex.slice(0, -1) + (hex.endsWith("1") ? "2" : "1");
@@ -156,12 +159,12 @@ describe("header", () => {
   });
 
   describe("extractHeader", () => {
-    it("leaves out what is not the header's, and fields that a fork does not have yet", () => {
+    it("returns only the fields of the header, without those that the fork does not have", () => {
       const block = { hash: `0x${ZERO}`, size: "0x1", uncles: [], totalDifficulty: "0x1", baseFeePerGas: null };
       expect(extractHeader({ ...block, ...genesis })).to.deep.equal(genesis);
     });
 
-    it("refuses what is no block", () => {
+    it("rejects values that are not a block", () => {
       for (const answer of [undefined, "0x", [genesis], 1]) {
         expect(() => extractHeader(answer))
           .to.throw(VerificationError)
@@ -171,8 +174,8 @@ describe("header", () => {
   });
 });
 
-/** Computes an answered block's hash, which the chain has computed, too. */
-function expectItsHash(answer: unknown, fields: number): void {
+/** Checks that the computed hash of a block is the hash that the chain reports. */
+function expectSameHash(answer: unknown, fields: number): void {
   const { hash, number, timestamp, stateRoot } = answer as HeaderJson;
   const header = extractHeader(answer);
   expect(Object.keys(header)).to.have.lengthOf(fields);
@@ -184,7 +187,7 @@ function without(header: HeaderJson, name: string): HeaderJson {
   return Object.fromEntries(Object.entries(header).filter(([key]) => key !== name));
 }
 
-/** A number's bytes without zeros in front; none for zero. */
+/** The bytes of a number without leading zeros: none for zero. */
 function trimmed(hex: string): string {
   const digits = BigInt(hex).toString(16);
   return hex === "0x0" ? "0x" : `0x${digits.padStart(digits.length + (digits.length % 2), "0")}`;

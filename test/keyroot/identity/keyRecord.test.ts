@@ -21,13 +21,13 @@ describe("key record", () => {
   const text = serializeKeyRecord(record);
 
   describe("makeKeyRecord", () => {
-    it("holds the user, the key and the key's id", () => {
+    it("contains the user, the key and the key's id", () => {
       const keyID = Buffer.from(sha256(publicKey).slice(0, 32), "hex").toString("base64");
       const pubKey = Buffer.from(publicKey).toString("base64");
       expect(makeKeyRecord(userID, publicKey)).to.deep.equal({ userID, pubKey, keyID });
     });
 
-    it("refuses a bad user id and a bad key", () => {
+    it("rejects an invalid user id and an invalid key", () => {
       expect(refusalOf(() => makeKeyRecord("bob", publicKey))).to.equal("USER_ID_INVALID");
       expect(refusalOf(() => makeKeyRecord(userID, publicKey.subarray(1)))).to.equal("PUBLIC_KEY_LENGTH");
       expect(refusalOf(() => makeKeyRecord(userID, encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
@@ -35,19 +35,36 @@ describe("key record", () => {
   });
 
   describe("serializeKeyRecord", () => {
-    it("writes the three fields in their order, without spaces", () => {
+    it("writes the three fields in a fixed order, without spaces", () => {
       expect(text).to.equal(`{"userID":"${userID}","pubKey":"${pubKey}","keyID":"${keyID}"}`);
       expect(serializeKeyRecord({ keyID, pubKey, userID })).to.equal(text);
     });
 
-    it("is undone by parseKeyRecord", () => {
+    it("is the inverse of parseKeyRecord", () => {
       const made = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
       expect(parseKeyRecord(serializeKeyRecord(made))).to.deep.equal(made);
     });
   });
 
+  describe("functions called from plain JavaScript", () => {
+    it("reject arguments of the wrong type with an ArgumentError", () => {
+      for (const value of [undefined, null, 7, "text", [], new Map()]) {
+        expect(refusalOf(() => serializeKeyRecord(value as unknown as KeyRecord))).to.equal("RECORD_INVALID");
+        expect(refusalOf(() => checkKeyRecord(value as unknown as KeyRecord))).to.be.oneOf([
+          "RECORD_INVALID",
+          "BASE64_INVALID",
+        ]);
+        expect(refusalOf(() => makeKeyRecord(value as string, publicKey))).to.equal("USER_ID_INVALID");
+        expect(refusalOf(() => makeKeyRecord(userID, value as unknown as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
+      }
+      for (const value of [undefined, null, 7, [], {}]) {
+        expect(refusalOf(() => parseKeyRecord(value as string))).to.equal("JSON_INVALID");
+      }
+    });
+  });
+
   describe("parseKeyRecord", () => {
-    it("takes any order and spacing", () => {
+    it("accepts any order and spacing", () => {
       const fields = fc.shuffledSubarray(["userID", "pubKey", "keyID"], { minLength: 3 });
       fc.assert(
         fc.property(fields, fc.constantFrom("", " ", "\t", "\r\n  "), (keys, space) => {
@@ -57,11 +74,11 @@ describe("key record", () => {
       );
     });
 
-    it("takes characters that are written as escapes", () => {
+    it("accepts escaped characters", () => {
       expect(parseKeyRecord(text.replace("userID", "\\u0075serID"))).to.deep.equal(record);
     });
 
-    it("refuses a missing, a further and another field", () => {
+    it("rejects missing, additional and different fields", () => {
       const wrong = [
         ...["{}", "[]", '"text"', "7", JSON.stringify([userID, pubKey, keyID])],
         JSON.stringify({ userID, pubKey }),
@@ -78,7 +95,7 @@ describe("key record", () => {
         ).to.equal("RECORD_INVALID");
     });
 
-    it("refuses a field that is written twice", () => {
+    it("rejects a repeated field", () => {
       const twice = text.replace("}", `,"userID":"${other.userID}"}`);
       expect(refusalOf(() => parseKeyRecord(twice))).to.equal("JSON_DUPLICATE_KEY");
       expect(refusalOf(() => parseKeyRecord(twice.replace(',"userID', ',"\\u0075serID')))).to.equal(
@@ -86,19 +103,19 @@ describe("key record", () => {
       );
     });
 
-    it("refuses objects in it", () => {
+    it("rejects nested objects", () => {
       const nested = JSON.stringify({ userID, pubKey, keyID: { keyID } });
       expect(refusalOf(() => parseKeyRecord(nested))).to.equal("JSON_TOO_DEEP");
     });
 
-    it("refuses what is not JSON, or more than that", () => {
+    it("rejects text that is not JSON, and text after the JSON", () => {
       for (const wrong of ["", "{", text.slice(1), text + text, `${text}}`, text.replaceAll('"', "")]) {
         expect(refusalOf(() => parseKeyRecord(wrong))).to.be.oneOf(["JSON_INVALID", "JSON_FORBIDDEN_TOKEN"]);
       }
       expect(refusalOf(() => parseKeyRecord(`\ufeff${text}`))).to.equal("JSON_FORBIDDEN_TOKEN");
     });
 
-    it("refuses fields of a wrong form, each by its own code", () => {
+    it("rejects malformed fields, each with its own code", () => {
       const wrong: [string, Record<string, unknown>][] = [
         ["USER_ID_INVALID", { userID: userID.toUpperCase() }],
         ["USER_ID_INVALID", { userID: `0x${userID}` }],
@@ -117,7 +134,7 @@ describe("key record", () => {
       }
     });
 
-    it("refuses a text that is cut short anywhere", () => {
+    it("rejects truncated text", () => {
       for (let length = 0; length < text.length; length++) {
         expect(refusalOf(() => parseKeyRecord(text.slice(0, length)))).to.equal("JSON_INVALID");
       }
@@ -125,7 +142,7 @@ describe("key record", () => {
   });
 
   describe("toKeyRecord", () => {
-    it("refuses what is no object with three fields of its own", () => {
+    it("rejects values that are not an object with three own fields", () => {
       const heir = Object.assign(Object.create(record) as object, { a: "", b: "", c: "" });
       for (const value of [null, undefined, 7, text, [userID, pubKey, keyID], heir, Object.create(record), new Map()]) {
         expect(refusalOf(() => toKeyRecord(value))).to.equal("RECORD_INVALID");
@@ -134,18 +151,18 @@ describe("key record", () => {
   });
 
   describe("checkKeyRecord", () => {
-    it("returns the key's bytes", () => {
+    it("returns the bytes of the key", () => {
       expect(checkKeyRecord(record)).to.deep.equal(publicKey);
     });
 
-    it("refuses a bad key", () => {
+    it("rejects an invalid key", () => {
       const bad = (key: Uint8Array) => () => checkKeyRecord({ ...record, pubKey: Buffer.from(key).toString("base64") });
       expect(refusalOf(bad(publicKey.with(0, 2)))).to.equal("PUBLIC_KEY_FORMAT");
       expect(refusalOf(bad(encode({ x: 1n, y: 1n })))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
       expect(refusalOf(bad(encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
 
-    it("refuses another key's id", () => {
+    it("rejects the id of another key", () => {
       expect(refusalOf(() => checkKeyRecord({ ...record, keyID: other.keyID }))).to.equal("KEY_ID_MISMATCH");
       expect(sampleUserID(1)).to.equal(other.userID);
     });

@@ -12,11 +12,11 @@ import * as curve from "../../../fixtures/curve41417.ts";
 
 const { BASE, IDENTITY, N, P, encode, multiply } = curve;
 
-const refusal = (key: unknown) =>
+const errorOf = (key: unknown) =>
   refusalOf(() => {
     checkPublicKey(key as Uint8Array);
   });
-const refusalOfNew = (key: Uint8Array) =>
+const errorOfNew = (key: Uint8Array) =>
   refusalOf(() => {
     checkNewPublicKey(key);
   });
@@ -25,13 +25,13 @@ describe("public key", () => {
   const { privateKey, publicKey } = generateKeyPair();
   const { x, y } = curve.decode(publicKey);
 
-  describe("the curve of these tests", () => {
-    it("has its base point on the curve, of order N", () => {
+  describe("the curve of the fixtures", () => {
+    it("has a base point of order N on the curve", () => {
       expect(curve.isOnCurve(BASE)).to.be.true;
       expect(multiply(N, BASE)).to.deep.equal(IDENTITY);
     });
 
-    it("has eight points of small order: 1 of order 1, 1 of 2, 2 of 4, 4 of 8", () => {
+    it("has eight points of small order: one of order 1, one of 2, two of 4, four of 8", () => {
       const orders = curve.pointsOfSmallOrder().map((point) => {
         expect(curve.isOnCurve(point)).to.be.true;
         return [1n, 2n, 4n, 8n].find((order) => multiply(order, point).x === 0n && multiply(order, point).y === 1n);
@@ -42,39 +42,39 @@ describe("public key", () => {
   });
 
   describe("generateKeyPair", () => {
-    it("gives the point that the private key makes of the base point", () => {
+    it("returns the base point multiplied by the private key as public key", () => {
       expect(privateKey > 0n && privateKey < N).to.be.true;
       expect(encode(multiply(privateKey, BASE))).to.deep.equal(publicKey);
     });
 
-    it("gives another pair each time", () => {
+    it("returns a different pair each time", () => {
       expect(generateKeyPair().privateKey).to.not.equal(privateKey);
     });
   });
 
   describe("checkPublicKey", () => {
-    it("takes the base point and its multiples", () => {
+    it("accepts the base point and its multiples", () => {
       for (const key of [encode(BASE), ...samplePublicKeys, publicKey]) checkPublicKey(key);
     });
 
-    it("takes a Buffer", () => {
+    it("accepts a Buffer", () => {
       checkPublicKey(Buffer.from(publicKey));
     });
 
-    it("refuses any other length, and what is not bytes", () => {
+    it("rejects any other length, and values that are not bytes", () => {
       const others = [new Uint8Array(), publicKey.subarray(1), Uint8Array.of(...publicKey, 0), [...publicKey]];
       for (const key of [...others, Buffer.from(publicKey).toString("base64"), null, undefined, 105]) {
-        expect(refusal(key)).to.equal("PUBLIC_KEY_LENGTH");
+        expect(errorOf(key)).to.equal("PUBLIC_KEY_LENGTH");
       }
     });
 
-    it("refuses any first byte but 0x04", () => {
+    it("rejects any first byte except 0x04", () => {
       for (let prefix = 0; prefix < 256; prefix++) {
-        expect(refusal(publicKey.with(0, prefix))).to.equal(prefix === 4 ? undefined : "PUBLIC_KEY_FORMAT");
+        expect(errorOf(publicKey.with(0, prefix))).to.equal(prefix === 4 ? undefined : "PUBLIC_KEY_FORMAT");
       }
     });
 
-    it("refuses a coordinate that is not below the field's prime, though it names the same point", () => {
+    it("rejects coordinates that are not below the field's prime", () => {
       const { y: four } = BASE;
       const tooLarge = [
         { ...BASE, y: four + P },
@@ -83,11 +83,11 @@ describe("public key", () => {
         { x: 2n ** 416n - 1n, y },
       ];
       for (const point of tooLarge) {
-        expect(refusal(encode(point))).to.equal("PUBLIC_KEY_FORMAT");
+        expect(errorOf(encode(point))).to.equal("PUBLIC_KEY_FORMAT");
       }
     });
 
-    it("refuses what is not on the curve", () => {
+    it("rejects points that are not on the curve", () => {
       const points = [
         { x: 0n, y: 0n },
         { x, y: y === 5n ? 6n : 5n },
@@ -95,68 +95,68 @@ describe("public key", () => {
         { x: P - 1n, y: P - 1n },
       ];
       for (const point of points) {
-        expect(refusal(encode(point))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
+        expect(errorOf(encode(point))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
       }
     });
 
-    it("refuses all points of small order", () => {
+    it("rejects all points of small order", () => {
       for (const point of curve.pointsOfSmallOrder()) {
-        expect(refusal(encode(point))).to.equal("PUBLIC_KEY_SMALL_ORDER");
+        expect(errorOf(encode(point))).to.equal("PUBLIC_KEY_SMALL_ORDER");
       }
     });
 
-    it("agrees with the curve's equation on any two coordinates", () => {
+    it("agrees with the curve equation for any two coordinates", () => {
       const coordinate = fc.bigInt(0n, P - 1n);
       fc.assert(
         fc.property(coordinate, coordinate, (x, y) => {
-          expect(refusal(encode({ x, y })) !== "PUBLIC_KEY_NOT_ON_CURVE").to.equal(curve.isOnCurve({ x, y }));
+          expect(errorOf(encode({ x, y })) !== "PUBLIC_KEY_NOT_ON_CURVE").to.equal(curve.isOnCurve({ x, y }));
         }),
       );
     });
 
-    it("refuses a good key of which a single bit is changed", () => {
+    it("rejects a valid key with one changed bit", () => {
       fc.assert(
         fc.property(fc.nat(104), fc.nat(7), (byte, bit) => {
           const changed = publicKey.with(byte, (publicKey[byte] ?? 0) ^ (1 << bit));
-          expect(refusal(changed)).to.be.oneOf(["PUBLIC_KEY_FORMAT", "PUBLIC_KEY_NOT_ON_CURVE"]);
+          expect(errorOf(changed)).to.be.oneOf(["PUBLIC_KEY_FORMAT", "PUBLIC_KEY_NOT_ON_CURVE"]);
         }),
       );
     });
   });
 
   describe("checkNewPublicKey", () => {
-    it("takes a fresh key", () => {
+    it("accepts a generated key", () => {
       checkNewPublicKey(publicKey);
     });
 
-    it("refuses what checkPublicKey refuses", () => {
-      expect(refusalOfNew(encode({ x: 1n, y: 1n }))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
-      expect(refusalOfNew(encode(IDENTITY))).to.equal("PUBLIC_KEY_SMALL_ORDER");
+    it("rejects the keys that checkPublicKey rejects", () => {
+      expect(errorOfNew(encode({ x: 1n, y: 1n }))).to.equal("PUBLIC_KEY_NOT_ON_CURVE");
+      expect(errorOfNew(encode(IDENTITY))).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
 
-    it("refuses a good key plus a point of small order, which checkPublicKey takes", () => {
+    it("rejects a valid key plus a point of small order, which checkPublicKey accepts", () => {
       for (const point of curve.pointsOfSmallOrder().slice(1)) {
         const mixed = encode(curve.add(curve.decode(publicKey), point));
         checkPublicKey(mixed);
-        expect(refusalOfNew(mixed)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
+        expect(errorOfNew(mixed)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
       }
     });
 
-    it("refuses a good key with its coordinates swapped, which is on the curve as well", () => {
+    it("rejects a valid key with swapped coordinates, which is on the curve, too", () => {
       const swapped = encode({ x: y, y: x });
       checkPublicKey(swapped);
-      expect(refusalOfNew(swapped)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
+      expect(errorOfNew(swapped)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
     });
   });
 
   describe("keyIDOf", () => {
-    it("is the first half of the SHA-256 of the 105 bytes", () => {
+    it("is the first half of SHA-256 over the 105 bytes", () => {
       for (const key of samplePublicKeys) {
         expect(Buffer.from(keyIDOf(key)).toString("hex")).to.equal(sha256(key).slice(0, 32));
       }
     });
 
-    it("is none of anything but 105 bytes: not of a key that is still text", () => {
+    it("rejects everything except 105 bytes, such as a key in base64", () => {
       for (const key of [Buffer.from(publicKey).toString("base64"), publicKey.subarray(1), [...publicKey], null]) {
         expect(refusalOf(() => keyIDOf(key as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
       }

@@ -13,14 +13,14 @@ import {
 } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** An id in hex and in zBase32. The last one is read off the alphabet: 5 bits a digit, 0 to 31. */
+/** Ids in hex and in zBase32. The last one contains all digits from 0 to 31, 5 bits each. */
 const VECTORS = [
   ["0000000000000000000000000000000000000000", "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"],
   ["ffffffffffffffffffffffffffffffffffffffff", "99999999999999999999999999999999"],
   ["00443214c74254b635cf84653a56d7c675be77df", "ybndrfg8ejkmcpqxot1uwisza345h769"],
 ] as const;
 
-/** zBase32 of 160 bits by arithmetic alone. */
+/** Encodes 160 bits in zBase32 by arithmetic. */
 function toZBase32(hex: string): string {
   const digit = (i: number) => Number((BigInt(`0x${hex}`) >> BigInt(155 - 5 * i)) & 31n);
   return Array.from({ length: 32 }, (_, i) => "ybndrfg8ejkmcpqxot1uwisza345h769".charAt(digit(i))).join("");
@@ -31,15 +31,15 @@ const anyBytes = fc.uint8Array({ minLength: 20, maxLength: 20 });
 describe("user id", () => {
   const [hex, good] = VECTORS[2];
 
-  describe("from and to hex and bytes", () => {
-    it("knows the alphabet", () => {
+  describe("conversion between hex, bytes and zBase32", () => {
+    it("uses the zBase32 alphabet", () => {
       for (const [hex, userID] of VECTORS) {
         expect(userIDFromHex(hex)).to.equal(userID).and.equal(toZBase32(hex));
         expect(userIDToHex(userID)).to.equal(hex);
       }
     });
 
-    it("goes there and back for any 160 bits, by the rules of arithmetic", () => {
+    it("agrees with plain arithmetic for any 160 bits, in both directions", () => {
       fc.assert(
         fc.property(anyBytes, (bytes) => {
           const hex = Buffer.from(bytes).toString("hex");
@@ -54,7 +54,7 @@ describe("user id", () => {
   });
 
   describe("parseUserID", () => {
-    it("refuses another length, alphabet or case, and what is no text", () => {
+    it("rejects any other length, alphabet or case, and values that are not strings", () => {
       const texts = ["", good.slice(1), `${good}y`, ` ${good}`, `${good}\n`, good.toUpperCase(), hex];
       const letters = ["l", "v", "0", "2", "é", "="].map((letter) => letter + good.slice(1));
       const others = [null, undefined, 0, 1n, [good], { length: 32 }, new String(good), Buffer.from(good)];
@@ -66,20 +66,20 @@ describe("user id", () => {
       }
     });
 
-    it("takes the 32 letters and digits of the alphabet, and no other character", () => {
+    it("accepts only the 32 characters of the alphabet", () => {
       const taken = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((character) =>
         isUserID(character + good.slice(1)),
       );
       expect(taken.join("")).to.equal("13456789abcdefghijkmnopqrstuwxyz");
     });
 
-    it("says which value it refuses", () => {
-      expect(() => parseUserID("Bob")).to.throw('"Bob" is not a user id');
+    it("names the value in the error message", () => {
+      expect(() => parseUserID("Bob")).to.throw('A user id must be 32 lowercase zBase32 characters, but is "Bob".');
     });
   });
 
   describe("userIDFromHex", () => {
-    it("refuses another length, 0x, upper case, other digits, and what is no text", () => {
+    it("rejects any other length, 0x, upper case, other digits, and values that are not strings", () => {
       const texts = ["", hex.slice(1), `${hex}0`, `${hex}00`, `0x${hex}`, `0x${hex.slice(2)}`, hex.toUpperCase()];
       for (const value of [...texts, `g${hex.slice(1)}`, `${hex}\n`, good, null, undefined, 0, [hex]]) {
         expect(refusalOf(() => userIDFromHex(value as string))).to.equal("USER_ID_INVALID");
@@ -88,7 +88,7 @@ describe("user id", () => {
   });
 
   describe("userIDFromBytes", () => {
-    it("refuses another length, and what is not bytes", () => {
+    it("rejects any other length, and values that are not bytes", () => {
       for (const value of [new Uint8Array(), new Uint8Array(19), new Uint8Array(21), Array(20).fill(0), good, null]) {
         expect(refusalOf(() => userIDFromBytes(value as Uint8Array))).to.equal("USER_ID_INVALID");
       }
@@ -96,7 +96,7 @@ describe("user id", () => {
   });
 
   describe("randomUserID", () => {
-    it("gives another good id each time", () => {
+    it("returns a different valid id each time", () => {
       const ids = new Set(Array.from({ length: 1000 }, randomUserID));
       expect(ids.size).to.equal(1000);
       expect([...ids].every(isUserID)).to.be.true;
@@ -106,7 +106,7 @@ describe("user id", () => {
   describe("deriveUserID", () => {
     const secret = Buffer.alloc(32, 7);
 
-    it("is the first 160 bits of HMAC-SHA-256 over the identifier's UTF-8", () => {
+    it("is the first 160 bits of HMAC-SHA-256 over the identifier in UTF-8", () => {
       const anySecret = fc.uint8Array({ minLength: 32, maxLength: 200 });
       const anyIdentifier = fc.string({ unit: "binary", minLength: 1 });
       fc.assert(
@@ -117,18 +117,18 @@ describe("user id", () => {
       );
     });
 
-    it("tells spellings apart", () => {
+    it("returns different ids for different spellings", () => {
       const spellings = ["a@example.org", "A@example.org", " a@example.org", "\u00e9", "e\u0301"];
       expect(new Set(spellings.map((identifier) => deriveUserID(secret, identifier))).size).to.equal(spellings.length);
     });
 
-    it("refuses a secret below 32 bytes, or one that is not bytes", () => {
+    it("rejects a secret of fewer than 32 bytes, and values that are not bytes", () => {
       for (const short of [new Uint8Array(), secret.subarray(1), "x".repeat(32), Array(32).fill(1), null, undefined]) {
         expect(refusalOf(() => deriveUserID(short as Uint8Array, "a"))).to.equal("SECRET_TOO_SHORT");
       }
     });
 
-    it("refuses an identifier that is empty, no text, or has half a surrogate pair", () => {
+    it("rejects an empty identifier, a lone surrogate, and values that are not strings", () => {
       for (const identifier of ["", "\ud800", "a\udc00b", "\udc00\ud800", null, undefined, 7, ["a"]]) {
         expect(refusalOf(() => deriveUserID(secret, identifier as string))).to.equal("IDENTIFIER_INVALID");
       }

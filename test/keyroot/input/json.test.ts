@@ -4,7 +4,7 @@ import { describeValue, printable } from "../../../packages/keyroot/src/input/de
 import { isObject, parseJson } from "../../../packages/keyroot/src/input/json.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** Objects, arrays, texts and whole numbers, up to 4 deep. */
+/** Objects, arrays, strings and whole numbers, nested up to 4 deep. */
 const { anyValue } = fc.letrec<{ anyValue: unknown }>((tie) => ({
   anyValue: fc.oneof(
     { maxDepth: 4 },
@@ -17,9 +17,9 @@ const { anyValue } = fc.letrec<{ anyValue: unknown }>((tie) => ({
 }));
 const anySpacing = fc.constantFrom("", " ", "\t", "\n", " \r\n");
 
-describe("JSON from outside", () => {
+describe("untrusted JSON", () => {
   describe("parseJson", () => {
-    it("reads objects, arrays, texts and whole numbers as JSON.parse does, in any spacing", () => {
+    it("parses objects, arrays, strings and whole numbers as JSON.parse does, with any spacing", () => {
       fc.assert(
         fc.property(anyValue, anySpacing, (value, spacing) => {
           const text = spacing + JSON.stringify(value, null, spacing) + spacing;
@@ -28,7 +28,7 @@ describe("JSON from outside", () => {
       );
     });
 
-    it("refuses all other tokens", () => {
+    it("rejects all other tokens", () => {
       for (const token of ["null", "true", "false", "-1", "-0", "1.0", "1.5", "1e3", "1E3", "NaN", "Infinity", "'a'"]) {
         for (const text of [token, `[${token}]`, `{"a":${token}}`, `["null, -1.5e3", ${token}]`]) {
           expect(
@@ -45,7 +45,7 @@ describe("JSON from outside", () => {
       }
     });
 
-    it("refuses what JSON.parse refuses", () => {
+    it("rejects the texts that JSON.parse rejects", () => {
       for (const text of [
         "",
         " ",
@@ -73,15 +73,15 @@ describe("JSON from outside", () => {
       }
       fc.assert(
         fc.property(fc.string({ unit: fc.constantFrom(...Array.from('"\\:,{}[]1a ')) }), (text) => {
-          const refusal = refusalOf(() => parseJson(text, 100));
-          if (refusal === undefined) expect(parseJson(text, 100)).to.deep.equal(JSON.parse(text));
-          else if (refusal === "JSON_INVALID") expect(() => JSON.parse(text) as unknown).to.throw(SyntaxError);
+          const code = refusalOf(() => parseJson(text, 100));
+          if (code === undefined) expect(parseJson(text, 100)).to.deep.equal(JSON.parse(text));
+          else if (code === "JSON_INVALID") expect(() => JSON.parse(text) as unknown).to.throw(SyntaxError);
         }),
         { numRuns: 5000 },
       );
     });
 
-    it("refuses a key that stands twice in one object, wherever and however it is written", () => {
+    it("rejects a key that occurs twice in an object, at any depth and with any escapes", () => {
       const twice = [
         '"a":1,"a":1',
         '"a":1,"b":2,"a":3',
@@ -100,7 +100,7 @@ describe("JSON from outside", () => {
       }
     });
 
-    it("refuses any object of which one member is repeated", () => {
+    it("rejects any object with a repeated member", () => {
       const anyObject = fc.dictionary(fc.string(), anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
       fc.assert(
         fc.property(anyObject, fc.nat(), (object, n) => {
@@ -113,18 +113,18 @@ describe("JSON from outside", () => {
       );
     });
 
-    it("takes the same key in different objects", () => {
+    it("accepts the same key in different objects", () => {
       parseJson('[{"a":1},{"a":1},{"b":{"a":{"a":1}}}]', 4);
     });
 
-    it("reads __proto__ and other inherited names as keys like any other", () => {
+    it("treats __proto__ and other inherited names as ordinary keys", () => {
       const value = parseJson('{"__proto__":{"isAdmin":1},"constructor":2,"toString":3}', 2) as Record<string, unknown>;
       expect(Object.keys(value)).to.deep.equal(["__proto__", "constructor", "toString"]);
       expect(Object.getPrototypeOf(value)).to.equal(Object.prototype);
       expect(value["isAdmin"]).to.be.undefined;
     });
 
-    it("counts how many objects and arrays stand inside each other", () => {
+    it("limits the nesting of objects and arrays", () => {
       for (const [text, depth] of [
         ["1", 0],
         ["[]", 1],
@@ -141,51 +141,57 @@ describe("JSON from outside", () => {
       }
     });
 
-    it("refuses what is 100,000 deep", () => {
+    it("rejects text that is nested 100,000 deep", () => {
       for (const open of ["[", '{"a":', '[{"a":']) {
         expect(refusalOf(() => parseJson(open.repeat(100_000), 3))).to.equal("JSON_TOO_DEEP");
       }
       expect(refusalOf(() => parseJson("]".repeat(100_000) + "[".repeat(100_000), 3))).to.equal("JSON_INVALID");
     });
 
-    it("finds the end of a text after any number of backslashes", () => {
+    it("finds the end of a string after any number of backslashes", () => {
       for (let count = 0; count < 20; count++) {
         const text = `["${"\\".repeat(count)}", "a"]`;
         expect(refusalOf(() => parseJson(text, 1))).to.equal(count % 2 === 0 ? undefined : "JSON_FORBIDDEN_TOKEN");
       }
     });
 
-    it("judges a million quotes and backslashes in no time", () => {
+    it("handles a million quotes and backslashes", () => {
       for (const text of ['"\\"'.repeat(1e6), "\\".repeat(3e6), `"${"\\".repeat(3e6)}`, '"'.repeat(3e6)]) {
         expect(refusalOf(() => parseJson(text, 1))).to.be.oneOf(["JSON_INVALID", "JSON_FORBIDDEN_TOKEN"]);
+      }
+    });
+
+    it("rejects values that are not strings", () => {
+      for (const value of [undefined, null, 1, {}, ["[]"], Buffer.from("[]")]) {
+        expect(refusalOf(() => parseJson(value as string, 3))).to.equal("JSON_INVALID");
       }
     });
   });
 
   describe("isObject", () => {
-    it("tells objects from arrays, null and all else", () => {
+    it("is true only for objects, not for arrays or null", () => {
       expect([{}, Object.create(null)].every(isObject)).to.be.true;
       expect([[], null, undefined, 1, "{}", isObject].some(isObject)).to.be.false;
     });
   });
 
   describe("describeValue", () => {
-    it("quotes text and cuts it, counts bytes, and names all else by its type", () => {
+    it("quotes and shortens strings, counts bytes, and names the type of other values", () => {
       expect(describeValue('a"b')).to.equal('"a\\"b"');
       expect(describeValue("x".repeat(81))).to.equal(`"${"x".repeat(80)}…"`);
       expect([null, undefined, 7, 7n, true].map(describeValue).join()).to.equal("null,undefined,7,7,true");
       expect(describeValue(new Uint8Array(3))).to.equal("3 bytes");
-      expect(describeValue([1])).to.equal("An array");
-      expect(describeValue({ secret: 1 })).to.equal("A value of type object");
+      expect(describeValue([1])).to.equal("an array");
+      expect(describeValue({ secret: 1 })).to.equal("a value of type object");
     });
 
-    it("lets nothing through that steers a terminal or cannot be seen", () => {
+    it("escapes characters that control a terminal or are invisible", () => {
       const hostile = "\u001b[2J \u009b2J \u0007 \u202e \u2028 \u200b \ud800 \u{e0041} \n";
       expect(describeValue(hostile)).to.match(/^[\x20-\x7e]+$/);
       expect(printable("\u009b2J é 漢 😀")).to.equal("\\u{9b}2J é 漢 😀");
     });
 
-    it("keeps such characters out of the message about a text that is not JSON", () => {
+    it("escapes such characters in the error message of parseJson", () => {
       expect(() => parseJson('["\u009b2J\u202e",]', 1)).to.throw(/^[\x20-\x7e]+$/);
     });
   });

@@ -1,7 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { makeMerkleFile, parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import {
+  makeMerkleFile,
+  type MerkleFile,
+  parseMerkleFile,
+  serializeMerkleFile,
+} from "../../../packages/keyroot/src/merkle/file.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sampleRecords, sampleUserID, sha256, textOf } from "../../../fixtures/samples.ts";
 import { type PlainFile, plainFile } from "../../../fixtures/plainFile.ts";
@@ -10,9 +15,9 @@ const INHERITED = ["__proto__", "constructor", "toString", "hasOwnProperty", "va
 
 const toBytes = (file: string | object) => Buffer.from(typeof file === "string" ? file : JSON.stringify(file));
 const read = (file: string | object, root: string) => parseMerkleFile(toBytes(file), root);
-/** Files are taken or refused by their first three keys: a root beside them would be a fourth. */
+/** Separates the root from the three keys of a file. */
 const publish = ({ root, ...file }: ReturnType<typeof plainFile>) => ({ root, file });
-/** Sets a key, and be it `__proto__`. */
+/** Sets an own key, even `__proto__`. */
 const setOwn = (object: object, key: string, value: unknown) =>
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 
@@ -25,19 +30,19 @@ describe("Merkle-tree file", () => {
   const text = textOf(made);
   const leaf = sha256(values[0] ?? "");
 
-  /** The good file after a change, held against the good root. */
+  /** Reads the valid file after a change, under the valid root. */
   const changed = (change: (file: PlainFile) => unknown) => {
     const file = JSON.parse(text) as PlainFile;
     change(file);
     return refusalOf(() => read(file, root));
   };
-  /** The good file with a piece of its text replaced. */
+  /** Reads the valid file with a part of its text replaced. */
   const rewritten = (from: string | RegExp, to: string) => {
     const other = text.replace(from, () => to);
     expect(other).to.not.equal(text);
     return refusalOf(() => read(other, root));
   };
-  /** A file of such values that is consistent in itself, under its own root. */
+  /** Reads the consistent file of these values under its own root. */
   const forged = (...values: string[]) => {
     const { root, file } = publish(plainFile(values));
     return refusalOf(() => read(file, root));
@@ -45,7 +50,7 @@ describe("Merkle-tree file", () => {
   const nodeIn = (file: PlainFile, hash: string) => file.merkle[hash] as Record<string, unknown>;
 
   describe("makeMerkleFile", () => {
-    it("sorts by user id in byte order, whatever order the records come in", () => {
+    it("sorts the records by user id in byte order", () => {
       fc.assert(
         fc.property(fc.shuffledSubarray(sampleRecords(20), { minLength: 20 }), (records) => {
           const { values, lookup } = makeMerkleFile(records);
@@ -56,18 +61,18 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("leaves the list that it was given alone, and writes nothing but a record's three fields", () => {
+    it("does not change its argument, and writes only the three fields of a record", () => {
       const given = Object.freeze([{ ...second, name: "Bob" }, first]);
       expect(makeMerkleFile(given).values).to.deep.equal(values.slice(0, 2));
     });
 
-    it("refuses two records of one user, the same record twice, and none at all", () => {
+    it("rejects two records of one user, a repeated record, and an empty array", () => {
       expect(refusalOf(() => makeMerkleFile([first, { ...second, userID: first.userID }]))).to.equal("DUPLICATE_USER");
       expect(refusalOf(() => makeMerkleFile([first, second, first]))).to.equal("DUPLICATE_VALUE");
       expect(refusalOf(() => makeMerkleFile([]))).to.equal("TREE_EMPTY");
     });
 
-    it("refuses records that no verifier could read", () => {
+    it("rejects records that verifiers reject", () => {
       const make = (change: object) => refusalOf(() => makeMerkleFile([first, { ...second, ...change }]));
       expect(make({ userID: "bob" })).to.equal("USER_ID_INVALID");
       expect(make({ pubKey: "" })).to.equal("PUBLIC_KEY_LENGTH");
@@ -75,15 +80,29 @@ describe("Merkle-tree file", () => {
     });
   });
 
+  describe("functions called from plain JavaScript", () => {
+    it("reject arguments of the wrong type with an ArgumentError", () => {
+      const others = [undefined, null, 7, "text", {}, { length: 1 }, new Set()];
+      for (const value of others) {
+        expect(refusalOf(() => makeMerkleFile(value as KeyRecord[]))).to.equal("ARGUMENT_INVALID");
+        expect(refusalOf(() => [...serializeMerkleFile(value as MerkleFile)])).to.equal("ARGUMENT_INVALID");
+        expect(refusalOf(() => parseMerkleFile(value as Uint8Array, root))).to.equal("ARGUMENT_INVALID");
+      }
+      for (const record of [undefined, null, 7, "text", [], {}, { ...first, keyID: 1n }]) {
+        expect(refusalOf(() => makeMerkleFile([record as KeyRecord]))).to.equal("RECORD_INVALID");
+      }
+    });
+  });
+
   describe("serializeMerkleFile", () => {
-    it("writes what the specification's rules give, key by key in the order of the files in use", () => {
+    it("writes the file that follows from the specification, with the key order of the deployed files", () => {
       for (const count of [1, 2, 3, 4, 5, 8, 13, 100]) {
         const file = makeMerkleFile(sampleRecords(count));
         expect(textOf(file)).to.equal(JSON.stringify(publish(plainFile(file.values)).file));
       }
     });
 
-    it("writes a lone record as root and leaf in one", () => {
+    it("writes a single record as both root and leaf", () => {
       const value = values[0] ?? "";
       expect(textOf(makeMerkleFile([first]))).to.equal(
         `{"merkle":{"root":"${leaf}","hashalgo":"sha256","leaves":1,"levels":1,` +
@@ -94,7 +113,7 @@ describe("Merkle-tree file", () => {
   });
 
   describe("parseMerkleFile", () => {
-    it("reads what was written", () => {
+    it("returns the file that was written", () => {
       fc.assert(
         fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(), (count, seed) => {
           const file = makeMerkleFile(sampleRecords(count, seed));
@@ -103,7 +122,7 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("takes the values in any order", () => {
+    it("accepts the values in any order", () => {
       fc.assert(
         fc.property(fc.shuffledSubarray(values, { minLength: 1 }), (values) => {
           const { root, file } = publish(plainFile(values));
@@ -114,13 +133,13 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("takes the records in any spacing and order of fields: their bytes are what is hashed", () => {
-      const respelled = records.map(({ userID, ...key }) => JSON.stringify({ ...key, userID }, null, 1));
-      const { root, file } = publish(plainFile(respelled));
-      expect(read(file, root)).to.deep.include({ values: respelled, records });
+    it("accepts records with any spacing and order of fields, because their exact bytes are hashed", () => {
+      const reformatted = records.map(({ userID, ...key }) => JSON.stringify({ ...key, userID }, null, 1));
+      const { root, file } = publish(plainFile(reformatted));
+      expect(read(file, root)).to.deep.include({ values: reformatted, records });
     });
 
-    it("takes the file in any spacing and order of keys", () => {
+    it("accepts the file with any spacing and order of keys", () => {
       const anyOrder = fc.infiniteStream(fc.nat());
       fc.assert(
         fc.property(anyOrder, fc.constantFrom("", " ", "\t", "\n", "\r\n "), (order, spacing) => {
@@ -131,37 +150,37 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("wants the root as 64 hex digits in lower case", () => {
+    it("requires the root as 64 lowercase hex digits", () => {
       const others = ["", `0x${root}`, root.toUpperCase(), root.slice(1), `${root}\n`, undefined, null] as string[];
       for (const other of others) {
         expect(refusalOf(() => read(text, other))).to.equal("HASH_INVALID");
       }
     });
 
-    it("refuses a good file under another root", () => {
+    it("rejects a valid file under another root", () => {
       expect(refusalOf(() => read(text, sha256("another")))).to.equal("tree: ROOT_MISMATCH");
     });
   });
 
-  describe("a forged file is refused", () => {
-    it("with its last value written twice, which has the same root", () => {
+  describe("parseMerkleFile, for a forged file, rejects", () => {
+    it("a repeated last value, which has the same root", () => {
       const twice = [...values, ...values.slice(-1)];
       expect(plainFile(twice).root).to.equal(root);
       expect(forged(...twice)).to.equal("file: DUPLICATE_VALUE");
     });
 
-    it("with a value twice anywhere", () => {
+    it("a repeated value anywhere", () => {
       expect(forged(...values, ...values.slice(0, 1))).to.equal("file: DUPLICATE_VALUE");
     });
 
-    it("with two records of one user", () => {
+    it("two records of one user", () => {
       expect(forged(...values, serializeKeyRecord({ ...second, userID: first.userID }))).to.equal(
         "file: DUPLICATE_USER",
       );
       expect(forged(...values, JSON.stringify(first, null, 1))).to.equal("file: DUPLICATE_USER");
     });
 
-    it("with two hashes in a row as a value, which has the same root as the larger tree", () => {
+    it("a value of two hashes, which has the same root as the larger tree", () => {
       const nodes = made.tree.hashes(1);
       const leaves = made.tree.hashes(0);
       const pairs = nodes.map((_, i) => `${leaves[2 * i]}${leaves[2 * i + 1] ?? leaves[2 * i]}`);
@@ -170,7 +189,7 @@ describe("Merkle-tree file", () => {
       expect(forged(...values, pairs[0] ?? "")).to.equal("file: VALUE_LOOKS_LIKE_NODE");
     });
 
-    it("with a malformed record, by the record's own code", () => {
+    it("a malformed record, with the code of the record", () => {
       expect(forged("")).to.equal("file: JSON_INVALID");
       expect(forged("{}")).to.equal("file: RECORD_INVALID");
       expect(forged("\ud800")).to.equal("file: JSON_FORBIDDEN_TOKEN");
@@ -182,13 +201,13 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("with no values", () => {
+    it("an empty array of values", () => {
       expect(changed((file) => (file.values = []))).to.equal("file: TREE_EMPTY");
     });
   });
 
-  describe("a changed file is refused", () => {
-    it("with a value changed, left out, added or moved", () => {
+  describe("parseMerkleFile, for a changed file, rejects", () => {
+    it("a changed, removed, added or moved value", () => {
       const mismatch = "tree: ROOT_MISMATCH";
       expect(changed(({ values }) => (values[1] = `${String(values[1])} `))).to.equal(mismatch);
       expect(changed(({ values }) => values.pop())).to.equal(mismatch);
@@ -201,7 +220,7 @@ describe("Merkle-tree file", () => {
       ).to.equal(mismatch);
     });
 
-    it("with a lookup that points elsewhere, or nowhere", () => {
+    it("a wrong or missing entry of lookup", () => {
       for (const index of [1, 5, 2 ** 53, "0", "", [0], {}]) {
         expect(changed(({ lookup }) => (lookup[first.userID] = index))).to.equal("file: LOOKUP_MISMATCH");
       }
@@ -215,7 +234,7 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("with any further key, inherited names among them", () => {
+    it("any additional key, including inherited names", () => {
       for (const key of [...INHERITED, "", "x", "Root", "proof"]) {
         for (const value of [0, "", {}]) {
           expect(changed((file) => setOwn(file, key, value))).to.equal("file: FILE_UNKNOWN_KEY");
@@ -226,7 +245,7 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("with a key twice, on every level", () => {
+    it("a repeated key at any level", () => {
       const twice = [
         ['{"merkle"', '{"values":[],"merkle"'],
         ['{"root"', `{"root":"${sha256("another")}","root"`],
@@ -239,7 +258,7 @@ describe("Merkle-tree file", () => {
       for (const [from, to] of twice) expect(rewritten(from, to)).to.equal("file: JSON_DUPLICATE_KEY");
     });
 
-    it("with a hash in upper case", () => {
+    it("a hash in upper case", () => {
       const upper = "file: HASH_NOT_LOWERCASE";
       expect(rewritten(`"${leaf}":{`, `"${leaf.toUpperCase()}":{`)).to.equal(upper);
       expect(rewritten(`"${leaf}":{`, `"${leaf.toUpperCase()}":{},"${leaf}":{`)).to.equal(upper);
@@ -248,13 +267,13 @@ describe("Merkle-tree file", () => {
       expect(rewritten(/"parent":"[0-9a-f]{64}"/, `"parent":"${sha256("x").toUpperCase()}"`)).to.equal(upper);
     });
 
-    it("with another hash algorithm, or none", () => {
+    it("another hash algorithm, or none", () => {
       for (const hashalgo of ["SHA256", "sha-256", "sha1", "", 0, undefined, ["sha256"]]) {
         expect(changed(({ merkle }) => (merkle["hashalgo"] = hashalgo))).to.equal("file: FILE_HASH_ALGORITHM");
       }
     });
 
-    it("with wrong counts of leaves or levels, or another root", () => {
+    it("wrong counts of leaves or levels, and another root", () => {
       for (const key of ["leaves", "levels", "root"]) {
         for (const value of [0, 6, 64, "5", "", undefined, sha256("another"), {}]) {
           expect(changed(({ merkle }) => (merkle[key] = value))).to.equal("tree: TREE_MISMATCH");
@@ -262,9 +281,9 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("with any lie about any node", () => {
+    it("any wrong field of any node", () => {
       const nodes = Object.keys((JSON.parse(text) as PlainFile).merkle).slice(4);
-      const lies: Record<string, unknown[]> = {
+      const wrongFields: Record<string, unknown[]> = {
         type: ["leaf", "node", "root", "Leaf", "data", 0],
         level: [0, 1, 2, 3, 4, "0", ""],
         left: ["data", root, leaf, sha256("another"), "", 0],
@@ -273,20 +292,20 @@ describe("Merkle-tree file", () => {
       };
       expect(nodes).to.have.length(5 + 3 + 2 + 1);
       for (const hash of nodes) {
-        for (const [field, others] of Object.entries(lies)) {
-          for (const lie of [...others, undefined]) {
-            const refusal = changed((file) => {
+        for (const [field, others] of Object.entries(wrongFields)) {
+          for (const other of [...others, undefined]) {
+            const code = changed((file) => {
               const node = nodeIn(file, hash);
-              if (node[field] === lie) file.merkle[hash] = {};
-              else node[field] = lie;
+              if (node[field] === other) file.merkle[hash] = {};
+              else node[field] = other;
             });
-            expect(refusal).to.equal("tree: TREE_MISMATCH");
+            expect(code).to.equal("tree: TREE_MISMATCH");
           }
         }
       }
     });
 
-    it("with a node left out, added, or exchanged for another", () => {
+    it("a removed, added or replaced node", () => {
       const another = { type: "leaf", level: 0, left: "data", right: "data", parent: root };
       expect(changed(({ merkle }) => Reflect.deleteProperty(merkle, leaf))).to.equal("tree: TREE_MISMATCH");
       expect(changed(({ merkle }) => (merkle[sha256("another")] = another))).to.equal("tree: TREE_MISMATCH");
@@ -294,7 +313,7 @@ describe("Merkle-tree file", () => {
       expect(rewritten(`"${leaf}":{`, `"${sha256("another")}":{`)).to.equal("tree: TREE_MISMATCH");
     });
 
-    it("without one of its three keys, or with something else under it", () => {
+    it("a missing key, or a key with a value of another type", () => {
       for (const key of ["merkle", "values", "lookup"] as const) {
         const others = [undefined, 0, "", "{}", key === "values" ? {} : []];
         for (const value of others) expect(changed((file) => setOwn(file, key, value))).to.equal("file: FILE_SHAPE");
@@ -307,7 +326,7 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("with something of another kind in any place, or nothing", () => {
+    it("a value of another type, or no value, in any place", () => {
       const places = placesIn(JSON.parse(text));
       expect(places.length).to.be.greaterThan(70);
       for (const place of places) {
@@ -328,60 +347,60 @@ describe("Merkle-tree file", () => {
     });
   });
 
-  describe("damaged bytes are refused", () => {
-    const refusal = (...parts: (string | number[])[]) =>
+  describe("parseMerkleFile, for damaged bytes, rejects", () => {
+    const codeOf = (...parts: (string | number[])[]) =>
       refusalOf(() => parseMerkleFile(Buffer.concat(parts.map((part) => Buffer.from(part as string))), root));
 
-    it("with a byte-order mark", () => {
-      expect(refusal([0xef, 0xbb, 0xbf], text)).to.equal("file: JSON_FORBIDDEN_TOKEN");
-      expect(refusal([0xff, 0xfe], text)).to.equal("file: FILE_NOT_UTF8");
+    it("a byte-order mark", () => {
+      expect(codeOf([0xef, 0xbb, 0xbf], text)).to.equal("file: JSON_FORBIDDEN_TOKEN");
+      expect(codeOf([0xff, 0xfe], text)).to.equal("file: FILE_NOT_UTF8");
     });
 
-    it("when they are not UTF-8", () => {
+    it("bytes that are not UTF-8", () => {
       const [head, tail] = [text.slice(0, 20), text.slice(20)];
       for (const bytes of [[0xff], [0x80], [0xc0, 0x80], [0xc3], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
-        expect(refusal(head, bytes, tail)).to.equal("file: FILE_NOT_UTF8");
+        expect(codeOf(head, bytes, tail)).to.equal("file: FILE_NOT_UTF8");
       }
     });
 
-    it("with half a surrogate pair as an escape", () => {
+    it("an escaped lone surrogate", () => {
       expect(rewritten('"lookup":{', '"lookup":{"\\ud800":0,')).to.equal("file: FILE_UNKNOWN_KEY");
       expect(rewritten('"values":["', '"values":["\\ud800')).to.equal("file: JSON_FORBIDDEN_TOKEN");
       expect(rewritten('"left":"data"', '"left":"\\udc00"')).to.equal("tree: TREE_MISMATCH");
     });
 
-    it("with anything but white space behind the end", () => {
-      expect(refusal(text, " \t\r\n")).to.be.undefined;
-      for (const tail of ["}", ",", "{}", "0", text]) expect(refusal(text, tail)).to.equal("file: JSON_INVALID");
-      for (const tail of ["\0", "x", ";", "\v"]) expect(refusal(text, tail)).to.equal("file: JSON_FORBIDDEN_TOKEN");
+    it("anything except white space after the end", () => {
+      expect(codeOf(text, " \t\r\n")).to.be.undefined;
+      for (const tail of ["}", ",", "{}", "0", text]) expect(codeOf(text, tail)).to.equal("file: JSON_INVALID");
+      for (const tail of ["\0", "x", ";", "\v"]) expect(codeOf(text, tail)).to.equal("file: JSON_FORBIDDEN_TOKEN");
     });
 
-    it("cut short anywhere", () => {
+    it("a truncated file", () => {
       for (let length = 0; length < text.length; length++) {
-        expect(refusal(text.slice(0, length))).to.equal("file: JSON_INVALID");
+        expect(codeOf(text.slice(0, length))).to.equal("file: JSON_INVALID");
       }
     });
 
-    it("deeper than a file is, and be it 100,000 deep", () => {
+    it("nesting deeper than that of a file, even 100,000 deep", () => {
       expect(rewritten('"left":"data"', '"left":[]')).to.equal("file: JSON_TOO_DEEP");
       for (const deep of ["[".repeat(100_000), '{"merkle":'.repeat(100_000), `{"merkle":${"[".repeat(100_000)}`]) {
-        expect(refusal(deep)).to.equal("file: JSON_TOO_DEEP");
+        expect(codeOf(deep)).to.equal("file: JSON_TOO_DEEP");
       }
     });
 
-    it("larger than a text can be", () => {
+    it("a file larger than the longest string", () => {
       expect(refusalOf(() => parseMerkleFile(new Uint8Array(2 ** 29 - 23), root))).to.equal("file: FILE_TOO_LARGE");
     });
 
-    it("with any one byte changed, added or removed, unless it is white space and nothing is different", () => {
+    it("any changed, added or removed byte, unless the parsed file stays the same", () => {
       const good = Buffer.from(text);
       const anyEdit = fc.tuple(fc.nat(good.length - 1), fc.constantFrom(0, 1), fc.uint8Array({ maxLength: 1 }));
       fc.assert(
         fc.property(anyEdit, ([at, removed, added]) => {
           const bytes = Buffer.concat([good.subarray(0, at), added, good.subarray(at + removed)]);
-          const refusal = refusalOf(() => parseMerkleFile(bytes, root));
-          if (refusal === undefined) expect(parseMerkleFile(bytes, root)).to.deep.equal(made);
-          else expect(refusal).to.match(/^(file|tree): /);
+          const code = refusalOf(() => parseMerkleFile(bytes, root));
+          if (code === undefined) expect(parseMerkleFile(bytes, root)).to.deep.equal(made);
+          else expect(code).to.match(/^(file|tree): /);
         }),
         { numRuns: 5000 },
       );
@@ -389,15 +408,15 @@ describe("Merkle-tree file", () => {
   });
 });
 
-/** The ways to all places in a value: keys, outermost first. */
-function placesIn(value: unknown, way: string[] = []): string[][] {
-  if (typeof value !== "object" || value === null) return [way];
-  return [way, ...Object.entries(value).flatMap(([key, child]) => placesIn(child, [...way, key]))].filter(
+/** The paths of all places in a value. */
+function placesIn(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== "object" || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, child]) => placesIn(child, [...path, key]))].filter(
     ({ length }) => length > 0,
   );
 }
 
-/** The same value with the keys of all its objects in the order that the numbers say. */
+/** The same value with the keys of all objects in the order of these numbers. */
 function shuffleKeys(value: unknown, order: Iterator<number>): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).map(([key, child]) => [order.next().value as number, key, child] as const);

@@ -12,11 +12,11 @@ const counts = Array.from({ length: 200 }, (_, i) => i + 1);
 const [randomCount] = fc.sample(fc.integer({ min: 201, max: 5000 }), 1) as [number];
 const large = [1000, 1023, 1024, 1025, 4097, randomCount];
 
-describe("other people's Merkle trees", () => {
+describe("other implementations of the Merkle tree", () => {
   const records = sampleRecords(5000);
   const filesOf = (counts: number[]) => counts.map((count) => makeMerkleFile(records.slice(0, count)));
 
-  it("merkle-tree-gen builds the same merkle object, in the same order of keys", function () {
+  it("merkle-tree-gen builds the same merkle object, with the same order of keys", function () {
     this.timeout(60_000);
     const files = filesOf([...counts, 1023, 1025, randomCount]);
     const { stdout } = spawnSync(process.execPath, [SCRIPT], {
@@ -33,7 +33,7 @@ describe("other people's Merkle trees", () => {
     }
   });
 
-  it("OpenZeppelin's SimpleMerkleTree has the same root, after what the duplicate rule implies", () => {
+  it("OpenZeppelin's SimpleMerkleTree computes the same root, for leaves expanded by the duplicate rule", () => {
     for (const count of [...counts, ...large]) {
       const values = Array.from({ length: count }, (_, i) => `value ${i}`);
       expect(new MerkleTree(values).root, `${count} values`).to.equal(openZeppelinRoot(values));
@@ -41,7 +41,10 @@ describe("other people's Merkle trees", () => {
   });
 });
 
-/** The root by a library that keeps a lone last node as it is, so its twin is written out; and its leaves reversed. */
+/**
+ * Computes the root with SimpleMerkleTree. It does not pair a last node with itself, so the leaves contain the duplicates. It
+ * stores the leaves in reverse, so the node hash swaps its arguments.
+ */
 function openZeppelinRoot(values: readonly string[]): string {
   const leaves = values.map((value) => `0x${sha256(value)}`);
   for (let size = 1; size < leaves.length; size *= 2) {

@@ -19,7 +19,7 @@ import { mutation, swap } from "../../support/mutations.ts";
 
 const bytesOf = (proof: unknown) => new TextEncoder().encode(JSON.stringify(proof));
 
-/** The root, by the specification's words ("Verify an inclusion proof"): a second opinion by Node's hash. */
+/** Computes the root of a proof by the rules of docs/formats.md, with Node's hash. */
 function naiveRoot({ value, siblings }: Pick<MerkleProof, "value" | "siblings">): string {
   let hash = sha256(value);
   for (const sibling of siblings) {
@@ -28,18 +28,17 @@ function naiveRoot({ value, siblings }: Pick<MerkleProof, "value" | "siblings">)
   return hash;
 }
 
-describe("Merkle proof", () => {
+describe("inclusion proof", () => {
   const file = makeMerkleFile(sampleRecords(7));
   const { root } = file.tree;
   const [mine, other, third] = file.records as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const good = makeProof(file, userID);
-  const check = (proof: unknown, question: Partial<ProofQuery> = {}) =>
-    verifyProof(proof, { userID, root, ...question });
-  /** The good proof, with something in the place of something else. */
+  const check = (proof: unknown, query: Partial<ProofQuery> = {}) => verifyProof(proof, { userID, root, ...query });
+  /** The valid proof with some fields replaced. */
   const but = (change: object) => ({ ...good, ...change });
 
-  describe("of every record of a file", () => {
+  describe("makeProof", () => {
     const provesAll = ({ records, values, tree }: MerkleFile, users: readonly number[]) => {
       for (const i of users) {
         const [record] = records.slice(i, i + 1) as [KeyRecord];
@@ -48,9 +47,9 @@ describe("Merkle proof", () => {
         expect(naiveRoot(proof)).to.equal(tree.root);
         const publicKey = base64ToBytes(record.pubKey);
         const proven = { record, publicKey, root: tree.root, uniqueness: "unchecked" };
-        const question = { userID: record.userID, root: tree.root };
-        expect(verifyProof(proof, question)).to.deep.equal(proven);
-        expect(verifyProof(bytesOf(proof), { ...question, expectedPublicKey: publicKey })).to.deep.equal(proven);
+        const query = { userID: record.userID, root: tree.root };
+        expect(verifyProof(proof, query)).to.deep.equal(proven);
+        expect(verifyProof(bytesOf(proof), { ...query, expectedPublicKey: publicKey })).to.deep.equal(proven);
       }
     };
 
@@ -59,7 +58,7 @@ describe("Merkle proof", () => {
       [9, 16],
       [17, 33],
     ] as const) {
-      it(`holds, with ${range.join(" to ")} users`, () => {
+      it(`makes valid proofs of all records, with ${range.join(" to ")} users`, () => {
         for (let count = range[0]; count <= range[1]; count++) {
           const file = makeMerkleFile(sampleRecords(count));
           provesAll(file, [...file.values.keys()]);
@@ -68,40 +67,51 @@ describe("Merkle proof", () => {
     }
 
     for (const count of [63, 64, 65, 127, 128, 129, 700, 1000, 1023, 1024, 1025, 4097]) {
-      it(`holds, with ${count} users, at the ends, in the middle and in between`, () => {
+      it(`makes valid proofs at the ends, in the middle and in between, with ${count} users`, () => {
         const places = [0, 1, 2, count >> 1, (count >> 1) + 1, Math.ceil(count / 3), count - 3, count - 2, count - 1];
         provesAll(makeMerkleFile(sampleRecords(count)), places);
       });
     }
 
-    it("has 3 kB at the most with 700 users", () => {
+    it("makes proofs of at most 3 kB with 700 users", () => {
       const large = makeMerkleFile(sampleRecords(700));
       const sizes = large.records.map(({ userID }) => bytesOf(makeProof(large, userID)).length);
       expect(Math.max(...sizes)).to.be.at.most(3_000);
     });
 
-    it("is always the same text, and names its format", () => {
+    it("writes the keys in a fixed order, and the format", () => {
       const { value, siblings } = good;
       expect(Object.keys(good)).to.deep.equal(["format", "value", "siblings", "root"]);
       expect(good).to.deep.equal({ format: "keyroot-proof-v1", value, siblings, root });
       expect(value).to.equal(serializeKeyRecord(mine));
     });
 
-    it("pairs a lone last node with itself, on the right", () => {
+    it("pairs a last node without a sibling with itself, on the right", () => {
       const [last] = file.records.slice(-1) as [KeyRecord];
       const [sibling] = makeProof(file, last.userID).siblings;
       expect(sibling).to.deep.equal({ side: "right", hash: sha256(serializeKeyRecord(last)) });
     });
 
-    it("is not made for a user who is not in the file", () => {
+    it("rejects a user who is not in the file", () => {
       for (const user of [sampleUserID(7), "", "__proto__"]) {
         expect(refusalOf(() => makeProof(file, user))).to.equal("record: USER_NOT_IN_FILE");
       }
     });
   });
 
-  describe("that is as it should be", () => {
-    it("may be spelled otherwise, with the record as it was hashed", () => {
+  describe("makeProof, from plain JavaScript,", () => {
+    it("rejects arguments of the wrong type with an ArgumentError", () => {
+      for (const value of [undefined, null, {}, [], "file", { ...file, tree: undefined }, { ...file, lookup: {} }]) {
+        expect(refusalOf(() => makeProof(value as MerkleFile, userID))).to.equal("ARGUMENT_INVALID");
+      }
+      for (const value of [undefined, null, 7, {}]) {
+        expect(refusalOf(() => makeProof(file, value as never))).to.equal("USER_ID_INVALID");
+      }
+    });
+  });
+
+  describe("verifyProof, for a valid proof,", () => {
+    it("accepts any spacing and order of keys, with the exact text of the record", () => {
       const { root, siblings, value, format } = good;
       const text = JSON.stringify({ siblings, root, format, value }, null, 1);
       expect(check(new TextEncoder().encode(text))).to.deep.equal(check(good));
@@ -113,12 +123,28 @@ describe("Merkle proof", () => {
       expect(verifyProof({ ...ours, root: naive }, { userID, root: naive }).record).to.deep.equal(mine);
     });
 
-    it("is read without being judged", () => {
+    it("parses without verification by parseProof", () => {
       expect(parseProof(good)).to.deep.equal({ proof: good, record: mine });
       expect(parseProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
     });
 
-    it("is not asked about a root that is none", () => {
+    it("rejects arguments of the wrong type with an ArgumentError", () => {
+      const queries: [string, unknown][] = [
+        ["ARGUMENT_INVALID", undefined],
+        ["ARGUMENT_INVALID", null],
+        ["ARGUMENT_INVALID", userID],
+        ["USER_ID_INVALID", { root }],
+        ["USER_ID_INVALID", { userID: 7, root }],
+        ["HASH_INVALID", { userID }],
+        ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: mine.pubKey }],
+        ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: null }],
+      ];
+      for (const [code, query] of queries) {
+        expect(refusalOf(() => verifyProof(good, query as ProofQuery))).to.equal(code);
+      }
+    });
+
+    it("rejects a query with a malformed root", () => {
       for (const wrong of ["", `0x${root}`, root.toUpperCase(), root.slice(1), undefined as unknown as string]) {
         expect(() => check(good, { root: wrong }))
           .to.throw(ArgumentError)
@@ -127,7 +153,7 @@ describe("Merkle proof", () => {
     });
   });
 
-  describe("that was tampered with", () => {
+  describe("verifyProof, for a changed proof,", () => {
     const elsewhere = makeMerkleFile(
       sampleRecords(7, 2).map((record, i) => (i === 0 ? { ...record, userID } : record)),
     );
@@ -135,40 +161,40 @@ describe("Merkle proof", () => {
     const [sibling] = good.siblings as [Sibling];
     const withSibling = (change: object) => but({ siblings: good.siblings.with(0, { ...sibling, ...change }) });
 
-    const falsehoods: [string, string, unknown][] = [
+    const changed: [string, string, unknown][] = [
       ["another record of the user", "tree: ROOT_MISMATCH", but({ value: serializeKeyRecord({ ...third, userID }) })],
       ["another user's record", "record: USER_MISMATCH", but({ value: serializeKeyRecord(other) })],
       ["another user's proof", "record: USER_MISMATCH", makeProof(file, other.userID)],
       ["a proof under another root", "tree: ROOT_MISMATCH", alien],
       ["a proof under another root that claims this one", "tree: ROOT_MISMATCH", { ...alien, root }],
       ["another root", "tree: ROOT_MISMATCH", but({ root: alien.root })],
-      ["a space in the record", "tree: ROOT_MISMATCH", but({ value: `${good.value} ` })],
-      ["a sibling less", "tree: ROOT_MISMATCH", but({ siblings: good.siblings.slice(1) })],
-      ["no sibling", "tree: ROOT_MISMATCH", but({ siblings: [] })],
-      ["a sibling twice", "tree: ROOT_MISMATCH", but({ siblings: [sibling, ...good.siblings] })],
+      ["a space after the record", "tree: ROOT_MISMATCH", but({ value: `${good.value} ` })],
+      ["a missing sibling", "tree: ROOT_MISMATCH", but({ siblings: good.siblings.slice(1) })],
+      ["no siblings", "tree: ROOT_MISMATCH", but({ siblings: [] })],
+      ["a repeated sibling", "tree: ROOT_MISMATCH", but({ siblings: [sibling, ...good.siblings] })],
       ["siblings in another order", "tree: ROOT_MISMATCH", but({ siblings: good.siblings.toReversed() })],
-      ["the other side", "tree: ROOT_MISMATCH", withSibling({ side: "left" })],
+      ["the wrong side", "tree: ROOT_MISMATCH", withSibling({ side: "left" })],
       ["20 siblings", "tree: ROOT_MISMATCH", but({ siblings: new Array(20).fill(sibling) })],
       ["21 siblings", "file: PROOF_SHAPE", but({ siblings: new Array(21).fill(sibling) })],
     ];
     for (const [i, digit] of Array.from(sibling.hash.slice(0, 3)).entries()) {
       const hash = sibling.hash.slice(0, i) + (digit === "0" ? "1" : "0") + sibling.hash.slice(i + 1);
-      falsehoods.push([`digit ${i} of a hash changed`, "tree: ROOT_MISMATCH", withSibling({ hash })]);
+      changed.push([`a changed digit ${i} of a hash`, "tree: ROOT_MISMATCH", withSibling({ hash })]);
     }
-    for (const [name, refusal, proof] of falsehoods) {
-      it(`is refused for ${name}: ${refusal}`, () => {
-        for (const form of [proof, bytesOf(proof)]) expect(refusalOf(() => check(form))).to.equal(refusal);
+    for (const [name, code, proof] of changed) {
+      it(`rejects ${name} with ${code}`, () => {
+        for (const form of [proof, bytesOf(proof)]) expect(refusalOf(() => check(form))).to.equal(code);
       });
     }
 
-    it("is refused where every sibling has been changed", () => {
+    it("rejects a change of any sibling", () => {
       for (const [i, { hash }] of good.siblings.entries()) {
         const siblings = good.siblings.with(i, { side: "left", hash: sha256(hash) });
         expect(refusalOf(() => check(but({ siblings })))).to.equal("tree: ROOT_MISMATCH");
       }
     });
 
-    it("is refused where its root is right and the key in its record is not", () => {
+    it("rejects an invalid key in a record under the right root", () => {
       const bytes = base64ToBytes(mine.pubKey).with(104, 0);
       for (const [code, change] of [
         ["KEY_ID_MISMATCH", { keyID: third.keyID }],
@@ -179,7 +205,7 @@ describe("Merkle proof", () => {
       }
     });
 
-    it("is refused where the value is two hashes in a row, though they lead to the root", () => {
+    it("rejects a value of two hashes that leads to the root", () => {
       const [left = "", right = ""] = file.tree.hashes(0);
       const value = left + right;
       const forged = but({ value, siblings: good.siblings.slice(1) });
@@ -187,7 +213,7 @@ describe("Merkle proof", () => {
       expect(refusalOf(() => check(forged))).to.equal("record: VALUE_LOOKS_LIKE_NODE");
     });
 
-    it("is refused where the key is not the one that was handed out, be it another's", () => {
+    it("rejects a given key that differs from the published one", () => {
       for (const expectedPublicKey of [base64ToBytes(third.pubKey), new Uint8Array(), new Uint8Array(105)]) {
         const details = { expected: mine.pubKey, actual: bytesToBase64(expectedPublicKey) };
         expect(() => check(good, { expectedPublicKey }))
@@ -196,7 +222,7 @@ describe("Merkle proof", () => {
       }
     });
 
-    it("says what was expected and what was there", () => {
+    it("reports the expected and the actual value", () => {
       const details = { expected: root, actual: alien.root };
       expect(() => check(alien))
         .to.throw(VerificationError)
@@ -207,40 +233,40 @@ describe("Merkle proof", () => {
         .and.include({ step: "record", code: "USER_MISMATCH", ...user });
     });
 
-    it("never makes another key pass, and is never refused without a code, whatever is changed", () => {
+    it("never accepts another key, and rejects with a code, for random changes", () => {
       const known = JSON.stringify([good, alien, makeProof(file, other.userID)]);
       fc.assert(
         fc.property(fc.array(fc.oneof(mutation(known), swap(known)), { minLength: 1, maxLength: 3 }), (changes) => {
           const bytes = changes.reduce((text, change) => change(text), JSON.stringify(good));
           const proven: unknown[] = [];
-          const refusal = refusalOf(() => proven.push(check(new TextEncoder().encode(bytes)).record));
-          expect(proven).to.deep.equal(refusal === undefined ? [mine] : []);
+          const code = refusalOf(() => proven.push(check(new TextEncoder().encode(bytes)).record));
+          expect(proven).to.deep.equal(code === undefined ? [mine] : []);
         }),
         { numRuns: 3000 },
       );
     });
   });
 
-  describe("of another form", () => {
+  describe("verifyProof, for a malformed proof,", () => {
     const { value, ...rest } = good;
     const [sibling] = good.siblings as [Sibling];
     const malformed: [string, unknown][] = [
-      ["nothing", undefined],
+      ["undefined", undefined],
       ["null", null],
-      ["text", JSON.stringify(good)],
-      ["a list", [good]],
+      ["a string", JSON.stringify(good)],
+      ["an array", [good]],
       ["an empty object", {}],
       ["no value", rest],
-      ["a key too many", but({ index: 0 })],
-      ["an inherited name for a key", JSON.parse(`{"__proto__":{},${JSON.stringify(good).slice(1)}`)],
+      ["an additional key", but({ index: 0 })],
+      ["a key with an inherited name", JSON.parse(`{"__proto__":{},${JSON.stringify(good).slice(1)}`)],
       ["another version", but({ format: "keyroot-proof-v2" })],
-      ["a value that is no text", but({ value: JSON.parse(value) as unknown })],
-      ["siblings that are no list", but({ siblings: { 0: sibling, length: 1 } })],
+      ["a value that is not a string", but({ value: JSON.parse(value) as unknown })],
+      ["siblings that are not an array", but({ siblings: { 0: sibling, length: 1 } })],
       ["a sibling that is a hash", but({ siblings: [sibling.hash] })],
       ["a sibling that is null", but({ siblings: [null] })],
       ["a sibling without a side", but({ siblings: [{ hash: sibling.hash }] })],
       ["a third side", but({ siblings: [{ ...sibling, side: "up" }] })],
-      ["a sibling with more", but({ siblings: [{ ...sibling, level: 0 }] })],
+      ["a sibling with an additional key", but({ siblings: [{ ...sibling, level: 0 }] })],
       ["a hash in upper case", but({ siblings: [{ ...sibling, hash: sibling.hash.toUpperCase() }] })],
       ["a hash with 0x", but({ siblings: [{ ...sibling, hash: `0x${sibling.hash}` }] })],
       ["a shorter hash", but({ siblings: [{ ...sibling, hash: sibling.hash.slice(1) }] })],
@@ -249,30 +275,30 @@ describe("Merkle proof", () => {
       ["a root with 0x", but({ root: `0x${root}` })],
     ];
     for (const [name, proof] of malformed) {
-      it(`is refused as PROOF_SHAPE: ${name}`, () => {
+      it(`rejects ${name} with PROOF_SHAPE`, () => {
         expect(refusalOf(() => check(proof))).to.equal("file: PROOF_SHAPE");
       });
     }
 
     const text = JSON.stringify(good);
-    const garbage: [string, string, string | Uint8Array][] = [
+    const malformedBytes: [string, string, string | Uint8Array][] = [
       ["no bytes", "JSON_INVALID", ""],
-      ["half of it", "JSON_INVALID", text.slice(0, -1)],
+      ["truncated JSON", "JSON_INVALID", text.slice(0, -1)],
       ["a byte-order mark", "JSON_FORBIDDEN_TOKEN", `\ufeff${text}`],
-      ["a key twice", "JSON_DUPLICATE_KEY", text.replace("{", '{"root":"",')],
+      ["a repeated key", "JSON_DUPLICATE_KEY", text.replace("{", '{"root":"",')],
       ["null", "JSON_FORBIDDEN_TOKEN", "null"],
-      ["much inside each other", "JSON_TOO_DEEP", "[[[[]]]]"],
+      ["deep nesting", "JSON_TOO_DEEP", "[[[[]]]]"],
       ["bytes that are not UTF-8", "FILE_NOT_UTF8", Uint8Array.of(0x7b, 0xff, 0x7d)],
       ["more than 16 kB", "FILE_TOO_LARGE", text.padEnd(2 ** 14 + 1)],
     ];
-    for (const [name, code, content] of garbage) {
-      it(`is refused as ${code}: ${name}`, () => {
+    for (const [name, code, content] of malformedBytes) {
+      it(`rejects ${name} with ${code}`, () => {
         const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
         expect(refusalOf(() => check(bytes))).to.equal(`file: ${code}`);
       });
     }
 
-    it("is refused for what is wrong with its record", () => {
+    it("rejects a malformed record with the code of the record", () => {
       const records: [string, string][] = [
         ["JSON_INVALID", value.slice(1)],
         ["JSON_DUPLICATE_KEY", value.replace("{", '{"keyID":"",')],
@@ -287,7 +313,7 @@ describe("Merkle proof", () => {
       }
     });
 
-    it("is refused in few words that steer no terminal", () => {
+    it("reports a short message without control characters", () => {
       for (const key of ["\u001b[31m", "x".repeat(10_000)]) {
         expect(() => check({ [key]: 1 }))
           .to.throw(VerificationError)

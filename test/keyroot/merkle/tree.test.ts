@@ -1,6 +1,5 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { portableSha256Hex, sha256Hex } from "../../../packages/keyroot/src/bytes/platform.ts";
 import { MAX_VALUES, MerkleTree } from "../../../packages/keyroot/src/merkle/tree.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sha256 } from "../../../fixtures/samples.ts";
@@ -10,38 +9,27 @@ const rootOf = (...values: string[]) => new MerkleTree(values).root;
 const anyText = fc.string({ unit: "binary" });
 const anyValues = fc.array(anyText, { minLength: 1, maxLength: 40 });
 
-describe("sha256Hex", () => {
-  it("is the same by the platform, in plain JavaScript and by Node's streaming hash", () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        expect(sha256Hex(text)).to.equal(sha256(text)).and.equal(portableSha256Hex(text));
-        const bytes = new TextEncoder().encode(text);
-        expect(sha256Hex(bytes)).to.equal(sha256(bytes)).and.equal(portableSha256Hex(bytes));
-      }),
-    );
-  });
-});
-
 describe("MerkleTree", () => {
   const [a, b, c] = ["a", "b", "c"].map(sha256) as [string, string, string];
 
   describe("hashes", () => {
-    it("are SHA-256 of a value's bytes (the vector of FIPS 180-2)", () => {
+    it("of leaves are SHA-256 of the values in UTF-8 (test vector of FIPS 180-2)", () => {
       expect(rootOf("abc")).to.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
       expect(rootOf("é")).to.equal(sha256(Uint8Array.of(0xc3, 0xa9)));
     });
 
-    it("are kept level by level, the leaves first", () => {
+    it("are returned level by level, the leaves first", () => {
       const tree = new MerkleTree(["a", "b", "c"]);
       const [ab, cc] = [sha256(a + b), sha256(c + c)];
       expect([0, 1, 2].map((level) => tree.hashes(level))).to.deep.equal([[a, b, c], [ab, cc], [sha256(ab + cc)]]);
-      expect(() => tree.hashes(3)).to.throw(RangeError);
-      expect(() => tree.hashes(-1)).to.throw(RangeError);
+      for (const level of [3, -1, 0.5, NaN, undefined] as number[]) {
+        expect(refusalOf(() => tree.hashes(level))).to.equal("ARGUMENT_INVALID");
+      }
     });
   });
 
   describe("root", () => {
-    it("is the leaf of a lone value", () => {
+    it("is the leaf of a single value", () => {
       expect(rootOf("a")).to.equal(a);
       expect(new MerkleTree(["a"]).height).to.equal(1);
     });
@@ -50,21 +38,21 @@ describe("MerkleTree", () => {
       expect(rootOf("a", "b")).to.equal(sha256(a + b));
     });
 
-    it("pairs a level's last node with itself where it has no sibling", () => {
+    it("pairs the last node of a level with itself if it has no sibling", () => {
       const ab = sha256(a + b);
       expect(rootOf("a", "b", "c")).to.equal(sha256(ab + sha256(c + c)));
       const five = sha256(sha256(ab + sha256(c + a)) + sha256(sha256(b + b) + sha256(b + b)));
       expect(rootOf("a", "b", "c", "a", "b")).to.equal(five);
     });
 
-    it("has not changed since this was written", () => {
+    it("has the recorded value", () => {
       expect(rootOf("a", "b", "c")).to.equal("0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38");
       expect(rootOf(...Array.from({ length: 100 }, (_, i) => `value ${i}`))).to.equal(
         "c3528c4954e0078cd555ca2ff31dc59c85200ccb66d366a80ffcea2f48c676fa",
       );
     });
 
-    it("is what the specification's rules give, step by step", () => {
+    it("agrees with a direct implementation of the specification", () => {
       fc.assert(
         fc.property(anyValues, (values) => {
           const tree = new MerkleTree(values);
@@ -74,7 +62,7 @@ describe("MerkleTree", () => {
       );
     });
 
-    it("changes with any value", () => {
+    it("changes with every value", () => {
       fc.assert(
         fc.property(anyValues, fc.nat(), anyText, (values, n, other) => {
           const at = n % values.length;
@@ -84,31 +72,39 @@ describe("MerkleTree", () => {
       );
     });
 
-    it("changes with the order of values", () => {
+    it("changes with the order of the values", () => {
       expect(new Set([rootOf("a", "b", "c"), rootOf("a", "c", "b"), rootOf("c", "b", "a")]).size).to.equal(3);
     });
 
-    it("does not tell a last value from the same written twice, nor two hashes from a value: files refuse both", () => {
+    it("is the same for a repeated last value, and for a value of two hashes: files reject both", () => {
       expect(rootOf("a", "b", "c", "c")).to.equal(rootOf("a", "b", "c"));
       expect(rootOf(a + b, c + c)).to.equal(rootOf("a", "b", "c"));
     });
   });
 
   describe("size", () => {
-    it("is at least one value", () => {
+    it("must be at least one value", () => {
       expect(refusalOf(() => new MerkleTree([]))).to.equal("TREE_EMPTY");
     });
 
-    it("may be a million values", function () {
+    it("can be a million values", function () {
       this.timeout(60_000);
       const tree = new MerkleTree(Array.from({ length: MAX_VALUES }, (_, i) => `value ${i}`));
       expect([MAX_VALUES, tree.leafCount, tree.height]).to.deep.equal([1_000_000, 1_000_000, 21]);
       expect(tree.root).to.equal("2dc4c3bd67f85878bb08bf7b57437490b2dced3f3dc95a16ac0b685610a923b0");
     });
 
-    it("is no more than that, which is seen before anything is hashed", () => {
+    it("must not be more, which is checked before hashing", () => {
       expect(refusalOf(() => new MerkleTree(new Array<string>(MAX_VALUES + 1)))).to.equal("TREE_TOO_LARGE");
       expect(refusalOf(() => new MerkleTree(new Array<string>(2 ** 32 - 1)))).to.equal("TREE_TOO_LARGE");
+    });
+  });
+
+  describe("values", () => {
+    it("must be an array of strings", () => {
+      for (const values of [undefined, null, "abc", 7, {}, [undefined], ["a", 1], ["a", null], [["a"]], new Array(3)]) {
+        expect(refusalOf(() => new MerkleTree(values as string[]))).to.equal("ARGUMENT_INVALID");
+      }
     });
   });
 });

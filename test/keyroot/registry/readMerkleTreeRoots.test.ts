@@ -8,7 +8,7 @@ import { describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
 import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { receiptOf } from "../../../fixtures/receiptOf.ts";
 
-// The first byte with which no code may begin (EIP-3541).
+// Starts with the byte with which no code may start (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
 const users = Array.from({ length: 1500 }, randomUserID);
 const known = users.filter((_, i) => i % 3 === 0);
@@ -21,12 +21,12 @@ describe("readMerkleTreeRoots", () => {
   };
   const read = (call: RpcCall, userIDs: readonly UserID[]) => readMerkleTreeRoots(call, registry.contract, userIDs);
 
-  it("carries the code that the compiler makes", async () => {
+  it("contains the code that the compiler makes", async () => {
     const { bytecode } = await hre.artifacts.readArtifact("MerkleTreeRootsReader");
     expect(ROOTS_READER_CODE).to.equal(bytecode);
   });
 
-  it("answers in the users' order, with a few calls for many users", async () => {
+  it("returns the roots in the order of the users, with few calls for many users", async () => {
     await publish(known);
     let calls = 0;
     const counted: RpcCall = (...args) => (calls++, registry.call(...args));
@@ -35,13 +35,13 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(registry.call, [])).to.deep.equal([]);
   });
 
-  it("says how many are known", async () => {
+  it("reports the number of known roots", async () => {
     const counts: number[] = [];
     await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });
     expect(counts.at(-1)).to.equal(users.length);
   });
 
-  it("reads at the block that it is told", async () => {
+  it("reads at the given block", async () => {
     const block = (await registry.call("eth_getBlockByNumber", ["latest", false])) as { hash: string };
     await publish(known);
     const then = await readMerkleTreeRoots(registry.call, registry.contract, users.slice(0, 5), {
@@ -50,18 +50,18 @@ describe("readMerkleTreeRoots", () => {
     expect(then).to.deep.equal(new Array(5).fill(undefined));
   });
 
-  it("asks for fewer where a node refuses as many", async () => {
+  it("splits calls that the node rejects", async () => {
     await publish(known);
-    const weak: RpcCall = (method, params) => {
+    const limited: RpcCall = (method, params) => {
       const [{ data }] = params as [{ data: string }];
-      const many = (data.length - ROOTS_READER_CODE.length) / 64 - 3;
-      if (many > 100) return Promise.reject(new TransportError("RPC_ERROR", "out of gas"));
+      const count = (data.length - ROOTS_READER_CODE.length) / 64 - 3;
+      if (count > 100) return Promise.reject(new TransportError("RPC_ERROR", "out of gas"));
       return registry.call(method, params);
     };
-    expect(await read(weak, users)).to.deep.equal(expected);
+    expect(await read(limited, users)).to.deep.equal(expected);
   });
 
-  it("throws where there is no such contract, and where the node does not answer", async () => {
+  it("throws if there is no such contract, and if the node does not answer", async () => {
     const nowhere = `0x${"11".repeat(20)}`;
     const missing = await errorOf(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
     expect(missing).to.include({ code: "RPC_ERROR" });
@@ -69,28 +69,28 @@ describe("readMerkleTreeRoots", () => {
     expect(await errorOf(read(silent, users))).to.include({ code: "TIMEOUT" });
   });
 
-  it("takes nothing for an answer but as many roots as it asked for", async () => {
+  it("rejects answers that are not the requested number of roots", async () => {
     const word = (number: number) => number.toString(16).padStart(64, "0");
-    const lies = [
+    const answers = [
       undefined,
       "0x",
       `0x${word(32)}${word(1)}`,
       `0x${word(32)}${word(2)}${ROOT}${ROOT}`,
       `0x${word(32)}${word(1)}${"zz".repeat(32)}`,
     ];
-    for (const lie of lies) {
-      const refusal = await errorOf(read(() => Promise.resolve(lie), users.slice(0, 1)));
-      expect(refusal, String(lie)).to.include({ code: "RPC_ANSWER_INVALID" });
+    for (const answer of answers) {
+      const error = await errorOf(read(() => Promise.resolve(answer), users.slice(0, 1)));
+      expect(error, String(answer)).to.include({ code: "RPC_ANSWER_INVALID" });
     }
   });
 
-  it("refuses what is no user id", async () => {
+  it("rejects malformed user ids", async () => {
     expect(await errorOf(read(registry.call, ["nobody"]))).to.be.instanceOf(ArgumentError);
   });
 });
 
 describeOnAnvil("readMerkleTreeRoots", () => {
-  it("answers as on Hardhat's chain", async () => {
+  it("returns the same roots as on Hardhat's chain", async () => {
     await using anvil = await startClosable();
     const call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const [owner] = (await call("eth_accounts", [])) as string[];

@@ -15,111 +15,111 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 describe("fetchBytes", () => {
   const closing = closedAfterEach();
 
-  /** The address of a server that answers so. */
+  /** Starts a server and returns its URL. */
   const at = async (handler: RequestListener) => closing(await serve(handler)).url;
 
-  /** The same, and a promise that is kept when whoever asked has hung up. */
+  /** As `at`, with a promise that resolves when the client closes the connection. */
   const watched = async (handler: RequestListener) => {
-    const { promise: hungUp, resolve } = Promise.withResolvers<unknown>();
+    const { promise: closed, resolve } = Promise.withResolvers<unknown>();
     const url = await at((request, response) => {
       request.socket.once("close", resolve);
       handler(request, response);
     });
-    return { url, hungUp };
+    return { url, closed };
   };
 
-  const ask = (url: string, options: Partial<FetchOptions> = {}, init: RequestInit = {}) =>
+  const request = (url: string, options: Partial<FetchOptions> = {}, init: RequestInit = {}) =>
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: 10_000, ...options });
 
-  describe("an answer", () => {
-    it("is status and bytes, whatever the status", async () => {
+  describe("answers", () => {
+    it("returns status and bytes, for any status", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         const url = await at((_, response) => response.writeHead(status).end(`number ${status}`));
-        expect(await ask(url)).to.deep.include({ status, bytes: new TextEncoder().encode(`number ${status}`) });
+        expect(await request(url)).to.deep.include({ status, bytes: new TextEncoder().encode(`number ${status}`) });
       }
     });
 
-    it("may be empty", async () => {
+    it("accepts an empty body", async () => {
       for (const status of [200, 204]) {
         const url = await at((_, response) => response.writeHead(status).end());
-        expect(await ask(url)).to.deep.include({ status, bytes: new Uint8Array() });
+        expect(await request(url)).to.deep.include({ status, bytes: new Uint8Array() });
       }
     });
 
-    it("comes to a request as it was given", async () => {
+    it("sends the request unchanged", async () => {
       const url = await at((request, response) => {
         void text(request).then((body) => {
           response.end(`${request.method} ${request.url} ${request.headers["content-type"]} ${body}`);
         });
       });
       const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" };
-      const { bytes } = await ask(`${url}/a?b`, {}, init);
+      const { bytes } = await request(`${url}/a?b`, {}, init);
       expect(new TextDecoder().decode(bytes)).to.equal("POST /a?b application/json {}");
     });
 
-    it("is decompressed", async () => {
+    it("decompresses the body", async () => {
       const url = await at((_, response) => response.setHeader("Content-Encoding", "gzip").end(gzipSync("words")));
-      expect(await ask(url)).to.have.deep.property("bytes", new TextEncoder().encode("words"));
+      expect(await request(url)).to.have.deep.property("bytes", new TextEncoder().encode("words"));
     });
 
-    it("comes from the fetch that was given", async () => {
-      const { status } = await ask("http://nowhere.invalid", {
+    it("uses the given fetch", async () => {
+      const { status } = await request("http://nowhere.invalid", {
         fetch: () => Promise.resolve(new Response("", { status: 418 })),
       });
       expect(status).to.equal(418);
     });
   });
 
-  describe("too large an answer", () => {
+  describe("the size limit", () => {
     const TOO_LARGE = { name: "TransportError", code: "ANSWER_TOO_LARGE", expected: 1000 };
 
-    it("is one of more bytes than the limit", async () => {
+    it("applies to the body", async () => {
       const url = await at((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
-      expect(await ask(`${url}/1000`))
+      expect(await request(`${url}/1000`))
         .to.have.property("bytes")
         .with.lengthOf(1000);
-      expect(await failure(ask(`${url}/1001`))).to.include(TOO_LARGE);
+      expect(await failure(request(`${url}/1001`))).to.include(TOO_LARGE);
     });
 
-    it("without an end is cut off", async () => {
-      const { url, hungUp } = await watched((_, response) => pipeline(zeros(), response, ignore));
-      expect(await failure(ask(url))).to.include(TOO_LARGE);
-      await hungUp;
+    it("closes the connection of an endless body", async () => {
+      const { url, closed } = await watched((_, response) => pipeline(zeros(), response, ignore));
+      expect(await failure(request(url))).to.include(TOO_LARGE);
+      await closed;
     });
 
-    it("is measured after decompression: a bomb is cut off", async () => {
-      const { url, hungUp } = await watched((_, response) => {
+    it("applies after decompression, which stops compression bombs", async () => {
+      const { url, closed } = await watched((_, response) => {
         response.setHeader("Content-Encoding", "gzip");
         pipeline(zeros(), createGzip(), response, ignore);
       });
-      expect(await failure(ask(url))).to.include(TOO_LARGE);
-      await hungUp;
+      expect(await failure(request(url))).to.include(TOO_LARGE);
+      await closed;
     });
   });
 
-  describe("a slow server", () => {
+  describe("the timeout", () => {
     const TIMEOUT = { name: "TransportError", code: "TIMEOUT" };
     const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n";
     const behaviours = {
-      "that says nothing": "",
-      "that never ends its headers": HEAD,
-      "that never ends its body": `${HEAD}\r\nx`,
+      "no answer": "",
+      "endless headers": HEAD,
+      "an endless body": `${HEAD}\r\nx`,
     };
     for (const [which, beginning] of Object.entries(behaviours)) {
-      it(`${which} is given up, and its connection closed`, async () => {
-        const { promise: hungUp, resolve } = Promise.withResolvers<unknown>();
+      it(`closes the connection of a server with ${which}`, async () => {
+        const { promise: closed, resolve } = Promise.withResolvers<unknown>();
         const { url } = closing(
           await serveRaw((socket) => {
             socket.write(beginning);
             socket.resume().once("close", resolve);
           }),
         );
-        expect(await failure(ask(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
-        await hungUp;
+        expect(await failure(request(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
+        await closed;
       });
     }
 
-    it("that sends a byte now and then is given up, too", async () => {
+    it("applies to a server that sends a byte from time to time", async () => {
       const { url } = closing(
         await serveRaw((socket) => {
           socket.write(`${HEAD}\r\n`);
@@ -129,35 +129,35 @@ describe("fetchBytes", () => {
           });
         }),
       );
-      expect(await failure(ask(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
+      expect(await failure(request(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
     });
 
-    it("is given up also by a fetch that heeds no signal", async () => {
+    it("applies to a fetch that ignores its signal", async () => {
       const fetch = () => new Promise<never>(ignore);
-      expect(await failure(ask("http://nowhere.invalid", { fetch, timeoutMs: 20 }))).to.include(TIMEOUT);
+      expect(await failure(request("http://nowhere.invalid", { fetch, timeoutMs: 20 }))).to.include(TIMEOUT);
     });
   });
 
-  describe("a caller", () => {
+  describe("the signal", () => {
     const ABORTED = { name: "TransportError", code: "ABORTED" };
 
-    it("who gave up before asks nothing", async () => {
-      let asked = 0;
+    it("prevents the request if it is aborted before", async () => {
+      let requests = 0;
       const url = await at((_, response) => {
-        asked++;
+        requests++;
         response.end();
       });
-      expect(await failure(ask(url, { signal: AbortSignal.abort() }))).to.include(ABORTED);
-      expect(asked).to.equal(0);
+      expect(await failure(request(url, { signal: AbortSignal.abort() }))).to.include(ABORTED);
+      expect(requests).to.equal(0);
     });
 
     for (const [when, begin] of [
       ["headers", ""],
       ["body", "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx"],
     ] as const) {
-      it(`who gives up while waiting for the ${when} has the connection closed`, async () => {
+      it(`closes the connection if it is aborted before the ${when}`, async () => {
         const controller = new AbortController();
-        const { promise: hungUp, resolve } = Promise.withResolvers<unknown>();
+        const { promise: closed, resolve } = Promise.withResolvers<unknown>();
         const { url } = closing(
           await serveRaw((socket) => {
             socket.once("close", resolve);
@@ -168,121 +168,121 @@ describe("fetchBytes", () => {
             });
           }),
         );
-        const error = await failure(ask(url, { signal: controller.signal }));
+        const error = await failure(request(url, { signal: controller.signal }));
         expect(error).to.include(ABORTED).and.have.nested.property("cause.message", "enough");
-        await hungUp;
+        await closed;
       });
     }
 
-    it("who gives up afterwards changes nothing, and is not listened to any more", async () => {
+    it("has no effect, and no listener, after the answer", async () => {
       const controller = new AbortController();
       const url = await at((_, response) => response.end("words"));
-      const { bytes } = await ask(url, { signal: controller.signal });
+      const { bytes } = await request(url, { signal: controller.signal });
       expect(getEventListeners(controller.signal, "abort")).to.be.empty;
       controller.abort();
       expect(bytes).to.have.lengthOf(5);
     });
 
-    it("who asks again may do so over the same connection", async () => {
+    it("does not prevent that requests share a connection", async () => {
       const sockets = new Set<unknown>();
       const url = await at((request, response) => {
         sockets.add(request.socket);
         response.end("words");
       });
-      for (let i = 0; i < 5; i++) await ask(url);
+      for (let i = 0; i < 5; i++) await request(url);
       expect(sockets.size).to.be.lessThan(5);
     });
   });
 
-  describe("a redirect", () => {
-    const REFUSED = { name: "TransportError", code: "REDIRECT_REFUSED" };
+  describe("redirects", () => {
+    const REJECTED = { name: "TransportError", code: "REDIRECT_REFUSED" };
 
     for (const status of REDIRECTS) {
-      it(`of status ${status} is not followed`, async () => {
-        const asked: unknown[] = [];
+      it(`with status ${status} are not followed`, async () => {
+        const urls: unknown[] = [];
         const url = await at(({ url }, response) => {
-          asked.push(url);
+          urls.push(url);
           response.writeHead(url === "/" ? status : 200, { Location: "/elsewhere" }).end();
         });
-        expect(await failure(ask(url))).to.include(REFUSED);
-        expect(asked).to.deep.equal(["/"]);
+        expect(await failure(request(url))).to.include(REJECTED);
+        expect(urls).to.deep.equal(["/"]);
       });
     }
 
-    it("is refused also where a browser hides its status", async () => {
+    it("are rejected where a browser hides the status", async () => {
       const hidden = Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" });
       const fetch = () => Promise.resolve(hidden);
-      expect(await failure(ask("http://nowhere.invalid", { fetch }))).to.include(REFUSED);
+      expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include(REJECTED);
     });
 
-    it("is refused without reading its body", async () => {
-      const { url, hungUp } = await watched((_, response) => {
+    it("are rejected without reading the body", async () => {
+      const { url, closed } = await watched((_, response) => {
         pipeline(zeros(), response.writeHead(302, { Location: "/" }), ignore);
       });
-      expect(await failure(ask(url))).to.include(REFUSED);
-      await hungUp;
+      expect(await failure(request(url))).to.include(REJECTED);
+      await closed;
     });
   });
 
-  describe("a server out of order", () => {
+  describe("a broken server", () => {
     const behaviours = {
-      "that hangs up": "",
+      "that closes the connection": "",
       "that does not speak HTTP": "SSH-2.0-OpenSSH_9.2\r\n",
-      "that breaks off in its body": "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx",
+      "that closes the connection within the body": "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx",
       "whose headers are too long": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 17)}`,
       "whose compression is broken": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwords",
     };
     for (const [which, words] of Object.entries(behaviours)) {
       it(`${which} is unreachable`, async () => {
         const { url } = closing(await serveRaw((socket) => socket.once("data", () => socket.end(words))));
-        expect(await failure(ask(url))).to.include({ name: "TransportError", code: "UNREACHABLE" });
+        expect(await failure(request(url))).to.include({ name: "TransportError", code: "UNREACHABLE" });
       });
     }
 
-    it("that is not there is unreachable, with the system's reason", async () => {
+    it("that does not run is unreachable, with the system's error code", async () => {
       const server = await serve(ignore);
       await server.close();
       const { host } = new URL(server.url);
-      expect(await failure(ask(server.url)))
+      expect(await failure(request(server.url)))
         .to.include({ name: "TransportError", code: "UNREACHABLE" })
-        .and.have.property("message", `${host} does not answer: ECONNREFUSED.`);
+        .and.have.property("message", `The request to ${host} failed: ECONNREFUSED.`);
     });
   });
 
-  describe("an error", () => {
-    it("names the host, and never the path of an address or its query", async () => {
+  describe("errors", () => {
+    it("contain the host, but not the path or query of the URL", async () => {
       const url = await at((request, response) => {
         if (request.url?.endsWith("redirect")) response.writeHead(302, { Location: SECRET }).end();
         else if (request.url?.endsWith("hang-up")) request.socket.destroy();
         else if (request.url?.endsWith("large")) response.end(Buffer.alloc(1001));
       });
       for (const which of ["redirect", "hang-up", "large", "silent"]) {
-        const error = await failure(ask(`${url}${SECRET}&${which}`, { timeoutMs: 100 }));
+        const error = await failure(request(`${url}${SECRET}&${which}`, { timeoutMs: 100 }));
         expect(error).to.have.property("message").that.includes(new URL(url).host);
-        // With all its causes, as Node prints an error that nobody caught.
+        // With all causes, as Node prints an uncaught error.
         expect(inspect(error, { depth: Infinity })).not.to.match(/d41d8cd9|e9800998/);
       }
     });
 
-    it("does not repeat what a fetch says, since some name the whole address", async () => {
+    it("do not contain the message of fetch, which may contain the whole URL", async () => {
       const fetch = (url: unknown) => Promise.reject(new TypeError(`error sending request for url (${String(url)})`));
-      expect(await failure(ask(`https://rpc.example${SECRET}`, { fetch }))).to.include({
+      expect(await failure(request(`https://rpc.example${SECRET}`, { fetch }))).to.include({
         code: "UNREACHABLE",
-        message: "rpc.example does not answer.",
+        message: "The request to rpc.example failed.",
       });
     });
 
     for (const thrown of [null, undefined, "words", 7, { code: 5 }]) {
-      it(`comes also from a fetch that throws ${inspect(thrown)}`, async () => {
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- such things happen
+      it(`have a code if fetch throws ${inspect(thrown)}`, async () => {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch can throw anything
         const fetch = () => Promise.reject(thrown);
-        expect(await failure(ask("http://nowhere.invalid", { fetch }))).to.include({ code: "UNREACHABLE" });
+        expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "UNREACHABLE" });
       });
     }
   });
 });
 
-/** More than anyone wants. */
+/** An endless stream of zeros. */
 function zeros(): Readable {
   const block = Buffer.alloc(2 ** 16);
   return new Readable({
@@ -293,5 +293,5 @@ function zeros(): Readable {
 }
 
 function ignore(): void {
-  // The other side hangs up: that is the point.
+  // The other side closes the connection, as the test expects.
 }

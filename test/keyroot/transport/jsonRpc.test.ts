@@ -15,22 +15,22 @@ const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
 describe("rpcCaller", () => {
   const closing = closedAfterEach();
 
-  /** Calls a method of an endpoint that answers so. */
+  /** Calls a method of an endpoint with this handler. */
   const call = async (handler: RequestListener, method = "eth_chainId", params: unknown[] = []) => {
     const { url } = closing(await serve(handler));
     return rpcCaller(`${url}/v3/${SECRET}`, OPTIONS)(method, params);
   };
-  const says =
+  const answers =
     (body: unknown, status = 200): RequestListener =>
     (_, response) =>
       response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
-  const result = (value: unknown) => says({ jsonrpc: "2.0", id: 1, result: value });
-  const error = (value: unknown, status?: number) => says({ jsonrpc: "2.0", id: 1, error: value }, status);
+  const result = (value: unknown) => answers({ jsonrpc: "2.0", id: 1, result: value });
+  const error = (value: unknown, status?: number) => answers({ jsonrpc: "2.0", id: 1, error: value }, status);
 
   const messageOf = async (answer: Promise<unknown>) => ((await failure(answer)) as TransportError).message;
 
   describe("over HTTP", () => {
-    it("posts a call as the specification writes it", async () => {
+    it("posts a call as JSON-RPC 2.0 defines it", async () => {
       let posted: unknown;
       await call(
         (request, response) => {
@@ -48,24 +48,24 @@ describe("rpcCaller", () => {
       });
     });
 
-    it("returns the result, whatever it is", async () => {
+    it("returns any result", async () => {
       for (const value of ["0x1", "", 7, null, false, [], { a: 1 }])
         expect(await call(result(value))).to.deep.equal(value);
     });
 
-    it("returns a result beside an error of null", async () => {
-      expect(await call(says({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
+    it("returns the result of an answer whose error is null", async () => {
+      expect(await call(answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
     });
 
     const notJsonRpc: Record<string, unknown> = {
       "an empty body": "",
       "a web page": "<!doctype html><title>Sign in</title>",
-      "half an answer": '{"jsonrpc":"2.0","id":1,"result":"0x',
-      text: '"0x1"',
+      "a truncated answer": '{"jsonrpc":"2.0","id":1,"result":"0x',
+      "a string": '"0x1"',
       null: "null",
       "a batch": [{ jsonrpc: "2.0", id: 1, result: "0x1" }],
-      "another call's id": { jsonrpc: "2.0", id: 2, result: "0x1" },
-      "an id as text": { jsonrpc: "2.0", id: "1", result: "0x1" },
+      "the id of another call": { jsonrpc: "2.0", id: 2, result: "0x1" },
+      "an id as a string": { jsonrpc: "2.0", id: "1", result: "0x1" },
       "no id": { jsonrpc: "2.0", result: "0x1" },
       "no result": { jsonrpc: "2.0", id: 1 },
       "an inherited result": '{"jsonrpc":"2.0","id":1,"__proto__":{"result":"0x1"}}',
@@ -74,20 +74,20 @@ describe("rpcCaller", () => {
       "a megabyte of brackets": "[".repeat(2 ** 19) + "]".repeat(2 ** 19),
     };
     for (const [what, body] of Object.entries(notJsonRpc)) {
-      it(`refuses ${what}`, async () => {
-        expect(await failure(call(says(body)))).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
+      it(`rejects ${what}`, async () => {
+        expect(await failure(call(answers(body)))).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
       });
     }
 
-    it("passes a deeply nested result on without falling over", async () => {
+    it("returns a deeply nested result", async () => {
       const deep = "[".repeat(2 ** 18) + "]".repeat(2 ** 18);
-      expect(await call(says(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))).to.be.an("array");
+      expect(await call(answers(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))).to.be.an("array");
     });
 
-    it("reports another HTTP status, also with a web page or a result beside it", async () => {
+    it("reports any other HTTP status, even with a web page or a result", async () => {
       for (const body of ["<!doctype html>", { jsonrpc: "2.0", id: 1, result: "0x1" }]) {
         for (const status of [201, 401, 429, 500]) {
-          const error = await failure(call(says(body, status)));
+          const error = await failure(call(answers(body, status)));
           expect(error).to.include({ name: "TransportError", code: "RPC_ERROR" });
           expect(error)
             .to.have.property("message")
@@ -96,9 +96,9 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports the endpoint's error in its own words, whatever the status and even beside a result", async () => {
+    it("quotes the endpoint's error, for any status and even with a result", async () => {
       const reverted = { code: 3, message: "execution reverted" };
-      const both = says({ jsonrpc: "2.0", id: 1, result: "0x1", error: reverted });
+      const both = answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: reverted });
       for (const answer of [error(reverted), error(reverted, 400), error(reverted, 500), both]) {
         const rejection = await failure(call(answer));
         expect(rejection).to.include({ name: "TransportError", code: "RPC_ERROR" });
@@ -106,13 +106,13 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports an error without words", async () => {
+    it("reports an error without a message", async () => {
       for (const value of [{}, { code: "3", message: 4 }, { message: null }]) {
-        expect(await messageOf(call(error(value)))).to.match(/answers eth_chainId with the error: "no reason"\.$/);
+        expect(await messageOf(call(error(value)))).to.match(/answered eth_chainId with the error: "no reason"\.$/);
       }
     });
 
-    it("cuts and escapes an endpoint's words", async () => {
+    it("shortens and escapes the endpoint's message", async () => {
       const message = await messageOf(call(error({ code: -1, message: HOSTILE + "x".repeat(500_000) })));
       expect(message).to.have.property("length").that.is.lessThan(300);
       expect(message).to.match(/^[\x20-\x7e…]+$/);
@@ -123,7 +123,7 @@ describe("rpcCaller", () => {
     const through = (request: Eip1193Provider["request"], options = {}) =>
       rpcCaller({ request }, { ...OPTIONS, ...options })("eth_chainId", []);
 
-    it("passes method and parameters on and returns the answer, whatever it is", async () => {
+    it("passes method and parameters to the provider and returns its answer", async () => {
       for (const value of ["0x1", 1n, null, undefined]) {
         expect(await through((args) => Promise.resolve([args, value]))).to.deep.equal([
           { method: "eth_chainId", params: [] },
@@ -132,7 +132,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("keeps the provider's own `this`", async () => {
+    it("calls the provider with its own `this`", async () => {
       class Wallet implements Eip1193Provider {
         readonly #chainId = "0x1";
         request() {
@@ -143,12 +143,12 @@ describe("rpcCaller", () => {
     });
 
     for (const thrown of [new Error("locked"), null, undefined, "words", 7, { code: 4001, message: "no" }]) {
-      it(`reports that it throws ${inspect(thrown).split("\n")[0]}, now or later`, async () => {
+      it(`reports a thrown or rejected ${inspect(thrown).split("\n")[0]}`, async () => {
         const now = () => {
-          // eslint-disable-next-line @typescript-eslint/only-throw-error -- such things happen
+          // eslint-disable-next-line @typescript-eslint/only-throw-error -- a provider can throw anything
           throw thrown;
         };
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- such things happen
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a provider can throw anything
         const later = () => Promise.reject(thrown);
         for (const request of [now, later]) {
           expect(await failure(through(request))).to.include({ code: "RPC_ERROR", cause: thrown });
@@ -156,21 +156,21 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("cuts and escapes its words, and leaves addresses out", async () => {
+    it("shortens and escapes the provider's message, and removes URLs", async () => {
       const words = `HTTP request failed. URL: https://rpc.example/v3/${SECRET} ${HOSTILE}`;
       const message = await messageOf(through(() => Promise.reject(new Error(words))));
       expect(message).to.match(/URL: <address> all is well\\n/);
       expect(message).to.match(/^[\x20-\x7e…]+$/);
     });
 
-    it("gives up one that never answers", async () => {
+    it("stops waiting for a provider that never answers", async () => {
       const never = () => new Promise(() => undefined);
       expect(await failure(through(never, { timeoutMs: 20 }))).to.include({ code: "TIMEOUT" });
       const signal = AbortSignal.timeout(20);
       expect(await failure(through(never, { signal }))).to.include({ code: "ABORTED" });
     });
 
-    it("does not ask one for a caller who gave up", async () => {
+    it("does not call the provider if the signal is aborted", async () => {
       let asked = 0;
       const request = () => Promise.resolve(asked++);
       expect(await failure(through(request, { signal: AbortSignal.abort() }))).to.include({ code: "ABORTED" });
@@ -178,8 +178,8 @@ describe("rpcCaller", () => {
     });
   });
 
-  describe("its argument", () => {
-    it("is an address or a provider", () => {
+  describe("the argument rpc", () => {
+    it("must be a URL or a provider", () => {
       for (const rpc of [undefined, null, 7, [], {}, { request: "eth_chainId" }]) {
         expect(() => rpcCaller(rpc as never, OPTIONS))
           .to.throw(ArgumentError)
@@ -190,7 +190,7 @@ describe("rpcCaller", () => {
 });
 
 describe("checkUrl", () => {
-  it("returns an http(s) address as it was given", () => {
+  it("returns an http(s) URL unchanged", () => {
     for (const url of ["http://localhost:8545", "https://rpc.example/v3/key?a=b", "https://[::1]/"]) {
       expect(checkUrl("rpc", url)).to.equal(url);
     }
@@ -207,7 +207,7 @@ describe("checkUrl", () => {
     `https://${SECRET} .example`,
   ];
   for (const url of others) {
-    it(`refuses ${String(url).replace(SECRET, "<secret>")} without repeating it`, () => {
+    it(`rejects ${String(url).replace(SECRET, "<secret>")} without repeating it in the error`, () => {
       const error = expect(() => checkUrl("rpc", url)).to.throw(ArgumentError);
       error.and.include({ code: "ARGUMENT_INVALID" });
       error.and.satisfy((error: unknown) => !inspect(error, { depth: Infinity }).includes(SECRET));

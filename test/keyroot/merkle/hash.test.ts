@@ -1,0 +1,61 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import {
+  checkMerkleRoot,
+  hashChildren,
+  hashLeaf,
+  hashPair,
+  isMerkleRoot,
+} from "../../../packages/keyroot/src/merkle/hash.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
+import { sha256 } from "../../../fixtures/samples.ts";
+
+const ROOT = sha256("root");
+const INVALID = [
+  undefined,
+  null,
+  7,
+  "",
+  ROOT.slice(1),
+  `${ROOT}0`,
+  `0x${ROOT}`,
+  ROOT.toUpperCase(),
+  `${ROOT}\n`,
+  [ROOT],
+];
+
+describe("hashes of a Merkle tree", () => {
+  describe("hashLeaf", () => {
+    it("is SHA-256 over the value in UTF-8", () => {
+      fc.assert(fc.property(fc.string({ unit: "binary" }), (value) => hashLeaf(value) === sha256(value)));
+    });
+  });
+
+  describe("hashChildren", () => {
+    it("is SHA-256 over the 128 characters of both hashes, left then right", () => {
+      const [left, right] = [sha256("left"), sha256("right")];
+      expect(hashChildren(left, right)).to.equal(sha256(left + right));
+      expect(hashChildren(right, left)).to.equal(sha256(right + left));
+    });
+
+    it("is the same as hashPair over the characters, or over their bytes", () => {
+      const [left, right] = [sha256("left"), sha256("right")];
+      expect(hashPair(left + right)).to.equal(hashChildren(left, right));
+      expect(hashPair(Buffer.from(left + right))).to.equal(hashChildren(left, right));
+    });
+  });
+
+  describe("isMerkleRoot", () => {
+    it("is true only for 64 lowercase hex digits", () => {
+      expect(isMerkleRoot(ROOT)).to.be.true;
+      expect(INVALID.some(isMerkleRoot)).to.be.false;
+    });
+  });
+
+  describe("checkMerkleRoot", () => {
+    it("returns a root and rejects everything else", () => {
+      expect(checkMerkleRoot(ROOT)).to.equal(ROOT);
+      for (const value of INVALID) expect(refusalOf(() => checkMerkleRoot(value))).to.equal("HASH_INVALID");
+    });
+  });
+});
