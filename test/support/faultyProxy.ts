@@ -2,7 +2,7 @@ import { request as forward, type IncomingMessage, type ServerResponse } from "n
 import { buffer } from "node:stream/consumers";
 import { serve } from "./servers.ts";
 
-/** A request that came by. */
+/** A request that the proxy received. */
 interface SeenRequest {
   path: string;
   headers: IncomingMessage["headers"];
@@ -10,22 +10,22 @@ interface SeenRequest {
 }
 
 /**
- * What befalls a request: an answer in the service's place; a connection that breaks before the service has it, or after
- * the service did what it asks; or no answer at all.
+ * What happens to a request: the proxy answers it; the connection breaks before the service receives it, or after the
+ * service has acted; or there is no answer.
  */
 type Fault =
   { status: number; headers?: Record<string, string>; body?: string } | "reset before" | "reset after" | "silence";
 
-/** Stands between client and service, as the network does. What browsers ask beforehand (CORS) passes, and is not noted. */
+/** A proxy between client and service. Preflight requests of browsers (CORS) pass and are not recorded. */
 export interface FaultyProxy {
   readonly url: string;
-  /** All requests, in the order in which they came. */
+  /** All requests in their order. */
   readonly seen: readonly SeenRequest[];
-  /** Requests to a path that ends so. */
+  /** The requests to a path with this ending. */
   to(path: string): SeenRequest[];
-  /** What befalls the next requests to a path that ends so, one after the other. */
+  /** Sets the faults of the next requests to a path with this ending, in their order. */
   fail(path: string, ...faults: Fault[]): void;
-  /** Is asked about every request: what befalls it, after what it waits for. */
+  /** Sets a function that decides about every request. The request waits for its promise. */
   disturb(decide: (request: SeenRequest) => Fault | undefined | Promise<Fault | undefined>): void;
   close(): Promise<void>;
 }

@@ -4,15 +4,15 @@ import { failure } from "../../support/support.ts";
 
 const HOUR = 3_600_000;
 
-/** A token as the service makes it, but for its signature. */
+/** A token as the service makes it, with an invalid signature. */
 function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;
 }
 
 describe("AccessToken", () => {
-  /** Exchanges, each for another token of four hours by the service's clock, which is `ahead` of ours, in ms. */
-  function held({ ahead = 0 } = {}) {
+  /** Each exchange returns another token for four hours, by a clock that is `ahead` of the client's, in ms. */
+  function setUp({ ahead = 0 } = {}) {
     const state = { now: 1_800_000_000_000, exchanges: 0 };
     const exchange = async () => {
       state.exchanges++;
@@ -23,8 +23,8 @@ describe("AccessToken", () => {
     return { state, token: new AccessToken(exchange, () => state.now) };
   }
 
-  it("is exchanged when first asked for, and then kept until a minute before it expires", async () => {
-    const { state, token } = held();
+  it("is exchanged on first use and then kept until a minute before it expires", async () => {
+    const { state, token } = setUp();
     const first = await token.get();
     state.now += 4 * HOUR - 60_001;
     expect(await token.get()).to.equal(first);
@@ -34,9 +34,9 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("lives as long as it says, however much the clocks here and there differ", async () => {
+  it("is kept for its own lifetime, even if the clocks of client and service differ", async () => {
     for (const ahead of [-24 * HOUR, 24 * HOUR]) {
-      const { state, token } = held({ ahead });
+      const { state, token } = setUp({ ahead });
       const first = await token.get();
       state.now += 3 * HOUR;
       expect(await token.get()).to.equal(first);
@@ -45,15 +45,15 @@ describe("AccessToken", () => {
     }
   });
 
-  it("is exchanged once for all who ask at once", async () => {
-    const { state, token } = held();
+  it("is exchanged once for concurrent callers", async () => {
+    const { state, token } = setUp();
     const tokens = await Promise.all(Array.from({ length: 50 }, () => token.get()));
     expect(new Set(tokens).size).to.equal(1);
     expect(state.exchanges).to.equal(1);
   });
 
-  it("is replaced once for all whose token was refused, and not for one that is late to say so", async () => {
-    const { state, token } = held();
+  it("is replaced once for concurrent callers, and not for a late one with an older token", async () => {
+    const { state, token } = setUp();
     const refused = await token.get();
     const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));
     expect(new Set(others).size).to.equal(1);
@@ -61,37 +61,37 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("comes to those who still wait when others gave up", async () => {
+  it("is returned to callers who wait while others abort", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const token = new AccessToken(() => promise, Date.now);
-    const giveUp = new AbortController();
-    const impatient = token.get(giveUp.signal);
-    const patient = token.get(new AbortController().signal);
-    giveUp.abort(new Error("enough"));
-    expect(await failure(impatient))
+    const controller = new AbortController();
+    const aborted = token.get(controller.signal);
+    const waiting = token.get(new AbortController().signal);
+    controller.abort(new Error("enough"));
+    expect(await failure(aborted))
       .to.include({ code: "ABORTED" })
       .and.have.nested.property("cause.message", "enough");
     expect(await failure(token.get(AbortSignal.abort()))).to.include({ code: "ABORTED" });
     const expected = jwt({ iat: 1, exp: 2 });
     resolve(expected);
-    expect(await patient).to.equal(expected);
+    expect(await waiting).to.equal(expected);
   });
 
-  it("is asked for anew after an exchange that failed, and nobody need have waited for that", async () => {
+  it("is exchanged again after a failed exchange, also if all callers had aborted", async () => {
     let fails = true;
     const expected = jwt({ iat: 1, exp: 2 });
     const token = new AccessToken(
       () => (fails ? Promise.reject(new Error("down")) : Promise.resolve(expected)),
       Date.now,
     );
-    const givenUp = failure(token.get(AbortSignal.abort()));
+    const abortedToo = failure(token.get(AbortSignal.abort()));
     expect(await failure(token.get())).to.have.property("message", "down");
-    expect(await givenUp).to.include({ code: "ABORTED" });
+    expect(await abortedToo).to.include({ code: "ABORTED" });
     fails = false;
     expect(await token.get()).to.equal(expected);
   });
 
-  it("is refused unless it is a JWT that says how long it lives", async () => {
+  it("is refused unless it is a JWT with iat and exp", async () => {
     const good = jwt({ iat: 1, exp: 2 });
     const claims = [
       {},

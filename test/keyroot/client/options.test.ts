@@ -9,16 +9,16 @@ const refusal = (options: object) => refusalOf(() => check(options));
 
 describe("the clients' options", () => {
   describe("baseUrl", () => {
-    it("is an https address", () => {
+    it("is an https URL", () => {
       for (const baseUrl of ["https://keys.example", "https://keys.example:8443", "https://[2001:db8::1]/behind"]) {
         expect(check({ baseUrl }).baseUrl).to.equal(baseUrl);
       }
     });
 
-    it("is an http address on this machine only, since tokens go there", () => {
-      const here = ["localhost", "localhost.", "keys.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "2130706433"];
-      for (const host of here) expect(refusal({ baseUrl: `http://${host}:8080` }), host).to.be.undefined;
-      const there = [
+    it("is an http URL on this machine only, because tokens are sent there", () => {
+      const local = ["localhost", "localhost.", "keys.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "2130706433"];
+      for (const host of local) expect(refusal({ baseUrl: `http://${host}:8080` }), host).to.be.undefined;
+      const remote = [
         "keys.example",
         "10.0.0.1",
         "0.0.0.0",
@@ -27,17 +27,17 @@ describe("the clients' options", () => {
         "localhost.example",
         "xlocalhost",
       ];
-      for (const host of there) {
+      for (const host of remote) {
         expect(refusal({ baseUrl: `http://${host}:8080` }), host).to.equal("ARGUMENT_INVALID");
       }
     });
 
-    it("loses slashes at its end, and keeps its path", () => {
+    it("loses slashes at its end and keeps its path", () => {
       expect(check({ baseUrl: "https://keys.example/" }).baseUrl).to.equal("https://keys.example");
       expect(check({ baseUrl: "https://keys.example/a/b//" }).baseUrl).to.equal("https://keys.example/a/b");
     });
 
-    it("is nothing else, and has neither user, query nor fragment", () => {
+    it("is refused in any other form, and with user, query or fragment", () => {
       const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
       const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
       for (const baseUrl of [...others, ...more]) expect(refusal({ baseUrl })).to.equal("ARGUMENT_INVALID");
@@ -45,11 +45,11 @@ describe("the clients' options", () => {
   });
 
   describe("bizId, timeoutMs and retries", () => {
-    it("have defaults where they can", () => {
+    it("have defaults", () => {
       expect(check({})).to.include({ timeoutMs: 10_000, retries: 4 });
     });
 
-    it("are refused when they are unusable", () => {
+    it("are refused if they are invalid", () => {
       for (const bizId of ["", " ", "a\nb", "ü", "x".repeat(201), undefined, 7]) {
         expect(refusal({ bizId })).to.equal("ARGUMENT_INVALID");
       }
@@ -63,14 +63,14 @@ describe("the clients' options", () => {
   describe("a refresh token", () => {
     const secret = "d41d8cd98f00b204e9800998ecf8427e";
 
-    it("is of the kind that the client is for: a server's never goes into an app", () => {
+    it("must be of the client's kind: an app never holds a server's token", () => {
       expect(checkRefreshToken("serverToken", `krs_${secret}`, "krs_")).to.equal(`krs_${secret}`);
       expect(checkRefreshToken("refreshToken", `kru_us-west-2_${secret}`, "kru_")).to.equal(`kru_us-west-2_${secret}`);
       expect(refusalOf(() => checkRefreshToken("refreshToken", `krs_${secret}`, "kru_"))).to.equal("ARGUMENT_INVALID");
       expect(refusalOf(() => checkRefreshToken("serverToken", `kru_${secret}`, "krs_"))).to.equal("ARGUMENT_INVALID");
     });
 
-    it("is not shown when it is refused", () => {
+    it("is not shown in the error", () => {
       for (const token of [
         secret,
         `krs_${secret}\n`,

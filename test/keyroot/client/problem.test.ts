@@ -21,8 +21,8 @@ const read = (body: unknown, { status = 409, headers = {} } = {}) =>
     text: typeof body === "string" ? body : JSON.stringify(body),
   });
 
-describe("a refusal of the service", () => {
-  it("is an error with the problem's code, detail and request id", () => {
+describe("readProblem", () => {
+  it("returns an error with the problem's code, detail and request id", () => {
     expect(read(problem)).to.be.instanceOf(ServiceError).and.include({
       name: "ServiceError",
       status: 409,
@@ -34,7 +34,7 @@ describe("a refusal of the service", () => {
     });
   });
 
-  it("says how long to wait, in seconds, and which fields are wrong", () => {
+  it("returns the seconds to wait and the invalid fields", () => {
     const errors = [{ field: "region", detail: "must be us-west-2 or eu-west-1" }];
     expect(read({ ...problem, errors }, { headers: { "Retry-After": "7" } })).to.deep.include({
       retryAfter: 7,
@@ -45,11 +45,11 @@ describe("a refusal of the service", () => {
   describe("with Retry-After", () => {
     const retryAfter = (value: string) => read(problem, { headers: { "Retry-After": value } }).retryAfter;
 
-    it("has the seconds to wait, of any number of digits", () => {
+    it("returns the seconds to wait, with any number of digits", () => {
       expect(["0", "7", "007", "86400", "9".repeat(400)].map(retryAfter)).to.deep.equal([0, 7, 7, 86_400, 999_999_999]);
     });
 
-    it("has the seconds until a date in each form of HTTP, and zero for a past date", () => {
+    it("returns the seconds until a date in each form of HTTP, and zero for a past date", () => {
       const inAnHour = new Date(Date.now() + 3_600_000);
       const [, day = "", month = "", year = "", time = ""] =
         /^\w+, (\d+) (\w+) (\d+) (\S+) GMT$/.exec(inAnHour.toUTCString()) ?? [];
@@ -64,14 +64,14 @@ describe("a refusal of the service", () => {
       expect(past.map(retryAfter)).to.deep.equal([0, 0, 0]);
     });
 
-    it("has no time to wait if the value is neither", () => {
+    it("returns no time to wait for any other value", () => {
       for (const value of ["", "soon", "-1", "1.5", "1e3", "2026-01-01", "Sunday", "Mon, 99 Foo 2026 00:00:00 GMT"]) {
         expect(retryAfter(value), value).to.be.undefined;
       }
     });
   });
 
-  it("has no other code than those that the service has: all others become SERVICE_ERROR", () => {
+  it("replaces every code that the service does not have with SERVICE_ERROR", () => {
     for (const code of SERVICE_CODES) expect(read({ ...problem, code })).to.include({ code });
     for (const code of [
       "NEWER_THAN_THIS",
@@ -88,7 +88,7 @@ describe("a refusal of the service", () => {
     }
   });
 
-  it("has every code with which the service refuses", () => {
+  it("knows every code of the service", () => {
     const folder = join(import.meta.dirname, "../../../packages/operator/src/service");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
     const sources = paths.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
@@ -97,7 +97,7 @@ describe("a refusal of the service", () => {
     expect(SERVICE_CODES).to.include.members(codes);
   });
 
-  it("may be anything that stands between: its status says all that is known", () => {
+  it("accepts any body, which a proxy may have sent", () => {
     for (const body of ["", "<html>Bad gateway</html>", "{", "[]", "null", '"words"', "7", "[".repeat(100_000)]) {
       expect(read(body, { status: 502 })).to.include({
         code: "SERVICE_ERROR",
@@ -108,7 +108,7 @@ describe("a refusal of the service", () => {
     }
   });
 
-  it("is cut, and cannot steer a terminal", () => {
+  it("cuts long text and escapes terminal control characters", () => {
     const { message } = read({ ...problem, detail: `\u001b[2J\u202e${"x".repeat(10_000)}` });
     expect(message)
       .to.have.lengthOf.below(600)
@@ -122,7 +122,7 @@ describe("a refusal of the service", () => {
     for (const errors of [7, {}, [7], [null], [{ field: 7, detail: 7 }]]) expect(read({ ...problem, errors })).to.be.ok;
   });
 
-  it("never shows a token that comes back in its words", () => {
+  it("hides tokens in the service's text", () => {
     const tokens = [
       "krs_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",
       "kru_us-west-2_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",

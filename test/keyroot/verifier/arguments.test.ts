@@ -11,7 +11,7 @@ import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPu
 import { CONTRACT, plainBundle } from "../../../fixtures/plainBundle.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
-import { play } from "../../support/play.ts";
+import { cannedAnswers } from "../../support/cannedAnswers.ts";
 
 /** What plain JavaScript can pass. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
@@ -20,7 +20,7 @@ type Options = Record<string, unknown>;
 describe("the arguments of the verifier", () => {
   const file = makeMerkleFile(sampleRecords(3));
   const [{ userID }] = file.records as [KeyRecord];
-  const { answers, fetchFrom, options: place } = play(file);
+  const { answers, fetchFrom, options: place } = cannedAnswers(file);
   const { bundle, blockHash } = plainBundle(makeProof(file, userID));
 
   /** Valid options, and how many requests were sent with them. */

@@ -8,7 +8,7 @@ import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import type { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
-import { play } from "../../support/play.ts";
+import { cannedAnswers } from "../../support/cannedAnswers.ts";
 
 describe("the verifier, bundled for browsers", () => {
   let script: string;
@@ -29,7 +29,7 @@ describe("the verifier, bundled for browsers", () => {
 
   it("verifies a key without Node's globals", async () => {
     const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
-    const { answers, fetchFrom, options } = play(makeMerkleFile([mine, other]));
+    const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, other]));
     const globals = { fetch: fetchFrom(answers), AbortController, AbortSignal, TextDecoder, TextEncoder, URL };
     const context = createContext({ ...globals, setTimeout, clearTimeout, queueMicrotask, crypto });
     const { verifyPublicKey: verify } = runInContext(`${script}; keyroot`, context) as {

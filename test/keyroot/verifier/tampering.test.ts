@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
-import { type Answers, play } from "../../support/play.ts";
+import { type Answers, cannedAnswers } from "../../support/cannedAnswers.ts";
 
 /** Hashes, keys, ids, numbers, names. */
 const WORD = /[\w+/=]+/g;
@@ -14,9 +14,11 @@ const WORD = /[\w+/=]+/g;
 describe("a man in the middle", () => {
   const [mine, ...others] = sampleRecords(4) as [KeyRecord, ...KeyRecord[]];
   const { userID } = mine;
-  const { answers, fetchFrom, options } = play(makeMerkleFile([mine, ...others]));
+  const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, ...others]));
   /** Another batch, in which the user has another key. */
-  const otherBatch = play(makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other)))).answers;
+  const otherBatch = cannedAnswers(
+    makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other))),
+  ).answers;
 
   const known = [...Object.values(answers), ...Object.values(otherBatch)].join();
   const knownWords = [...new Set(known.match(WORD))];

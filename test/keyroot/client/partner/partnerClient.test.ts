@@ -31,7 +31,7 @@ describe("PartnerClient", () => {
   const exchanges = () => proxy.to("/auth/jwt").length;
 
   describe("users", () => {
-    it("are created by their id in zBase32 or hex of either case, and again are the same", async () => {
+    it("are created by their id in zBase32 or hex, and creating them again returns them", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -42,7 +42,7 @@ describe("PartnerClient", () => {
       expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal(created);
     });
 
-    it("in another region, or of another partner, are refused with one and the same USER_ID_TAKEN", async () => {
+    it("are refused with USER_ID_TAKEN in another region or with another partner's id", async () => {
       const userID = randomUserID();
       await client().createUser(userID, "us-west-2");
       const other = client(await newPartner(service));
@@ -53,7 +53,7 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
-    it("come from the list page by page, as they are taken", async () => {
+    it("are listed page by page, as the caller needs them", async () => {
       const ids = Array.from({ length: 7 }, () => randomUserID());
       for (const id of ids) await client().createUser(id, "us-west-2");
       const listed: string[] = [];
@@ -67,7 +67,7 @@ describe("PartnerClient", () => {
       expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
     });
 
-    it("are not asked for with what is no id, and not listed by pages of no size", async () => {
+    it("are refused before any request with an invalid id or page size", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
         expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
       }
@@ -77,7 +77,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are refused with the service's code, words and request id", async () => {
+    it("fail with the service's code, detail and request id", async () => {
       const error = await failure(client().createUser(randomUserID(), "mars" as "us-west-2"));
       expect(error).to.include({ name: "ServiceError", code: "REGION_UNKNOWN", status: 400 });
       expect(error)
@@ -91,7 +91,7 @@ describe("PartnerClient", () => {
   });
 
   describe("refresh tokens", () => {
-    it("are made, listed and revoked", async () => {
+    it("are created, listed and revoked", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       expect(await partner.createRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
@@ -105,7 +105,7 @@ describe("PartnerClient", () => {
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
     });
 
-    it("are made once for an idempotency key, and one for each call without", async () => {
+    it("are created once for an idempotency key, and once for each call without one", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       const once = { idempotencyKey: randomUUID() };
@@ -118,7 +118,7 @@ describe("PartnerClient", () => {
       expect(await partner.listRefreshTokens(userID)).to.have.lengthOf(3);
     });
 
-    it("are not asked for with a key that anybody could have", async () => {
+    it("are refused before any request with an idempotency key that is too short or malformed", async () => {
       for (const idempotencyKey of [
         "",
         "x".repeat(31),
@@ -133,7 +133,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("leave no orphan when the connection breaks after the service made one", async () => {
+    it("are not created twice if the connection breaks after the service created one", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
@@ -146,7 +146,7 @@ describe("PartnerClient", () => {
   });
 
   describe("server tokens", () => {
-    it("are listed, and stop working as soon as they are revoked", async () => {
+    it("are listed, and stop working when they are revoked", async () => {
       const [partner, other] = [client(), client()];
       const [token] = await partner.listServerTokens();
       expect(token).to.include({ name: null, revoked: null });
@@ -162,7 +162,7 @@ describe("PartnerClient", () => {
   });
 
   describe("the access token", () => {
-    it("is exchanged once for 50 calls at once, and goes into no address", async () => {
+    it("is exchanged once for 50 concurrent calls, and is in no URL", async () => {
       const partner = client();
       await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
       expect(exchanges()).to.equal(1);
@@ -170,7 +170,7 @@ describe("PartnerClient", () => {
       for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
     });
 
-    it("is exchanged anew before it expires, by the client's clock", async () => {
+    it("is exchanged again before it expires, by the client's clock", async () => {
       let now = Date.now();
       const partner = client({ now: () => now });
       await partner.listServerTokens();
@@ -182,7 +182,7 @@ describe("PartnerClient", () => {
       expect(exchanges()).to.equal(2);
     });
 
-    it("is exchanged anew, once for 50 calls at once, when the service finds it expired", async () => {
+    it("is exchanged again, once for 50 concurrent calls, if the service says that it expired", async () => {
       const partner = client();
       await partner.listServerTokens();
       service.ahead += 5 * HOUR;
@@ -191,7 +191,7 @@ describe("PartnerClient", () => {
       expect(proxy.to("/serverTokens/list")).to.have.lengthOf.within(52, 101);
     });
 
-    it("is replaced once a call, never in a loop", async () => {
+    it("is replaced once for each call, never in a loop", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
       proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
@@ -201,22 +201,22 @@ describe("PartnerClient", () => {
       }
     });
 
-    it("comes to callers who wait on when the one who asked first gives up", async () => {
+    it("is returned to callers who wait while the first caller aborts", async () => {
       const { promise: open, resolve: go } = Promise.withResolvers<undefined>();
       proxy.disturb(({ path }) => (path.endsWith("/jwt") ? open : undefined));
-      const [partner, giveUp] = [client(), new AbortController()];
-      const impatient = failure(partner.listServerTokens({ signal: giveUp.signal }));
-      const patient = partner.listServerTokens();
-      giveUp.abort();
-      expect(await impatient).to.include({ name: "TransportError", code: "ABORTED" });
+      const [partner, controller] = [client(), new AbortController()];
+      const aborted = failure(partner.listServerTokens({ signal: controller.signal }));
+      const waiting = partner.listServerTokens();
+      controller.abort();
+      expect(await aborted).to.include({ name: "TransportError", code: "ABORTED" });
       go(undefined);
-      expect(await patient).to.have.lengthOf(1);
+      expect(await waiting).to.have.lengthOf(1);
       expect(exchanges()).to.equal(1);
     });
   });
 
-  describe("a fault on the way", () => {
-    it("passes unseen: busy, unavailable, broken before and after the service did its work", async () => {
+  describe("a network fault", () => {
+    it("is retried: 429, 503, and connections that break before or after the service acted", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -232,7 +232,7 @@ describe("PartnerClient", () => {
       }
     });
 
-    it("that lasts is UNREACHABLE, after as many tries as were set", async () => {
+    it("that persists is UNREACHABLE after the retries", async () => {
       proxy.disturb(() => "reset before");
       expect(await failure(client({ retries: 1 }).listServerTokens())).to.include({
         name: "TransportError",
@@ -241,13 +241,13 @@ describe("PartnerClient", () => {
       expect(exchanges()).to.equal(2);
     });
 
-    it("that keeps the answer is TIMEOUT", async () => {
+    it("that delays the answer is TIMEOUT", async () => {
       proxy.disturb(() => "silence");
       const error = await failure(client({ retries: 0, timeoutMs: 50 }).listServerTokens());
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
-    it("is no reason to ask again before the service's limit of requests allows: the error says when that is", async () => {
+    it("RATE_LIMITED states how long to wait", async () => {
       proxy = closing(
         await faultyProxy(closing(await new TestService().start(service.databases, { rateLimit: 3 })).url),
       );
@@ -266,7 +266,7 @@ describe("PartnerClient", () => {
     const listed = { user_id: userID, ...place, salt: "0".repeat(32), created: 1 };
     const user = { status: 201, ...listed };
 
-    /** A client of a server that exchanges tokens, and answers all else so. */
+    /** A client whose service exchanges tokens, and sends this answer to every other operation. */
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
       const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
@@ -276,7 +276,7 @@ describe("PartnerClient", () => {
       return client({ baseUrl });
     };
 
-    const NOT = {
+    const INVALID = {
       createUser: [
         {},
         [],
@@ -312,7 +312,7 @@ describe("PartnerClient", () => {
       revokeServerToken: [{}, { ...token, name: "n", token_id: randomUUID() }],
     } satisfies Partial<Record<keyof PartnerClient, unknown[]>>;
 
-    const CALLS: Record<keyof typeof NOT, (partner: PartnerClient) => Promise<unknown>> = {
+    const CALLS: Record<keyof typeof INVALID, (partner: PartnerClient) => Promise<unknown>> = {
       createUser: (partner) => partner.createUser(userID, "us-west-2"),
       createRefreshToken: (partner) => partner.createRefreshToken(userID, "c"),
       getUser: (partner) => partner.getUser(userID),
@@ -323,8 +323,8 @@ describe("PartnerClient", () => {
       revokeServerToken: (partner) => partner.revokeServerToken(token.token_id),
     };
 
-    for (const [operation, answers] of Object.entries(NOT) as [keyof typeof NOT, unknown[]][]) {
-      it(`to ${operation} of another form, or about something else, is refused`, async () => {
+    for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
+      it(`to ${operation} is refused if it is malformed or about something else`, async () => {
         for (const answer of answers) {
           const error = await failure(CALLS[operation](await answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
@@ -332,7 +332,7 @@ describe("PartnerClient", () => {
       });
     }
 
-    it("to listUsers that leads in a circle is refused, after what it had", async () => {
+    it("to listUsers that repeats a page is refused after its users", async () => {
       const seen: string[] = [];
       const list = (await answered({ users: [listed], next: userID })).listUsers();
       const error = await failure(
@@ -344,20 +344,20 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("may have more than is known: a newer service's additions are left out", async () => {
+    it("can have unknown fields, which are left out", async () => {
       expect(await (await answered({ ...user, newer: 1 })).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });
 
   describe("a secret", () => {
-    it("is in nothing that the client shows of itself", async () => {
+    it("is not in the client's visible state", async () => {
       const partner = client();
       await partner.listServerTokens();
       const shown = inspect(partner, { depth: null, showHidden: true }) + JSON.stringify(partner);
       expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
     });
 
-    it("is in no error, whatever went wrong", async () => {
+    it("is in no error", async () => {
       const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, instance: partner.serverToken });
       const jwt = `{"jwt":"${partner.serverToken}"}`;
       const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;
@@ -376,7 +376,7 @@ describe("PartnerClient", () => {
 
   describe("in a browser", () => {
     for (const name of ["document", "importScripts"]) {
-      it(`it refuses to run, where ${name} is: its token never expires`, () => {
+      it(`it refuses to run, if there is a global ${name}: its token never expires`, () => {
         Object.assign(globalThis, { [name]: {} });
         try {
           expect(refusalOf(client)).to.equal("BROWSER_REFUSED");

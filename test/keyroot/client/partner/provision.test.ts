@@ -33,7 +33,7 @@ describe("provision", () => {
       context: `device ${i % 3}`,
     }));
 
-  /** Runs, and notes in `tokens` whose token is which; errors count as failures of the test unless they are asked for. */
+  /** Runs a list and records each user's token in `tokens`. Throws a user's error unless `errors` collects them. */
   const run = async (
     users: Iterable<UserToProvision> | AsyncIterable<UserToProvision>,
     options: ProvisionOptions,
@@ -48,7 +48,7 @@ describe("provision", () => {
     return tokens;
   };
 
-  it("creates every user of a list, with a refresh token of the region and context that were asked for", async () => {
+  it("creates every user of a list with a refresh token of its region and context", async () => {
     const users = list(12);
     const outcomes: ProvisionOutcome[] = [];
     for await (const outcome of client.provision(users, { runId: randomUUID() })) outcomes.push(outcome);
@@ -64,27 +64,27 @@ describe("provision", () => {
     }
   });
 
-  it("leaves no orphan when 300 users are interrupted over and over: the same users, the same tokens", async function () {
+  it("creates no second token if a run of 300 users is interrupted repeatedly", async function () {
     this.timeout(60_000);
     const [users, runId] = [list(300), randomUUID()];
     const first = new Map<string, string>();
 
-    // The caller gives up.
-    const giveUp = new AbortController();
+    // The caller aborts.
+    const controller = new AbortController();
     const onProgress = (done: number) => {
-      if (done === 40) giveUp.abort();
+      if (done === 40) controller.abort();
     };
-    expect(await failure(run(users, { runId, onProgress, signal: giveUp.signal }, first))).to.include({
+    expect(await failure(run(users, { runId, onProgress, signal: controller.signal }, first))).to.include({
       code: "ABORTED",
     });
 
-    // The network goes, in the middle of what is under way; some answers to what the service did are lost.
+    // The network fails during requests. Some answers are lost after the service acted.
     let requests = 0;
     proxy.disturb(() => (++requests > 150 ? "reset after" : requests % 25 === 0 ? "reset before" : undefined));
     expect(await failure(run(users, { runId }, first))).to.include({ code: "UNREACHABLE" });
     proxy.disturb(() => undefined);
 
-    // The caller takes no more.
+    // The caller stops iterating.
     for await (const outcome of client.provision(users, { runId })) {
       if (!("token" in outcome)) throw outcome.error;
       first.set(outcome.user.userID, outcome.token);
@@ -99,12 +99,12 @@ describe("provision", () => {
     const ids = new Set<string>();
     for await (const { user_id } of client.listUsers({ pageSize: 1000 })) ids.add(user_id);
     expect(ids).to.deep.equal(new Set(users.map(({ userID }) => userID)));
-    // Whoever was under way when a run was interrupted stands in the first half.
+    // The interrupted users are in the first half.
     const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => client.listRefreshTokens(userID)));
     for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
   });
 
-  it("makes other tokens in another run, and tells who cannot have the old ones any more", async () => {
+  it("creates other tokens in another run, and reports users whose tokens are older than 24 hours", async () => {
     const [users, runId] = [list(2), randomUUID()];
     const first = await run(users, { runId });
     const second = await run(users, { runId: randomUUID() });
@@ -115,7 +115,7 @@ describe("provision", () => {
     expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
   });
 
-  it("asks for each token under a key of its own, which is the same in the same run: of user and context", async () => {
+  it("sends an idempotency key for each user and context that is the same in the same run", async () => {
     const [user, other] = list(2) as [UserToProvision, UserToProvision];
     const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
     const keysOf = async (runId: string) => {
@@ -134,7 +134,7 @@ describe("provision", () => {
     expect(new Set([...keys, ...(await keysOf(randomUUID()))]).size).to.equal(6);
   });
 
-  it("goes on when a user is refused, and says why", async () => {
+  it("continues after a refused user, with the reason", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
     const other = new PartnerClient({ baseUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");
@@ -157,7 +157,7 @@ describe("provision", () => {
     expect(progress.at(-1)).to.deep.equal([10, 5]);
   });
 
-  it("ends with what would meet all that follow: a server token that was revoked", async () => {
+  it("ends with a failure that every later user would have: a revoked server token", async () => {
     const [token] = await client.listServerTokens();
     let created = 0;
     proxy.disturb(async ({ path }) => {
@@ -171,7 +171,7 @@ describe("provision", () => {
     expect(created).to.be.below(60);
   });
 
-  it("works on as many users at once as it may, and reads no further ahead of who takes the outcomes", async () => {
+  it("works on as many users at once as allowed, and reads no further ahead of the caller", async () => {
     let [read, taken, under, most] = [0, 0, 0, 0];
     async function* endless() {
       for (;;) {
@@ -194,7 +194,7 @@ describe("provision", () => {
     expect(most).to.equal(5);
   });
 
-  it("sends nothing more after its end", async () => {
+  it("sends nothing after its end", async () => {
     const outcomes = client.provision(list(50), { runId: randomUUID() });
     await outcomes.next();
     await outcomes.return();
@@ -204,7 +204,7 @@ describe("provision", () => {
     expect(proxy.seen.length).to.equal(requests);
   });
 
-  it("does not wait for a list that does not go on, once the caller gives up", async () => {
+  it("does not wait for a stuck list after the caller aborts", async () => {
     async function* stuck() {
       yield* list(1);
       await new Promise(() => undefined);
@@ -213,7 +213,7 @@ describe("provision", () => {
     expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
   });
 
-  it("hands on what the list itself throws", async () => {
+  it("throws what the list throws", async () => {
     async function* broken() {
       yield* await Promise.resolve(list(1));
       throw new Error("The list is torn.");
@@ -221,12 +221,12 @@ describe("provision", () => {
     expect(await failure(run(broken(), { runId: randomUUID() }))).to.have.property("message", "The list is torn.");
   });
 
-  it("takes an empty list", async () => {
+  it("accepts an empty list", async () => {
     expect((await run([], { runId: randomUUID() })).size).to.equal(0);
     expect(proxy.seen).to.be.empty;
   });
 
-  it("asks nothing with a run's id that could be guessed, or a concurrency that is none", async () => {
+  it("sends nothing with a run id that can be guessed or an invalid concurrency", async () => {
     for (const runId of ["", "import", "x".repeat(31), undefined, 7, "\ud800".repeat(32)]) {
       const error = await failure(run(list(1), { runId: runId as string }));
       expect(error).to.include({ name: "ArgumentError", code: "SECRET_TOO_SHORT" });

@@ -4,18 +4,18 @@ import { bundle } from "../../../support/browser/bundle.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("the clients, bundled for browsers", () => {
-  it("keyroot/user weighs 12 kB at the most, compressed", async () => {
+  it("keyroot/user weighs at most 12 kB gzipped", async () => {
     const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
     expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(12 * 1024);
   });
 
-  it("keyroot/user brings neither the partner's client nor what only it needs", async () => {
+  it("keyroot/user contains neither the partner's client nor its dependencies", async () => {
     const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     for (const words of ["src/client/partner", "p-map", "hashes/hmac"]) expect(bundled.chunksWith(words)).to.be.empty;
   });
 
-  it("keyroot/partner is refused by the bundler", async () => {
+  it("the bundler refuses keyroot/partner", async () => {
     const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" });
     expect(await failure(bundled))
       .to.have.nested.property("errors[0].text")

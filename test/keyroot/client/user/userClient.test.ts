@@ -40,7 +40,7 @@ describe("UserClient", () => {
     new UserClient({ baseUrl: proxy.url, bizId: partner.bizId, refreshToken, ...options });
 
   describe("register", () => {
-    it("sends the key with its id, after which the record has it", async () => {
+    it("sends the key with its id, and the record then has it", async () => {
       const user = client();
       const before = await user.record();
       expect(before)
@@ -52,14 +52,14 @@ describe("UserClient", () => {
       expect(await user.record()).to.deep.equal(record);
     });
 
-    it("changes nothing with the same key, and is refused with another", async () => {
+    it("has no effect with the same key, and is refused with another", async () => {
       const record = await client().register(key);
       expect(await client().register(key)).to.deep.equal(record);
       expect(await failure(client().register(otherKey))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
       expect(await client().record()).to.deep.equal(record);
     });
 
-    it("sends no bytes that are no key", async () => {
+    it("refuses an invalid key before any request", async () => {
       const [, small] = pointsOfSmallOrder();
       const offCurve = key.with(104, (key[104] ?? 0) ^ 1);
       const bad = [new Uint8Array(), key.subarray(1), key.with(0, 5), offCurve, small && encode(small)] as Uint8Array[];
@@ -70,7 +70,7 @@ describe("UserClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("is done once, though the connection breaks after the service did it", async () => {
+    it("has one effect if the connection breaks after the service acted", async () => {
       proxy.fail("/publicKey/register", "reset after", { status: 503, headers: { "Retry-After": "0" } });
       expect(await client().register(key)).to.include({ state: "pending" });
       expect(proxy.to("/publicKey/register")).to.have.lengthOf(3);
@@ -78,7 +78,7 @@ describe("UserClient", () => {
   });
 
   describe("publicKeyOf", () => {
-    it("is what another user of the same partner registered", async () => {
+    it("returns what another user of the same partner registered", async () => {
       const { publicKey } = generateKeyPair();
       await client().register(publicKey);
       const [, token] = await newUser();
@@ -87,7 +87,7 @@ describe("UserClient", () => {
       expect(await friend.publicKeyOf(userID)).to.deep.equal({ user_id: userID, pubKey, keyID, state: "pending" });
     });
 
-    it("is refused for a user without a key, or of nobody, and not asked for what is no id", async () => {
+    it("is refused for a user without a key, an unknown user, and an invalid id", async () => {
       expect(await failure(client().publicKeyOf(userID))).to.include({ code: "PUBLIC_KEY_UNKNOWN", status: 404 });
       expect(await failure(client().publicKeyOf(randomUserID()))).to.include({ code: "USER_UNKNOWN", status: 404 });
       const requests = proxy.seen.length;
@@ -97,7 +97,7 @@ describe("UserClient", () => {
   });
 
   describe("the access token", () => {
-    it("is exchanged once for 50 calls at once, and anew once when it has expired", async () => {
+    it("is exchanged once for 50 concurrent calls, and once again when it has expired", async () => {
       const user = client();
       for (const exchanges of [1, 2]) {
         await Promise.all(Array.from({ length: 50 }, () => user.record()));
@@ -106,7 +106,7 @@ describe("UserClient", () => {
       }
     });
 
-    it("ends with its refresh token, at once", async () => {
+    it("is refused as soon as its refresh token is revoked", async () => {
       const user = client();
       await user.record();
       const [token] = await ofPartner().listRefreshTokens(userID);
@@ -116,7 +116,7 @@ describe("UserClient", () => {
       expect(await failure(client().record())).to.include({ code: "REFRESH_TOKEN_REFUSED", status: 401 });
     });
 
-    it("opens nothing of another partner's", async () => {
+    it("is not accepted for another partner", async () => {
       const other = await newPartner(service);
       expect(await failure(client({ bizId: other.bizId }).record())).to.include({ code: "REFRESH_TOKEN_REFUSED" });
     });
@@ -144,14 +144,14 @@ describe("UserClient", () => {
       return client({ baseUrl });
     };
 
-    it("tells root and transaction of a published key", async () => {
+    it("has root and transaction of a published key", async () => {
       expect(await (await answered(record())).record()).to.deep.equal(record());
       const { user_id, pubKey, keyID, state, root, transaction } = record();
       const expected = { user_id, pubKey, keyID, state, root, transaction };
       expect(await (await answered(record())).publicKeyOf(userID)).to.deep.equal(expected);
     });
 
-    it("of another form, about another user, or with a key that is none, is refused", async () => {
+    it("is refused if it is malformed, about another user, or with an invalid key", async () => {
       const other = makeKeyRecord(userID, otherKey);
       const point = Buffer.alloc(105, 4).toString("base64");
       const bad = [
@@ -182,7 +182,7 @@ describe("UserClient", () => {
   });
 
   describe("a secret", () => {
-    it("is in nothing that the client shows of itself, and in no error", async () => {
+    it("is not in the client's visible state and in no error", async () => {
       const user = client({ retries: 0, timeoutMs: 200 });
       await user.record();
       const echo = JSON.stringify({
@@ -200,7 +200,7 @@ describe("UserClient", () => {
         .and.not.to.match(/eyJ[\w-]+\./);
     });
 
-    it("of a server does not get into an app", () => {
+    it("of a server is refused", () => {
       expect(() => client({ refreshToken: partner.serverToken }))
         .to.throw()
         .with.property("code", "ARGUMENT_INVALID");

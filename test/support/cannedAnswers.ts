@@ -3,10 +3,10 @@ import type { MerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import type { VerifyOptions } from "../../packages/keyroot/src/verifier/options.ts";
 import { textOf } from "../../fixtures/samples.ts";
 
-/** All that goes over the wire when a key is verified: the bodies of the answers. */
+/** The bodies of all answers to a verification. */
 export type Answers = Record<"chainId" | "code" | "root" | "blockNumber" | "file", string>;
 
-/** By which words a call is told from the others. */
+/** Text that only the body of this call contains. */
 const CALLS: [keyof Answers, string][] = [
   ["chainId", "eth_chainId"],
   ["code", "eth_getCode"],
@@ -14,8 +14,8 @@ const CALLS: [keyof Answers, string][] = [
   ["blockNumber", "47378145"],
 ];
 
-/** The answers that verify the users of a file, the options that ask for them, and a fetch without a network. */
-export function play(file: MerkleFile) {
+/** Answers that verify the users of a file, options for them, and a `fetch` without a network. */
+export function cannedAnswers(file: MerkleFile) {
   const code = "0x600160005260206000f3";
   const answer = (result: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result });
   const answers: Answers = {
@@ -35,7 +35,7 @@ export function play(file: MerkleFile) {
   return { answers, options, fetchFrom };
 }
 
-/** A fetch that gives these answers. */
+/** A `fetch` with these answers. */
 function fetchFrom(answers: Answers) {
   return (_: unknown, { body }: RequestInit = {}) => {
     const call = CALLS.find(([, words]) => typeof body === "string" && body.includes(words));
