@@ -21,17 +21,22 @@ const REGION = "us-west-2";
 /** How long the workload runs before a kill: a random time in this range. */
 const WORK_MS = { min: 500, max: 1500 };
 
+type Victim = "service" | "postgres";
+
 export interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
   /** How often each was killed. */
-  kills: { service: number; postgres: number };
+  kills: Record<Victim, number>;
 }
 
 /**
- * Kills service and PostgreSQL in turns under load, and reads everything back after each kill.
- * @param rounds the number of kills
+ * Kills processes under load, one after the other, and reads everything back after each kill.
+ * @param victims which process to kill in each round
  * @param settings further settings of PostgreSQL
  */
-export async function killUnderLoad(rounds: number, settings: PostgresOptions["settings"] = {}): Promise<Outcome> {
+export async function killUnderLoad(
+  victims: readonly Victim[],
+  settings: PostgresOptions["settings"] = {},
+): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
   const postgres = await startPostgres({ fsync: true, settings });
   cleanup.defer(() => postgres.stop());
@@ -43,8 +48,8 @@ export async function killUnderLoad(rounds: number, settings: PostgresOptions["s
   );
   // Writes the partner to disk, whatever the settings.
   await runAt(postgres.url, "CHECKPOINT");
-  for (let round = 0; round < rounds; round++) {
-    await target.killUnderLoad(round % 2 === 0 ? "service" : "postgres", workload);
+  for (const victim of victims) {
+    await target.killUnderLoad(victim, workload);
     await workload.readBack(() => ({ state: "pending" }));
   }
   const { acknowledged, interrupted, findings } = workload;
@@ -69,21 +74,21 @@ class KillTarget implements AsyncDisposable {
   }
 
   /** Runs the workload, kills one of the two processes at a random time, starts it again, and ends the workload. */
-  async killUnderLoad(process: "service" | "postgres", workload: UserWorkload): Promise<void> {
+  async killUnderLoad(victim: Victim, workload: UserWorkload): Promise<void> {
     let ending = false;
     const worker = async () => {
       while (!ending) await workload.provision(REGION);
     };
     const working = Promise.all(Array.from({ length: WORKERS }, worker));
     await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
-    if (process === "service") {
+    if (victim === "service") {
       await this.#service.kill();
       this.#service = await startServiceProcess(this.#environment);
     } else {
       await this.#postgres.kill();
       await this.#postgres.restart();
     }
-    this.kills[process]++;
+    this.kills[victim]++;
     ending = true;
     await working;
   }
@@ -96,7 +101,8 @@ class KillTarget implements AsyncDisposable {
 if (import.meta.main) {
   const rounds = Number(process.argv[2] ?? 20);
   const start = performance.now();
-  const { findings, ...outcome } = await killUnderLoad(rounds);
+  const victims = Array.from({ length: rounds }, (_, round): Victim => (round % 2 === 0 ? "service" : "postgres"));
+  const { findings, ...outcome } = await killUnderLoad(victims);
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   process.stdout.write(`${JSON.stringify({ ...outcome, findings: findings.length, seconds }, null, 2)}\n`);
   for (const finding of findings) process.stdout.write(`${finding}\n`);

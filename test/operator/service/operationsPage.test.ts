@@ -1,0 +1,220 @@
+import { expect } from "chai";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
+import { startService } from "../../../packages/operator/src/service/startService.ts";
+import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { freePort } from "../../../fixtures/ports.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+
+const project = join(import.meta.dirname, "../../..");
+const page = await readFile(join(project, "docs/operations.md"), "utf8");
+
+/** The code blocks of one language under a heading. */
+function blocks(language: string, heading: string): string[] {
+  const [section = ""] = page.split(`\n## ${heading}\n`)[1]?.split("\n## ") ?? [];
+  return [...section.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``, "g"))].map(([, code = ""]) => code);
+}
+const isInstalled = (program: string) => spawnSync(program, ["--version"]).error === undefined;
+
+describe("docs/operations.md", () => {
+  const folder = temporaryFolder();
+
+  describe("the environment variables", () => {
+    const named = new Set(page.match(/\b(?:DATABASE|KEYROOT)_[A-Z0-9_]+\b/g));
+    const [, table = ""] = page.split("## Environment variables");
+    const tabled = new Set(table.match(/\b(?:DATABASE|KEYROOT)_[A-Z0-9_]+\b/g));
+
+    it("are those of the service and of its signer, all in the table", async () => {
+      const source = await readFile(join(project, "packages/operator/src/publisher/signers/openSigner.ts"), "utf8");
+      const ofSigner = source.match(/\bKEYROOT_[A-Z_]+\b/g) ?? [];
+      expect(ofSigner).to.include("KEYROOT_KEY_FILE");
+      expect([...tabled].sort()).to.deep.equal([...new Set([...Object.values(VARIABLES), ...ofSigner])].sort());
+      expect([...tabled]).to.include.members([...named]);
+    });
+
+    it("of the example are a valid configuration", () => {
+      const [, environment = ""] = /<<END\n([^]*?)END\n/.exec(blocks("sh", "Configure")[0] ?? "") ?? [];
+      const token = "$(openssl rand -hex 32)";
+      expect(environment).to.include(token);
+      const config = readConfig(variablesOf(environment.replace(token, "a".repeat(64))));
+      expect(config).to.include({ stage: "prod", databaseUrl: "postgres:///keyroot?host=/run/postgresql" });
+      const publishing = variablesOf(blocks("sh", "Publish registered keys")[0] ?? "");
+      expect(readConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain?.confirmations).to.equal(6);
+    });
+  });
+
+  describe("the units", () => {
+    const [migrate = "", service = ""] = blocks("ini", "Run");
+    const [schedule = ""] = blocks("ini", "Publish registered keys");
+
+    it("are valid for systemd", async function () {
+      // Only Linux with systemd can verify them.
+      if (!isInstalled("systemd-analyze")) this.skip();
+      await mkdir(join(folder.path, "keyroot.service.d"));
+      const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
+      await writeFile(join(folder.path, "keyroot.service.d/override.conf"), installed(schedule));
+      for (const [name, unit] of Object.entries({ "keyroot-migrate.service": migrate, "keyroot.service": service })) {
+        await writeFile(join(folder.path, name), installed(unit));
+        const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", join(folder.path, name)], {
+          encoding: "utf8",
+          // Found first, so that the drop-in and the unit in `After=` are checked, too.
+          env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder.path}:` },
+        });
+        const about = stderr.split("\n").filter((line) => line.includes(folder.path) || line.includes("keyroot"));
+        expect([status, ...about]).to.deep.equal([0]);
+      }
+    });
+
+    it("run as the user, with the files and folders that the page creates", () => {
+      for (const unit of [migrate, service]) {
+        expect(unit)
+          .to.match(/^User=keyroot$/m)
+          .and.match(/^EnvironmentFile=\/etc\/keyroot\/keyroot\.env$/m);
+      }
+      expect(service).to.match(/^StateDirectory=keyroot keyroot\/files$/m);
+    });
+  });
+
+  describe("the commands", () => {
+    it("create folders and files with the modes in the table", async () => {
+      const root = folder.path;
+      const [, , ...rows] =
+        page
+          .match(/^\| Path +\| Owner[^]*?\n\n/m)?.[0]
+          .trim()
+          .split("\n") ?? [];
+      const modes = Object.fromEntries(
+        rows
+          .map((row) => [...row.matchAll(/`?([^|` ]+)`? *\|/g)].map(([, cell]) => cell))
+          .map(([path, , mode]) => [path, mode]),
+      );
+      const keyroot = `echo '{}' > ${root}/etc/keyroot/signing-keys.json; : `;
+      const script = [...blocks("sh", "Install").slice(0, 1), ...blocks("sh", "Configure")]
+        .join("\n")
+        .replace(/^(?:npm|adduser|chgrp) .*$/gm, "")
+        .replace(/ -o \w+ -g \w+/g, "")
+        .replaceAll("/opt/keyroot/node_modules/.bin/keyroot", keyroot)
+        .replaceAll("/etc/keyroot", `${root}/etc/keyroot`)
+        .replaceAll(`${root}${root}`, root);
+      execFileSync("sh", ["-e", "-c", `umask 022; mkdir ${root}/etc; ${script}`]);
+      for (const path of ["/etc/keyroot", "/etc/keyroot/keyroot.env", "/etc/keyroot/signing-keys.json"]) {
+        const { mode } = await stat(root + path);
+        expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes[path]);
+      }
+    });
+  });
+
+  describe("the proxy's configuration", () => {
+    const INTERNAL = ["/healthz", "/readyz", "/metrics", "/v1/admin/publish", "/docs/operator", "/docs/operator/json"];
+    let service: { url: string; close(): Promise<void> };
+    let files: string;
+
+    beforeEach(async () => {
+      const url = await freshDatabaseUrl();
+      await using databases = await openDatabases({ url });
+      await databases.migrate();
+      const signingKeys = join(folder.path, "keys.json");
+      await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }));
+      files = join(folder.path, "files");
+      await mkdir(files);
+      await writeFile(join(files, `${"a".repeat(64)}.json`), "{}");
+      await writeFile(join(files, `.${"a".repeat(64)}.json.draft`), "{}");
+      service = await startService({
+        ...{ databaseUrl: url, signingKeys, baseUrl: "https://keys.test", adminToken: ADMIN_TOKEN, port: 0 },
+        ...{ logLevel: "silent", trustedProxies: ["127.0.0.1"], rateLimit: 3 },
+      });
+    });
+    afterEach(() => service.close());
+
+    /** Checks what the proxy at these URLs forwards and serves. */
+    async function verifyProxy(api: string, fileHost: string): Promise<void> {
+      for (let i = 0; ; i++) {
+        const response = await fetch(`${api}/openapi.json`).catch(() => undefined);
+        if (response?.status === 200) break;
+        if (i === 200) throw new Error("The proxy does not respond.");
+        await sleep(50);
+      }
+      for (const path of [...INTERNAL, "/openapi-operator.json"])
+        expect([path, (await fetch(api + path)).status]).to.deep.equal([path, 404]);
+      expect((await fetch(`${api}/v1/admin/publish`, { method: "POST" })).status).to.equal(404);
+      // The rate limit of an address counts the proxy's caller, whatever that caller claims to be.
+      const statuses: number[] = [];
+      for (let i = 0; i < 4; i++) {
+        const headers = { "Content-Type": "application/json", "X-Forwarded-For": `192.0.2.${i}` };
+        const body = JSON.stringify({ biz_id: "biz_1", token: "krs_1" });
+        statuses.push((await fetch(`${api}/v1/public/auth/jwt`, { method: "POST", headers, body })).status);
+      }
+      expect(statuses).to.deep.equal([401, 401, 401, 429]);
+      const file = await fetch(`${fileHost}/${"a".repeat(64)}.json`);
+      expect([file.status, file.headers.get("access-control-allow-origin")]).to.deep.equal([200, "*"]);
+      expect(file.headers.get("content-type")).to.match(/^application\/json/);
+      expect((await fetch(`${fileHost}/.${"a".repeat(64)}.json.draft`)).status).to.equal(404);
+    }
+
+    it("for Caddy forwards the API, serves files, and hides internal paths", async function () {
+      // CI installs no proxy; the page's reader does.
+      if (!isInstalled("caddy")) this.skip();
+      const [api, fileHost] = [await freePort(), await freePort()];
+      const config = (blocks("caddyfile", "Put a TLS proxy in front")[0] ?? "")
+        .replace("files.keys.example.com", `http://127.0.0.1:${fileHost}`)
+        .replace("keys.example.com", `http://127.0.0.1:${api}`)
+        .replace("127.0.0.1:8547", service.url.slice("http://".length))
+        .replace("/var/lib/keyroot/files", files);
+      const path = join(folder.path, "Caddyfile");
+      await writeFile(path, `{\n\tadmin off\n}\n${config}`);
+      const home = { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path };
+      const caddy = spawn("caddy", ["run", "--config", path, "--adapter", "caddyfile"], { stdio: "ignore", env: home });
+      try {
+        await verifyProxy(`http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
+      } finally {
+        caddy.kill();
+        await once(caddy, "exit");
+      }
+    });
+
+    it("for nginx forwards the API, serves files, and hides internal paths", async function () {
+      // CI installs no proxy; the page's reader does.
+      if (!isInstalled("nginx")) this.skip();
+      const [api, fileHost] = [await freePort(), await freePort()];
+      const [apiServer = "", fileServer = ""] = (blocks("nginx", "Put a TLS proxy in front")[0] ?? "").split(
+        /(?<=^}\n)\n/m,
+      );
+      const plain = (server: string, port: number) =>
+        server
+          .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+          .replace(/ +ssl_certificate.*\n/g, "")
+          .replace("http://127.0.0.1:8547", service.url)
+          .replace("/var/lib/keyroot/files", files);
+      // Workers of root run as another user, who cannot enter a temporary folder.
+      const user = process.getuid?.() === 0 ? "user root;" : "";
+      const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+        (name) => `${name}_temp_path ${folder.path}/${name};`,
+      );
+      const path = join(folder.path, "nginx.conf");
+      await writeFile(
+        path,
+        `${user} daemon off; pid ${folder.path}/pid; error_log ${folder.path}/error.log; events {}
+http { access_log off; types { application/json json; } ${temporary.join(" ")}
+${plain(apiServer, api)} ${plain(fileServer, fileHost)} }`,
+      );
+      const nginx = spawn("nginx", ["-c", path], { stdio: "ignore" });
+      try {
+        await verifyProxy(`http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
+      } finally {
+        nginx.kill();
+        await once(nginx, "exit");
+      }
+    });
+  });
+});
+
+/** The variables of an environment file. */
+function variablesOf(text: string): Record<string, string> {
+  const lines = text.trim().split("\n");
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
+}
