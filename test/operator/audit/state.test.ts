@@ -46,7 +46,7 @@ interface Kind {
 }
 
 const audit: Kind = {
-  open: AuditState.open,
+  open: (path, about, options) => AuditState.open(path, about, options),
   async write(path) {
     using state = await AuditState.open(path, target);
     state.recordFile(first, sha256("bytes of first"), usersOf(3));
@@ -86,7 +86,7 @@ const audit: Kind = {
 };
 
 const watch: Kind = {
-  open: WatchState.open,
+  open: (path, about, options) => WatchState.open(path, about, options),
   async write(path) {
     using state = await WatchState.open(path, target);
     const newRoots = new Map([0, 1].map((i) => [sampleUserID(i), sha256(`root ${i}`)]));

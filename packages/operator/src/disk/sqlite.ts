@@ -3,12 +3,12 @@
  * (Node 24 prints none.) Other warnings are untouched: the module loads synchronously, so nothing else runs meanwhile.
  */
 function loadSqlite(): typeof import("node:sqlite") {
-  const { emitWarning } = process;
-  process.emitWarning = () => undefined;
+  const emitWarning = Object.getOwnPropertyDescriptor(process, "emitWarning") ?? {};
+  Object.defineProperty(process, "emitWarning", { ...emitWarning, value: () => undefined });
   try {
     return process.getBuiltinModule("node:sqlite");
   } finally {
-    process.emitWarning = emitWarning;
+    Object.defineProperty(process, "emitWarning", emitWarning);
   }
 }
 
