@@ -1,30 +1,25 @@
 /**
- * What it costs to audit a million users: their files, in a folder, and their roots, on a chain (Anvil's). Beside it, in
- * the same run, the limit that it is held to: `openssl dgst -sha256` over the same files, and then `JSON.parse` of each.
+ * What it costs to audit a million users: their files in a folder and their roots on a chain (Anvil's). In the same run,
+ * what it is compared with: `openssl dgst -sha256` over the same files, and `JSON.parse` of each.
  *
  * `npm run bench:audit` prints and records the figures in bench/audit.json. `npm run bench:audit -- files 200000` does
- * the file side alone, `-- chain 200000` the whole audit alone, with another number of users; a number of rounds may follow.
+ * the files alone, `-- chain 200000` the whole audit alone, with another number of users; a number of rounds may follow.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { audit, verdictOf } from "@keyroot/operator/audit";
-import { eachAtOnce } from "@keyroot/operator/audit";
-import { FileWorkers } from "@keyroot/operator/audit";
-import { AuditState } from "@keyroot/operator/audit";
-import { UserIndex } from "@keyroot/operator/audit";
-import { makeKeyRecord } from "keyroot/identity";
-import { generateKeyPair } from "keyroot/identity";
-import { randomUserID } from "keyroot/identity";
+import pMap from "p-map";
+import { audit, AuditState, FileWorkers, UserIndex, verdictOf } from "@keyroot/operator/audit";
+import { generateKeyPair, makeKeyRecord, randomUserID } from "keyroot/identity";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { fetchGenesisHash } from "keyroot/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { rpcCaller, type RpcCall } from "keyroot/transport";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
+import { receiptOf } from "../fixtures/receiptOf.ts";
 
 const run = promisify(execFile);
 
@@ -32,13 +27,13 @@ const USERS_PER_FILE = 700;
 const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
-/** What else the machine was doing: processes that wanted to run, in the last minute. */
+/** The load average of the last minute: what else the machine was doing. */
 const LOAD_BEFORE = round(loadavg()[0] ?? NaN);
 
 const [, , role = "both", ...args] = process.argv;
 const users = Number(args[0] ?? 1_000_000);
 const rounds = Number(args[1] ?? 3);
-if (role === "judge") process.stdout.write(JSON.stringify(await judgeAll(...(args as [string]))));
+if (role === "load") process.stdout.write(JSON.stringify(await loadAll(...(args as [string]))));
 else if (role === "parse") process.stdout.write(JSON.stringify(parseAll(...(args as [string]))));
 else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
 else {
@@ -46,46 +41,49 @@ else {
   if (role !== "files") await measureAudit();
 }
 
-/** The file side, beside its limit: no chain is asked. */
+/** The files alone, without a chain. */
 async function compareFiles(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   try {
     const paths: string[] = [];
     for (const { tree } of makeFiles(dir)) paths.push(join(dir, `${tree.root}.json`));
-    const judged: { seconds: number; memory: number[] }[] = [];
+    const loads: { seconds: number; memory: number[] }[] = [];
     const [openssl, jsonParse]: [number[], number[]] = [[], []];
     for (let i = 0; i < rounds; i++) {
       openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
-      jsonParse.push(await inProcessOfItsOwn<number>("parse", dir));
-      judged.push(await inProcessOfItsOwn<{ seconds: number; memory: number[] }>("judge", dir));
+      jsonParse.push(await inOwnProcess<number>("parse", dir));
+      loads.push(await inOwnProcess<{ seconds: number; memory: number[] }>("load", dir));
     }
-    const ours = judged.map(({ seconds }) => seconds);
+    const ours = loads.map(({ seconds }) => seconds);
     record("files", paths, {
-      what: `reading, judging in full and indexing all files, ${WORKERS} threads: median s of ${rounds} rounds`,
+      what: `reading, auditing and indexing all files, ${WORKERS} threads: median s of ${rounds} rounds`,
       ours: median(ours),
       openssl: median(openssl),
       jsonParse: median(jsonParse),
       timesAsLong: round(median(ours) / (median(openssl) + median(jsonParse))),
       memory: "MiB of the process, after each tenth of the files, in the last round",
-      memoryAtEachTenth: judged.at(-1)?.memory,
+      memoryAtEachTenth: loads.at(-1)?.memory,
     });
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
-/** The whole audit, with the events and every user's root. */
+/** The whole audit, with all events and every user's root. */
 async function measureAudit(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
     const call = rpcCaller(anvil.url, LIMITS);
-    const contract = await deploy(call);
+    // Imported here, so that Hardhat is not part of the memory of the processes below.
+    const { deployOn } = await import("../fixtures/freshRegistry.ts");
+    const [owner] = (await call("eth_accounts", [])) as [string];
+    const contract = (await deployOn(call, owner)).toLowerCase();
     await publishAll(call, contract, dir);
     const paths = readdirSync(dir).map((name) => join(dir, name));
     record("chain", paths, {
       what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB after each tenth of the files`,
-      ...(await inProcessOfItsOwn<object>("audit", dir, anvil.url, contract)),
+      ...(await inOwnProcess<object>("audit", dir, anvil.url, contract)),
     });
   } finally {
     await anvil.close();
@@ -93,7 +91,7 @@ async function measureAudit(): Promise<void> {
   }
 }
 
-/** Prints figures, and puts them in the place of the older ones of their kind. */
+/** Prints figures and records them in place of the older ones of their kind. */
 function record(kind: "files" | "chain", paths: readonly string[], figures: object): void {
   const path = new URL("audit.json", import.meta.url);
   const older = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : {};
@@ -110,20 +108,21 @@ function record(kind: "files" | "chain", paths: readonly string[], figures: obje
   writeFileSync(path, `${text}\n`);
 }
 
-/** Seconds to read, judge and index all files, and to find users who stand in several; and the memory it takes. */
-async function judgeAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
+/** Seconds to read, audit and index all files, and to find users in several of them; and the memory. */
+async function loadAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
   const names = readdirSync(dir);
   const memory: number[] = [];
   const start = performance.now();
   const index = new UserIndex();
   await using workers = new FileWorkers({ dir, ...LIMITS }, WORKERS);
   let done = 0;
-  await eachAtOnce(names, WORKERS * 4, async (name) => {
-    const answer = await workers.check({ root: basename(name, ".json") });
-    if (answer.kind !== "judged" || answer.users === undefined || answer.findings.length > 0) throw new Error(name);
-    index.add(answer.users);
+  const load = async (name: string) => {
+    const result = await workers.load({ root: basename(name, ".json") });
+    if (result.kind !== "audited" || result.users === undefined || result.findings.length > 0) throw new Error(name);
+    index.add(result.users);
     if (++done % Math.ceil(names.length / 10) === 0) memory.push(inMiB(process.memoryUsage.rss()));
-  });
+  };
+  await pMap(names, load, { concurrency: workers.capacity });
   for (const places of index.inSeveralFiles()) throw new Error(places[0]?.userID);
   memory.push(inMiB(process.memoryUsage.rss()));
   return { seconds: (performance.now() - start) / 1000, memory };
@@ -140,51 +139,31 @@ function parseAll(dir: string): number {
 async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
-  const genesis = await fetchGenesisHash(call);
+  const genesisHash = await fetchGenesisHash(call);
   const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
-  const state = await AuditState.open(join(folder, "state.json"), { chainId, genesis, contract });
+  const state = await AuditState.open(join(folder, "state.sqlite"), { chainId, genesisHash, contract });
   const memory: number[] = [];
   const start = performance.now();
   const report = await audit({
-    ...{
-      call,
-      contract,
-      chainId,
-      state,
-      at: "latest",
-      storageProof: false,
-      workers: WORKERS,
-      files: { dir, ...LIMITS },
-    },
+    call,
+    contract,
+    chainId,
+    state,
+    workers: WORKERS,
+    files: { dir, ...LIMITS },
     onProgress: (stage, done, total) => {
-      if (stage === "judging files" && done % Math.ceil(total / 10) === 0)
+      if (stage === "auditing files" && done % Math.ceil(total / 10) === 0)
         memory.push(inMiB(process.memoryUsage.rss()));
     },
   });
   const seconds = round((performance.now() - start) / 1000);
+  state[Symbol.dispose]();
   rmSync(folder, { recursive: true });
   if (verdictOf(report) !== "passed") throw new Error(JSON.stringify(report.findings.list.slice(0, 3)));
   return { seconds, memoryAtEachTenth: memory, mostMemory: inMiB(process.resourceUsage().maxRSS * 1024) };
 }
 
-async function deploy(call: RpcCall): Promise<string> {
-  const [owner] = (await call("eth_accounts", [])) as [string];
-  const { default: hre } = await import("hardhat");
-  const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
-  const data = bytecode + owner.slice(2).padStart(64, "0");
-  const receipt = await receiptOf(call, await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]));
-  return (receipt as { contractAddress: string }).contractAddress.toLowerCase();
-}
-
-async function receiptOf(call: RpcCall, hash: unknown): Promise<unknown> {
-  for (;;) {
-    const receipt = await call("eth_getTransactionReceipt", [hash]);
-    if (receipt !== null) return receipt;
-    await sleep(10);
-  }
-}
-
-/** Writes all files. The users share real keys: no check looks at the keys of two users. */
+/** Writes all files. The users share a few real keys: no check compares the keys of two users. */
 function* makeFiles(dir: string): Generator<MerkleFile> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
   for (let left = users; left > 0; left -= USERS_PER_FILE) {
@@ -195,7 +174,7 @@ function* makeFiles(dir: string): Generator<MerkleFile> {
   }
 }
 
-/** Writes all files, and adds their roots. */
+/** Writes all files and adds their roots. */
 async function publishAll(call: RpcCall, contract: string, dir: string): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
@@ -207,8 +186,8 @@ async function publishAll(call: RpcCall, contract: string, dir: string): Promise
   await receiptOf(call, last);
 }
 
-/** Not waited for by standing still: who does not read on blocks Anvil in the end. */
-async function inProcessOfItsOwn<T>(...args: string[]): Promise<T> {
+/** Runs a role in its own process, without blocking this one, which must read what Anvil prints. */
+async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);
   return JSON.parse(stdout) as T;
 }

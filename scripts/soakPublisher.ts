@@ -8,14 +8,13 @@
 import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "keyroot/identity";
-import { parsePlan } from "@keyroot/operator/publisher";
+import { FolderJournal } from "@keyroot/operator/publisher";
 import { startFileHost, startLocalChain } from "@keyroot/operator/stack";
 import { rpcCaller } from "keyroot/transport";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
@@ -85,10 +84,11 @@ for (let round = 1; round <= ROUNDS; round++) {
         reorganisations++;
         await reorganise(call, 1 + random(`${round}:${run}:depth`, 5));
       }
-      const plan = join(dir, "plan", "plan.jsonl");
-      if (random(`${round}:${run}:lose`, 3) === 0 && existsSync(plan)) {
+      using journal = await FolderJournal.open(join(dir, "plan"));
+      const plan = await journal.readPlan();
+      if (random(`${round}:${run}:lose`, 3) === 0 && plan !== undefined) {
         lostFiles++;
-        const { batches } = parsePlan(await readFile(plan));
+        const { batches } = plan;
         const lost = batches[random(`${round}:${run}:file`, batches.length)];
         await rm(join(merkleDir, `${lost?.root}.json`), { force: true });
       }

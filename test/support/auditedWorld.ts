@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../packages/operator/src/audit/audit.ts";
-import { AuditState } from "../../packages/operator/src/audit/state.ts";
+import { AuditState } from "../../packages/operator/src/audit/auditState.ts";
+import type { OpenStateOptions } from "../../packages/operator/src/audit/stateFile.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { type UserID, userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { fetchBlock } from "../../packages/keyroot/src/ethereum/blocks.ts";
@@ -15,20 +16,20 @@ import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 
 export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: 5_000 };
 
-/** A real chain with a registry and files, an endpoint before it that may lie, and an auditor. */
+/** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
 export interface AuditedWorld {
   readonly fresh: FreshRegistry;
   /** The address of the endpoint. */
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Tells lies in the chain's name from now on. */
+  /** From now on, the endpoint answers as `lie` does. */
   lie(lie: Lie): void;
-  /** Stores the file of these texts, whatever they are. @returns its root */
+  /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;
-  /** Gives users a root, as the registry's owner can, file or not. */
+  /** Adds users to a root as the registry's owner, whether or not it has a file. */
   add(root: string, userIDs: readonly UserID[]): Promise<void>;
-  /** Stores a file, and gives its users its root. @returns the root */
+  /** Stores a file and adds its root. @returns the root */
   publish(records: readonly KeyRecord[]): Promise<string>;
   readText(root: string): Promise<string>;
   writeText(root: string, text: string | Uint8Array): Promise<void>;
@@ -36,14 +37,15 @@ export interface AuditedWorld {
   pathOf(name: string): string;
   /** The newest block's hash. */
   head(): Promise<string>;
-  openState(name?: string, fresh?: boolean): Promise<AuditState>;
+  /** Opens a state in the folder; the caller closes it. */
+  openState(name?: string, options?: OpenStateOptions): Promise<AuditState>;
   audit(changes?: Partial<AuditOptions>): Promise<AuditReport>;
 }
 
-/** What an audit comes to, and the codes of all that it found, each with its detail. */
+/** The verdict of an audit and the codes of its findings, each with its detail, sorted. */
 export function outcomeOf(report: AuditReport): { verdict: string; codes: string[] } {
   const codes = report.findings.list.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`));
-  return { verdict: verdictOf(report), codes: [...codes, ...report.unanswered.map(({ code }) => code)].sort() };
+  return { verdict: verdictOf(report), codes: [...codes, ...report.unavailableFiles.map(({ code }) => code)].sort() };
 }
 
 /** One world for all tests of the surrounding `describe`, with a registry of its own for each. */
@@ -91,10 +93,10 @@ export function auditedWorld(): AuditedWorld {
     writeText: (root, text) => writeFile(world.pathOf(`${root}.json`), text),
     pathOf: (name) => join(fresh.merkleDir, name),
     head: async () => (await fetchBlock(fresh.call, "latest")).hash,
-    async openState(name, anew = false) {
-      const { hash: genesis } = await fetchBlock(fresh.call, 0);
-      const place = { chainId: fresh.chainId, genesis, contract: fresh.contract.toLowerCase() };
-      return AuditState.open(join(folder.path, name ?? randomUUID()), place, anew);
+    async openState(name = randomUUID(), options) {
+      const { hash: genesisHash } = await fetchBlock(fresh.call, 0);
+      const target = { chainId: fresh.chainId, genesisHash, contract: fresh.contract };
+      return AuditState.open(join(folder.path, name), target, options);
     },
     audit: async (changes = {}) =>
       audit({
@@ -105,7 +107,6 @@ export function auditedWorld(): AuditedWorld {
         storageProof: false,
         files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
         workers: 0,
-        state: await world.openState(),
         ...changes,
       }),
   };

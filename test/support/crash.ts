@@ -1,4 +1,4 @@
-import type { Journal } from "../../packages/operator/src/publisher/journal/folderJournal.ts";
+import type { Journal } from "../../packages/operator/src/publisher/journal/journal.ts";
 import type { MerkleFileStore } from "../../packages/operator/src/publisher/files/merkleFileStore.ts";
 import type { RpcCall } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 

@@ -1,5 +1,5 @@
 /** A process that takes folders for itself, as the tests of `lockFolder` tell it. */
-import { lockFolder } from "../../packages/operator/src/disk/lockFolder.ts";
+import { lockFolder } from "../../packages/operator/src/disk/lock.ts";
 
 export interface LockOrder {
   /** The folder to take; without one, it gives back what it has. */

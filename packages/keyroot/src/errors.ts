@@ -110,6 +110,7 @@ export const ERROR_CODES = [
   "DATABASE_LOCKED",
   // audit
   "STATE_INVALID",
+  "STATE_LOCKED",
   "WEBHOOK_ERROR",
   // demo
   "DEMO_FAILED",

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { serve } from "../../support/servers.ts";
 import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
@@ -31,7 +31,7 @@ const ids = (records: readonly KeyRecord[]) => records.map(({ userID }) => userI
 const inBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const OTHER_ROOT = "ab".repeat(32);
 
-/** The codes of all that was found. */
+/** The codes that the tests below have found. */
 const covered = new Set<string>();
 
 describe("an audit of planted faults", function () {
@@ -68,7 +68,7 @@ describe("an audit of planted faults", function () {
     storageProof: true,
   });
 
-  /** Plants a fault; the verdict must be damage, with exactly these findings. */
+  /** Plants a fault: the verdict must be damage, with exactly these findings. */
   const finds = (fault: string, codes: string[], plant: () => unknown) => {
     it(`${fault}: ${codes.join(", ")}`, async () => {
       const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
@@ -92,13 +92,13 @@ describe("an audit of planted faults", function () {
       expect(outcomeOf(await world.audit({ contract }))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes a file whose users got its root in several transactions", async () => {
+    it("passes a file whose root was added in several transactions", async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       for (const { userID } of spare) await world.add(root, [userID]);
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes as of an earlier block, where later users have no root yet", async () => {
+    it("passes at an earlier block, at which later users have no root yet", async () => {
       const earlier = await world.head();
       await world.publish(spare);
       const report = await world.audit({ at: { blockHash: earlier }, storageProof: true });
@@ -106,7 +106,7 @@ describe("an audit of planted faults", function () {
       expect(report.userCount).to.equal(5);
     });
 
-    it("passes where the node refuses ranges of blocks and many users, however often", async () => {
+    it("passes with a node that refuses ranges of blocks and requests of many users", async () => {
       world.lie((method, params, truth) => {
         const [filter] = params as [{ fromBlock: string; toBlock: string }?];
         if (method === "eth_getLogs" && filter?.fromBlock !== filter?.toBlock) throw new Error("range too wide");
@@ -115,22 +115,39 @@ describe("an audit of planted faults", function () {
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes with proofs and bundles beside the files, and one that is being written", async () => {
+    it("passes with proofs and bundles beside the files, and a file that is being written", async () => {
       await mkdir(world.pathOf(firstRoot));
       await writeFile(world.pathOf(`.${OTHER_ROOT}.json.draft`), "");
       expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("tells of a shadowed user as a notice", async () => {
+    it("gives a notice for a file that is about to be published, and none when it is", async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      for (const changes of [{}, { workers: 2 }]) {
+        const report = await world.audit({ ...inFolder(), ...changes });
+        expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
+        expect(report.findings.list[0]).to.include({ severity: "notice", root });
+        expect(report.usersInFiles).to.equal(5);
+      }
+      covered.add("FILE_PENDING");
+      const before = await world.head();
+      await world.add(root, ids(spare));
+      expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
+      // As of a block before that, it is still about to be published.
+      const atEarlierBlock = await world.audit({ ...inFolder(), at: { blockHash: before } });
+      expect(outcomeOf(atEarlierBlock)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
+    });
+
+    it("gives a notice for a superseded user", async () => {
       await world.publish([...first, ...spare]);
       const report = await world.audit();
-      const codes = new Array<string>(first.length).fill("USER_SHADOWED");
+      const codes = new Array<string>(first.length).fill("USER_SUPERSEDED");
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes });
-      covered.add("USER_SHADOWED");
+      covered.add("USER_SUPERSEDED");
     });
   });
 
-  describe("in the endpoint's history", () => {
+  describe("in the events of the endpoint", () => {
     finds("a withheld log", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs((logs) => logs.slice(1)));
     });
@@ -167,13 +184,13 @@ describe("an audit of planted faults", function () {
     finds("a count that is too high", ["LOG_EXCESS", "USER_HIDDEN"], () => {
       world.lie(changeLog(0, { data: word(4) }));
     });
-    finds("a withheld log, made up for in another's count", ["USER_HIDDEN"], () => {
+    finds("a withheld log whose users are added to another log", ["USER_HIDDEN"], () => {
       world.lie(lieOfLogs(([log]) => [{ ...log, data: word(5) }]));
     });
-    finds("counts changed over", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
+    finds("the counts of two logs exchanged", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
       world.lie(lieOfLogs((logs) => logs.map((log, i) => ({ ...log, data: word(2 + i) }))));
     });
-    finds("a made-up log of a root that is none", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
+    finds("a false log of a root that does not exist", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
       world.lie(
         lieOfLogs(([log = never(), ...logs]) => [
           log,
@@ -190,10 +207,10 @@ describe("an audit of planted faults", function () {
         ]),
       );
     });
-    finds("a log of a block that is not the chain's", ["LOG_NOT_CANONICAL"], () => {
+    finds("a log of a block that is not on the chain", ["LOG_NOT_CANONICAL"], () => {
       world.lie(changeLog(1, { blockHash: `0x${OTHER_ROOT}` }));
     });
-    finds("a user who has a root that no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
+    finds("a user whose root no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
       world.lie(async (method, params, truth) => {
         const answer = String(await truth(method, params));
         // The reader's answer: a list of roots.
@@ -203,14 +220,14 @@ describe("an audit of planted faults", function () {
     });
   });
 
-  describe("in what the operator did", () => {
+  describe("of the operator", () => {
     finds("a hidden user under a published root", ["USER_HIDDEN"], async () => {
       await world.add(firstRoot, [newcomer.userID]);
     });
-    finds("a root of hidden users, with no file at all", ["FILE_MISSING"], async () => {
+    finds("a root of hidden users, without a file", ["FILE_MISSING"], async () => {
       await world.add(OTHER_ROOT, ids(spare));
     });
-    finds("a user of a file whose root was never added", ["USER_NOT_PUBLISHED"], async () => {
+    finds("a user of a file who was never added", ["USER_NOT_PUBLISHED"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       await world.add(root, ids(spare.slice(1)));
     });
@@ -218,7 +235,7 @@ describe("an audit of planted faults", function () {
       await world.add(firstRoot, [newcomer.userID]);
       await world.publish(spare);
     });
-    finds("a user in two files with different keys", ["USER_TWO_KEYS", "USER_SHADOWED"], async () => {
+    finds("a user in two files with different keys", ["USER_TWO_KEYS", "USER_SUPERSEDED"], async () => {
       await world.publish([{ ...two, userID: one.userID }, ...spare]);
     });
     finds("a key off the curve", ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE"], async () => {
@@ -239,7 +256,7 @@ describe("an audit of planted faults", function () {
     });
     finds(
       "two keys, one off the curve, of one user in two files",
-      ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE", "USER_TWO_KEYS", "USER_SHADOWED"],
+      ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE", "USER_TWO_KEYS", "USER_SUPERSEDED"],
       async () => {
         const key = Buffer.from(newcomer.pubKey, "base64");
         key[104] = (key[104] ?? 0) ^ 1;
@@ -250,11 +267,11 @@ describe("an audit of planted faults", function () {
 
     for (const [fault, detail, values] of [
       ["a user twice in a file", "DUPLICATE_USER", [one, { ...two, userID: one.userID }].map(serializeKeyRecord)],
-      ["a last value written twice", "DUPLICATE_VALUE", [one, two, two].map(serializeKeyRecord)],
-      ["a value that is no record", "RECORD_INVALID", ["{}"]],
+      ["a duplicated last value", "DUPLICATE_VALUE", [one, two, two].map(serializeKeyRecord)],
+      ["a value that is not a record", "RECORD_INVALID", ["{}"]],
       ["a value with a fourth field", "RECORD_INVALID", [serializeKeyRecord(one).replace("{", '{"a":"b",')]],
       ["a short key", "PUBLIC_KEY_LENGTH", [serializeKeyRecord({ ...one, pubKey: "BAAA" })]],
-      ["a value that hashes as a node does", "VALUE_LOOKS_LIKE_NODE", ["ab".repeat(64)]],
+      ["a value that looks like a node", "VALUE_LOOKS_LIKE_NODE", ["ab".repeat(64)]],
       [
         "a user id in upper case",
         "USER_ID_INVALID",
@@ -298,32 +315,55 @@ describe("an audit of planted faults", function () {
       tamper((text) => text.replace('"sha256"', '"md5"')),
     );
     finds("a fourth key", ["FILE_INVALID FILE_UNKNOWN_KEY"], () => tamper((text) => text.replace("{", '{"more":{},')));
-    finds("a file cut short where it is kept", ["FILE_INVALID JSON_INVALID"], () =>
-      tamper((text) => text.slice(0, text.length / 2)),
-    );
+    finds("a truncated file", ["FILE_INVALID JSON_INVALID"], () => tamper((text) => text.slice(0, text.length / 2)));
     finds("an empty file", ["FILE_INVALID JSON_INVALID"], () => tamper(() => ""));
     finds("a file that is not UTF-8", ["FILE_INVALID FILE_NOT_UTF8"], () =>
       tamper((text) => Buffer.concat([Buffer.from(text), Uint8Array.of(0xff)])),
     );
-    finds("a stray file", ["FILE_STRAY"], async () => {
-      await world.store(spare.map(serializeKeyRecord));
+    finds("a stray file whose users have another root", ["FILE_STRAY"], async () => {
+      await world.store(second.slice(1).map(serializeKeyRecord));
+      return inFolder();
+    });
+    finds("a stray file in which only one user has a root", ["FILE_STRAY"], async () => {
+      await world.store([...second.slice(1), ...spare].map(serializeKeyRecord));
+      return inFolder();
+    });
+    finds("a stray file that is not the file of its name", ["FILE_STRAY ROOT_MISMATCH"], async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      await rename(world.pathOf(`${root}.json`), world.pathOf(`${OTHER_ROOT}.json`));
+      return inFolder();
+    });
+    finds("a stray file with a false key id", ["FILE_STRAY KEY_ID_MISMATCH"], async () => {
+      const keyID = one.keyID === newcomer.keyID ? two.keyID : one.keyID;
+      await world.store([serializeKeyRecord({ ...newcomer, keyID })]);
+      return inFolder();
+    });
+    finds("a stray file that is too large to read", ["FILE_STRAY"], async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      const text = await world.readText(root);
+      await world.writeText(root, text.padEnd(100_000));
+      return { files: { dir: world.fresh.merkleDir, ...LIMITS, maxBytes: 50_000 } };
+    });
+    finds("a pending file's folder of proofs", ["FILE_PENDING", "FILE_STRAY"], async () => {
+      const root = await world.store(spare.map(serializeKeyRecord));
+      await mkdir(world.pathOf(root));
       return inFolder();
     });
     finds("a stray folder of proofs", ["FILE_STRAY"], async () => {
       await mkdir(world.pathOf(OTHER_ROOT));
       return inFolder();
     });
-    finds("a file of no root's name", ["FILE_STRAY"], async () => {
+    finds("a file with another name", ["FILE_STRAY"], async () => {
       await writeFile(world.pathOf(`${firstRoot}.json.bak`), "");
       return inFolder();
     });
-    finds("both files in a bad way", ["FILE_MISSING", "FILE_INVALID ROOT_MISMATCH"], async () => {
+    finds("both files damaged", ["FILE_MISSING", "FILE_INVALID ROOT_MISMATCH"], async () => {
       await tamper((text) => text.replace(one.pubKey, two.pubKey));
       await rm(world.pathOf(`${secondRoot}.json`));
     });
   });
 
-  describe("where the world does not answer, has no verdict:", () => {
+  describe("of unavailable files or a failing endpoint, has no verdict:", () => {
     const hostOf = async (handler: Parameters<typeof serve>[0]): Promise<Partial<AuditOptions>> => {
       const { url } = closing(await serve(handler));
       return { files: { merkleUrl: url, ...LIMITS } };
@@ -368,11 +408,11 @@ describe("an audit of planted faults", function () {
     for (const [fault, code, host] of hosts) {
       it(`${fault}: ${code}`, async () => {
         const report = await world.audit(await host());
-        expect(outcomeOf(report)).to.deep.equal({ verdict: "unanswered", codes: [code, code] });
+        expect(outcomeOf(report)).to.deep.equal({ verdict: "incomplete", codes: [code, code] });
       });
     }
 
-    it("damage, where one file is bad and the other's host does not answer", async () => {
+    it("but damage if one file is bad and the other unavailable", async () => {
       const { merkleUrl } = world.fresh;
       await tamper(() => "{}");
       const changes = await hostOf((request, response) => {
@@ -383,7 +423,7 @@ describe("an audit of planted faults", function () {
       expect(outcomeOf(await world.audit(changes))).to.deep.equal({ verdict: "damage", codes });
     });
 
-    it("a folder that is not there", async () => {
+    it("a missing folder: FILE_UNREADABLE", async () => {
       const files = { dir: world.pathOf("none"), ...LIMITS };
       expect(await failure(world.audit({ files }))).to.include({ code: "FILE_UNREADABLE" });
     });
@@ -392,8 +432,8 @@ describe("an audit of planted faults", function () {
       ["a log twice", lieOfLogs((logs) => [...logs, ...logs])],
       ["a log of another contract", changeLog(0, { address: `0x${"12".repeat(20)}` })],
       ["a log of another event", changeLog(0, (log) => ({ topics: [`0x${OTHER_ROOT}`, log.topics[1] ?? ""] }))],
-      ["a log with a topic too many", changeLog(0, (log) => ({ topics: [...log.topics, `0x${OTHER_ROOT}`] }))],
-      ["a log that was removed", changeLog(0, { removed: true })],
+      ["a log with one topic too many", changeLog(0, (log) => ({ topics: [...log.topics, `0x${OTHER_ROOT}`] }))],
+      ["a removed log", changeLog(0, { removed: true })],
       ["a log from beyond the range", changeLog(0, { blockNumber: "0xffffff" })],
       ["a log of no users", changeLog(0, { data: word(0) })],
       ["a log of more users than can be counted", changeLog(0, { data: `0x${"f".repeat(64)}` })],
@@ -401,8 +441,8 @@ describe("an audit of planted faults", function () {
         "two blocks of one height",
         lieOfLogs(([log = never()]) => [log, { ...log, logIndex: "0x7", blockHash: `0x${OTHER_ROOT}` }]),
       ],
-      ["a log that is none", lieOfLogs(() => [null])],
-      ["no list of logs", lieOfLogs(() => "0x")],
+      ["a log that is null", lieOfLogs(() => [null])],
+      ["an answer that is not a list of logs", lieOfLogs(() => "0x")],
     ];
     for (const [fault, lie] of logs) {
       it(`${fault}: RPC_ANSWER_INVALID`, async () => {
@@ -420,15 +460,15 @@ describe("an audit of planted faults", function () {
     });
   });
 
-  describe("believes nothing of", () => {
+  describe("rejects", () => {
     const refuses = (what: string, code: string, ask: () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>) => {
       it(`${what}: ${code}`, async () => {
         expect(await failure(world.audit(await ask()))).to.include({ name: "VerificationError", code });
       });
     };
-    refuses("a contract that is none", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
+    refuses("an address without a contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
     refuses("a contract with other code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
-    refuses("proven other code", "CODE_HASH_MISMATCH", async () => ({
+    refuses("other code, under a proof", "CODE_HASH_MISMATCH", async () => ({
       ...(await pinned()),
       codeHash: `0x${OTHER_ROOT}`,
     }));
@@ -446,8 +486,8 @@ describe("an audit of planted faults", function () {
     });
   });
 
-  describe("what it cannot see", () => {
-    it("is a log withheld together with a lowered number of users, where no proof is asked for", async () => {
+  describe("cannot see", () => {
+    it("a withheld log together with a lowered number of users, without a storage proof", async () => {
       world.lie((method, params, truth) =>
         JSON.stringify(params).includes("0x07973ccf")
           ? word(2)
@@ -457,8 +497,33 @@ describe("an audit of planted faults", function () {
     });
   });
 
-  describe("all together", () => {
-    it("are of every kind that an audit finds but those of a chain that is reorganised, and of watched users", () => {
+  describe("takes a published file for a pending one", () => {
+    /** An endpoint that denies the first root: its log, its users, and their roots. */
+    const denyFirstRoot = () => {
+      world.lie(async (method, params, truth) => {
+        if (JSON.stringify(params).includes("0x07973ccf")) return word(2);
+        if (method === "eth_getLogs") return ((await truth(method, params)) as Log[]).slice(1);
+        const answer = String(await truth(method, params));
+        const isList = method === "eth_call" && answer.length > 2 + 4 * 64;
+        return isList ? answer.replaceAll(firstRoot, "0".repeat(64)) : truth(method, params);
+      });
+    };
+
+    it("if the endpoint denies everything about its root", async () => {
+      denyFirstRoot();
+      const report = await world.audit(inFolder());
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
+    });
+
+    it("but reports the withheld log, if a storage proof proves the number of users", async () => {
+      denyFirstRoot();
+      const report = await world.audit({ ...inFolder(), ...(await pinned()) });
+      expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: ["FILE_PENDING", "LOG_WITHHELD"] });
+    });
+  });
+
+  describe("together", () => {
+    it("cause every code except those of reorganised chains and watched users", () => {
       const others = Object.values(FINDING_CODES)
         .flat()
         .filter((code) => !covered.has(code));

@@ -14,15 +14,15 @@ describe("findings", () => {
 
   it("are kept up to a number, and counted beyond it, so that no notice stands in the way of damage", () => {
     const findings = new Findings();
-    for (let i = 0; i < Findings.KEPT + 5; i++) findings.add([finding("USER_SHADOWED", String(i))]);
+    for (let i = 0; i < Findings.MAX_KEPT + 5; i++) findings.add([finding("USER_SUPERSEDED", String(i))]);
     findings.add([finding("USER_HIDDEN", "of the root", { root: ROOT }), finding("LOG_WITHHELD", "of all")]);
-    expect(findings.count).to.deep.equal({ damage: 2, notice: Findings.KEPT + 5 });
-    expect([findings.list.length, findings.left]).to.deep.equal([Findings.KEPT, 7]);
+    expect(findings.count).to.deep.equal({ damage: 2, notice: Findings.MAX_KEPT + 5 });
+    expect([findings.list.length, findings.omitted]).to.deep.equal([Findings.MAX_KEPT, 7]);
     findings.sort([ROOT]);
     expect(findings.list.slice(0, 3).map(({ code }) => code)).to.deep.equal([
       "USER_HIDDEN",
       "LOG_WITHHELD",
-      "USER_SHADOWED",
+      "USER_SUPERSEDED",
     ]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { USER_BYTES } from "../../../packages/operator/src/audit/judgeFile.ts";
+import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { UserIndex } from "../../../packages/operator/src/audit/userIndex.ts";
 import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Look, look, type LookOptions } from "../../../packages/operator/src/audit/look.ts";
+import { poll, type PollOptions, type PollResult } from "../../../packages/operator/src/audit/poll.ts";
 import { watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
@@ -12,11 +12,12 @@ import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 import { auditedWorld, LIMITS } from "../../support/auditedWorld.ts";
+import { writeOldWatchState } from "../../support/oldStates.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
-const NAME = "watch.json";
+const NAME = "watch.sqlite";
 
 describe("a watch", function () {
   this.timeout(60_000);
@@ -28,10 +29,10 @@ describe("a watch", function () {
   });
 
   const openState = async (path?: string) => {
-    const { hash: genesis } = await fetchBlock(world.fresh.call, 0);
-    return WatchState.open(path, { chainId: world.fresh.chainId, genesis, contract: world.fresh.contract });
+    const { hash: genesisHash } = await fetchBlock(world.fresh.call, 0);
+    return WatchState.open(path, { chainId: world.fresh.chainId, genesisHash, contract: world.fresh.contract });
   };
-  const options = (changes: Partial<LookOptions> = {}): LookOptions => ({
+  const options = (changes: Partial<PollOptions> = {}): PollOptions => ({
     call: rpcCaller(world.url, LIMITS),
     chainId: world.fresh.chainId,
     contract: world.fresh.contract,
@@ -39,116 +40,156 @@ describe("a watch", function () {
     users: [mine],
     tag: "latest",
     state,
-    ownFiles: true,
+    readOwnFiles: true,
     ...changes,
   });
-  const lookAgain = (changes?: Partial<LookOptions>) => look(options(changes));
-  const codesOf = ({ findings }: Look) =>
+  const pollAgain = (changes?: Partial<PollOptions>) => poll(options(changes));
+  const codesOf = ({ findings }: PollResult) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
-  describe("looks", () => {
-    it("at what is new, and says when one's key is published", async () => {
-      expect(await lookAgain()).to.deep.include({ added: [], published: [], findings: [] });
+  describe("poll", () => {
+    it("audits new roots, and reports when a watched key is published", async () => {
+      expect(await pollAgain()).to.deep.include({ added: [], published: [], findings: [] });
       const otherRoot = await world.publish(others);
-      const first = await lookAgain();
+      const first = await pollAgain();
       expect(first.added.map(({ root }) => root)).to.deep.equal([otherRoot]);
       expect([first.published, first.findings]).to.deep.equal([[], []]);
       const root = await world.publish([mine]);
-      expect((await lookAgain()).published).to.deep.equal([{ userID: mine.userID, root }]);
-      expect(await lookAgain()).to.deep.include({ added: [], published: [], findings: [] });
+      expect((await pollAgain()).published).to.deep.equal([{ userID: mine.userID, root }]);
+      expect(await pollAgain()).to.deep.include({ added: [], published: [], findings: [] });
     });
 
-    it("from an earlier block on, where it is told to", async () => {
+    it("begins at a given block", async () => {
       await world.publish(others);
-      expect((await lookAgain({ fromBlock: 0 })).added).to.have.lengthOf(1);
+      expect((await pollAgain({ fromBlock: 0 })).added).to.have.lengthOf(1);
     });
 
-    it("where an earlier process ended", async () => {
+    it("begins where an earlier process ended", async () => {
       const path = join(world.folder, NAME);
-      await lookAgain({ state: await openState(path) });
+      const pollWithFile = async () => {
+        using state = await openState(path);
+        return await pollAgain({ state });
+      };
+      await pollWithFile();
       await world.publish(others);
-      expect((await lookAgain({ state: await openState(path) })).added).to.have.lengthOf(1);
-      expect((await lookAgain({ state: await openState(path) })).added).to.deep.equal([]);
+      expect((await pollWithFile()).added).to.have.lengthOf(1);
+      expect((await pollWithFile()).added).to.deep.equal([]);
     });
   });
 
-  describe("shouts", () => {
-    beforeEach(() => lookAgain());
+  it("remembers the roots of a state of version 0.1.0", async () => {
+    const { chainId, contract, call } = world.fresh;
+    const target = { chainId, genesisHash: (await fetchBlock(call, 0)).hash, contract };
+    const path = join(world.folder, NAME);
+    const oldRoot = await world.publish(others);
+    const { number, hash } = await fetchBlock(call, "latest");
+    const roots = new Map([[mine.userID, oldRoot]]);
+    await writeOldWatchState(path, target, { cursors: [{ number, hash }], roots, suspects: [oldRoot] });
+    await rm(world.pathOf(`${oldRoot}.json`));
+    await world.publish([mine]);
+    using old = await openState(path);
+    const result = await pollAgain({ state: old });
+    expect(result.added).to.have.lengthOf(1);
+    expect(codesOf(result)).to.deep.equal(["FILE_MISSING", "WATCHED_ROOT_CHANGED"]);
+  });
 
-    it("at a root that is over another key for oneself", async () => {
+  describe("alarms", () => {
+    beforeEach(() => pollAgain());
+
+    it("report a root with another key for the user", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("at another key for oneself in a file, though an earlier root stands", async () => {
+    it("report another key for the user in a file, although they keep an earlier root", async () => {
       await world.publish([mine]);
-      expect(codesOf(await lookAgain())).to.deep.equal([]);
+      expect(codesOf(await pollAgain())).to.deep.equal([]);
       await world.publish([{ ...other, userID: mine.userID }, ...others.slice(1)]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("at a root for oneself whose file does not have one", async () => {
+    it("report a root for the user whose file does not contain them", async () => {
       const root = await world.publish(others);
       await world.add(root, [mine.userID]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["USER_NOT_IN_FILE"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["USER_NOT_IN_FILE"]);
     });
 
-    it("at a root for oneself that no log tells of", async () => {
+    it("report a root for the user that no log names", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
-      expect(codesOf(await lookAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("at a file that is missing, until it is there", async () => {
+    it("report a missing file until it is there", async () => {
       const root = await world.publish(others);
       const text = await world.readText(root);
       await rm(world.pathOf(`${root}.json`));
-      expect(codesOf(await lookAgain())).to.deep.equal(["FILE_MISSING"]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["FILE_MISSING"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
       await world.writeText(root, text);
-      expect(codesOf(await lookAgain())).to.deep.equal([]);
+      expect(codesOf(await pollAgain())).to.deep.equal([]);
     });
 
-    it("at a file that is doctored", async () => {
+    it("report a file that is not valid", async () => {
       const root = await world.publish(others);
       await world.writeText(root, "{}");
-      expect(codesOf(await lookAgain())).to.deep.equal(["FILE_INVALID FILE_SHAPE"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["FILE_INVALID FILE_SHAPE"]);
     });
 
-    it("at one's own file when it goes missing later", async () => {
+    it("report the user's own file when it goes missing later", async () => {
       const root = await world.publish([mine]);
-      expect(codesOf(await lookAgain())).to.deep.equal([]);
+      expect(codesOf(await pollAgain())).to.deep.equal([]);
       await rm(world.pathOf(`${root}.json`));
-      expect(codesOf(await lookAgain({ ownFiles: false }))).to.deep.equal([]);
-      expect(codesOf(await lookAgain())).to.deep.equal(["FILE_MISSING"]);
+      expect(codesOf(await pollAgain({ readOwnFiles: false }))).to.deep.equal([]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
     });
 
-    it("at an endpoint that denies one's root", async () => {
+    it("report an endpoint that denies the user's root", async () => {
       await world.publish([mine]);
-      await lookAgain();
+      await pollAgain();
       world.lie(async (method, params, truth) => {
         const answer = String(await truth(method, params));
         return method === "eth_call" ? answer.slice(0, -64) + "0".repeat(64) : truth(method, params);
       });
-      expect(codesOf(await lookAgain())).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
     });
 
-    it("at nothing where the host does not answer: it looks at the same again", async () => {
+    it("report nothing if the host fails: the next poll audits the same roots", async () => {
       await world.publish(others);
       const { url } = closing(await serve((_, response) => response.writeHead(503).end()));
       const files = { merkleUrl: url, ...LIMITS };
-      expect(await failure(lookAgain({ files }))).to.include({ code: "FILE_HOST_ERROR" });
-      expect((await lookAgain()).added).to.have.lengthOf(1);
+      expect(await failure(pollAgain({ files }))).to.include({ code: "FILE_HOST_ERROR" });
+      expect((await pollAgain()).added).to.have.lengthOf(1);
+    });
+
+    it("and published keys are not lost if the host fails in the middle of a poll", async () => {
+      const own = await world.publish([mine]);
+      const root = await world.publish(others);
+      const { url } = closing(
+        await serve((request, response) => {
+          if (request.url?.includes(root) === true) response.writeHead(503).end();
+          else void fetch(`${world.fresh.merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
+        }),
+      );
+      const other = { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" };
+      // Without a cursor, only the roots of the watched users are audited.
+      const changes = { users: [mine, other], state: await openState() };
+      const files = { merkleUrl: url, ...LIMITS };
+      expect(await failure(pollAgain({ ...changes, files }))).to.include({ code: "FILE_HOST_ERROR" });
+      expect((await pollAgain(changes)).published).to.deep.equal([
+        { userID: mine.userID, root: own },
+        { userID: other.userID, root },
+      ]);
     });
   });
 
-  describe("goes on", () => {
+  describe("watch", () => {
     /** The events of a watch, until there are enough. */
     const events = async (until: (events: WatchEvent[]) => boolean, changes: Partial<WatchOptions> = {}) => {
       const all: WatchEvent[] = [];
       const stopping = new AbortController();
-      for await (const some of watch({ ...options(), everyMs: 5, signal: stopping.signal, ...changes })) {
+      for await (const some of watch({ ...options(), intervalMs: 5, signal: stopping.signal, ...changes })) {
         all.push(...some);
         if (until(all)) stopping.abort();
       }
@@ -156,32 +197,34 @@ describe("a watch", function () {
     };
     const namesOf = (all: readonly WatchEvent[]) => all.map(({ event }) => event);
 
-    it("while an endpoint fails, says so, and waits longer each time", async () => {
+    it("reports that an endpoint fails, and waits longer each time", async () => {
       let failures = 3;
       world.lie((method, params, truth) => {
         if (failures-- > 0) throw new Error();
         return truth(method, params);
       });
-      const all = await events((all) => namesOf(all).includes("looked"));
-      expect(namesOf(all)).to.deep.equal(["no-answer", "no-answer", "no-answer", "answered", "looked"]);
-      expect(all.slice(0, 3)).to.deep.equal([10, 20, 40].map((nextTryMs) => ({ ...(all[0] as object), nextTryMs })));
+      const all = await events((all) => namesOf(all).includes("polled"));
+      expect(namesOf(all)).to.deep.equal(["unavailable", "unavailable", "unavailable", "recovered", "polled"]);
+      expect(all.slice(0, 3)).to.deep.equal([10, 20, 40].map((retryInMs) => ({ ...(all[0] as object), retryInMs })));
     });
 
-    it("gives an alarm once", async () => {
-      await look(options());
+    it("reports an alarm once", async () => {
+      await poll(options());
       await world.publish([{ ...other, userID: mine.userID }]);
-      let looks = 0;
+      let polls = 0;
       const calls = rpcCaller(world.url, LIMITS);
-      const all = await events(() => looks > 3, {
+      const all = await events(() => polls > 3, {
         call: (method, params) => {
-          if (method === "eth_chainId") looks++;
+          if (method === "eth_chainId") polls++;
           return calls(method, params);
         },
       });
-      expect(namesOf(all)).to.deep.equal(["root", "alarm", "looked"]);
+      expect(namesOf(all)).to.deep.equal(["rootAdded", "alarm", "polled"]);
+      const counts = { rootsAdded: 1, usersAdded: 1, watchedUsers: 1, publishedUsers: 0, alarms: 1, notices: 0 };
+      expect(all.at(-1)).to.include(counts);
     });
 
-    it("not with an endpoint of another chain", async () => {
+    it("ends with an endpoint of another chain", async () => {
       expect(await failure(events(() => true, { chainId: 1 }))).to.include({ code: "CHAIN_ID_MISMATCH" });
     });
   });
@@ -190,7 +233,7 @@ describe("a watch", function () {
 describe("a webhook", () => {
   const closing = closedAfterEach();
 
-  it("is taken where its host is allowed", () => {
+  it("is accepted if its host is allowed", () => {
     const allowed: [string, string][] = [
       ["https://hooks.example/secret", "hooks.example"],
       ["https://hooks.example:8443/", "hooks.example:8443"],
@@ -203,11 +246,11 @@ describe("a webhook", () => {
   for (const [what, url, host] of [
     ["on another host", "https://hooks.example/secret", "other.example"],
     ["on another port", "https://hooks.example:8443/secret", "hooks.example"],
-    ["on a host below the allowed one", "https://a.hooks.example/secret", "hooks.example"],
+    ["on a subdomain of the allowed host", "https://a.hooks.example/secret", "hooks.example"],
     ["without TLS", "http://hooks.example/secret", "hooks.example"],
-    ["that only looks like this machine", "http://127.0.0.1.example/secret", "127.0.0.1.example"],
+    ["that only looks like a loopback address", "http://127.0.0.1.example/secret", "127.0.0.1.example"],
     ["with a password", "https://hooks.example@other.example/secret", "other.example"],
-    ["that is none", "secret", "secret"],
+    ["that is not a URL", "secret", "secret"],
   ] as const) {
     it(`is refused ${what}, and not shown`, () => {
       expect(() => checkWebhook(url, [host]))
@@ -216,7 +259,7 @@ describe("a webhook", () => {
     });
   }
 
-  it("gets the message as JSON", async () => {
+  it("receives the message as JSON", async () => {
     let body = "";
     const { url } = closing(
       await serve((request, response) => {
@@ -228,7 +271,7 @@ describe("a webhook", () => {
     expect(JSON.parse(body)).to.deep.equal({ event: "alarm" });
   });
 
-  it("must take it, and is not followed elsewhere", async () => {
+  it("must return 2xx, and its redirects are not followed", async () => {
     const busy = closing(await serve((_, response) => response.writeHead(500).end()));
     const elsewhere = closing(await serve((_, response) => response.writeHead(307, { Location: busy.url }).end()));
     expect(await failure(postWebhook(`${busy.url}/secret`, {})))

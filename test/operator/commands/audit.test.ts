@@ -77,7 +77,7 @@ describe("commands that audit and watch", function () {
       const away = ["audit", ...place(await gone()), "--state", statePath()];
       const { code, json } = await keyrootJson(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
-      expect((json["unanswered"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
+      expect((json["unavailableFiles"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
       expect((await keyroot(away)).stdout).to.match(/\nNO VERDICT: /);
       expect((await keyroot(auditing())).code).to.equal(0);
     });
@@ -134,11 +134,11 @@ describe("commands that audit and watch", function () {
       const root = await world.publish([mine]);
       const { code, stdout } = await keyroot([...once, "--json"]);
       expect(code).to.equal(0);
-      const [added, published, looked] = linesOf(stdout);
-      expect(added).to.include({ event: "root", root, addedCount: 1 });
+      const [added, published, polled] = linesOf(stdout);
+      expect(added).to.include({ event: "rootAdded", root, addedCount: 1 });
       expect(published).to.include({ event: "published", root, userID: mine.userID });
-      expect(looked).to.include({ event: "looked" });
-      expect(looked?.["time"]).to.match(/^\d{4}-.*Z$/);
+      expect(polled).to.include({ event: "polled", rootsAdded: 1, usersAdded: 1, publishedUsers: 1, alarms: 0 });
+      expect(polled?.["time"]).to.match(/^\d{4}-.*Z$/);
     });
 
     it("ends with 1 at a false key, a JSON line, and a message to the webhook", async () => {
@@ -179,7 +179,8 @@ describe("commands that audit and watch", function () {
       const hooked = ["--webhook", hook, "--webhook-host", new URL(hook).host];
       const { code, stdout, stderr } = await keyroot(["watch", ...place(), "--records", path, "--once", ...hooked]);
       expect(code).to.equal(1);
-      expect(stdout.match(/^published /gm)).to.have.lengthOf(others.length);
+      expect(stdout).to.match(new RegExp(` ${others.length} of ${records.length} watched keys published, 1 alarms\\n`));
+      expect(stdout.split("\n")).to.have.lengthOf(3);
       expect(stdout).to.match(/^ALARM {2}WATCHED_KEY_MISMATCH: /m);
       expect(stderr)
         .to.match(/^UNREACHABLE: The alarm was not sent: /)
@@ -197,13 +198,13 @@ describe("commands that audit and watch", function () {
       const seen: string[] = [];
       for await (const line of createInterface({ input: child.stdout })) {
         seen.push((JSON.parse(line) as { event: string }).event);
-        if (seen.at(-1) === "looked") break;
+        if (seen.at(-1) === "polled") break;
       }
       child.kill("SIGINT");
       const [code] = (await once(child, "close")) as [number];
       expect(code).to.equal(0);
-      expect(seen.slice(-2)).to.deep.equal(["answered", "looked"]);
-      expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["no-answer"]));
+      expect(seen.slice(-2)).to.deep.equal(["recovered", "polled"]);
+      expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
     it("ends with 3 where nobody answers, and it is to look once", async () => {

@@ -6,7 +6,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
+import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

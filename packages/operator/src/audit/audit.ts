@@ -1,62 +1,87 @@
+import { availableParallelism } from "node:os";
 import type { ErrorCode } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
-import { fetchBlockNumber } from "keyroot/registry";
-import { readMerkleTreeRoots } from "keyroot/registry";
-import type { FileAnswer } from "./checkFile.ts";
-import { eachAtOnce } from "./eachAtOnce.ts";
-import { type FileSource, straysIn } from "./fileSource.ts";
+import { auditUserCount, rootsOf } from "./auditChain.ts";
+import { AuditState } from "./auditState.ts";
+import { type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
-import { finding, Findings } from "./finding.ts";
-import { type DatedRoot, readHistory } from "./history.ts";
-import { type Elsewhere, judgeBlockNumber, judgeCount, judgeRoot, type RootHistory, rootsOf } from "./judgeChain.ts";
-import { judgeElsewhere, judgeKeys } from "./judgeUsers.ts";
-import { type AuditedContract, type Counts, readCounts } from "./readCounts.ts";
-import type { AuditState } from "./state.ts";
-import { UserIndex } from "./userIndex.ts";
-
-/** How many files a thread has before it: while it waits for one, it judges another. */
-const FILES_PER_WORKER = 4;
-const CALLS_AT_ONCE = 8;
-/** After so many files that their host did not answer, no more are asked for. */
-const MAX_UNANSWERED = 8;
-const SAVE_EVERY_MS = 3_000;
+import { Findings } from "./finding.ts";
+import { type DatedRootLog, readHistory } from "./history.ts";
+import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
+import { RootFilesAudit } from "./rootFilesAudit.ts";
 
 export interface AuditOptions extends AuditedContract {
+  /** Sends a JSON-RPC request to the endpoint, as `rpcCaller` of `keyroot/transport` does. */
   call: RpcCall;
   files: FileSource;
-  /** How many threads judge files; 0 for none but the caller's. */
-  workers: number;
-  state: AuditState;
-  /** Is told how far a stage of the work has come. */
-  onProgress?: (stage: "reading events" | "reading roots" | "judging files", done: number, total: number) => void;
+  /** The number of threads that audit files; 0 for none but the caller's. Default: one per core. */
+  workers?: number | undefined;
+  /** What earlier runs saved, and where this one saves. The caller closes it. Default: nothing is saved. */
+  state?: AuditState | undefined;
+  /** Receives the progress of each stage: blocks for events, roots or files for the others. */
+  onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
-/** What an audit says. */
-export interface AuditReport extends Counts {
-  /** All events, in the order of the chain: one for each batch. */
-  events: readonly DatedRoot[];
-  /** How many different roots they name. */
+export type AuditStage = "reading events" | "reading roots" | "auditing files" | "auditing stray files";
+
+/** The result of an audit. */
+export interface AuditReport extends ContractCounts {
+  /** All events in the order of the chain. Each is one batch of users. */
+  events: readonly DatedRootLog[];
+  /** The number of different roots in the events. */
   rootCount: number;
-  /** How many users the files have that were judged; one in two files counts twice. */
+  /** The number of users in the files that were audited. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
-  /** Files whose host did not answer: nothing is known of them, so that the audit has not passed. */
-  unanswered: { root: string; code: ErrorCode; message: string }[];
-  /** Whether there was a folder in which to look for stray files. */
+  /** Files that their host or folder did not return. Nothing is known about them, so the audit has not passed. */
+  unavailableFiles: { root: string; code: ErrorCode; message: string }[];
+  /** Whether stray files were looked for, which takes a folder. */
   straysSearched: boolean;
 }
 
-/** What an audit comes to: one that could not see everything has not passed. */
-export function verdictOf({ findings, unanswered }: Pick<AuditReport, "findings" | "unanswered">) {
-  return findings.count.damage > 0 ? "damage" : unanswered.length > 0 ? "unanswered" : "passed";
+/** What an audit comes to: `incomplete` if a file was unavailable and nothing else is wrong. */
+export type AuditVerdict = "passed" | "damage" | "incomplete";
+
+/** The verdict on a report. */
+export function verdictOf({
+  findings,
+  unavailableFiles,
+}: Pick<AuditReport, "findings" | "unavailableFiles">): AuditVerdict {
+  return findings.count.damage > 0 ? "damage" : unavailableFiles.length > 0 ? "incomplete" : "passed";
 }
 
 /**
- * Audits a registry's whole history against all its files, both ways, as of one block.
- * @throws VerificationError as `readCounts`; TransportError as the endpoint; nothing for what it finds
+ * Audits a registry as of one block: its whole history against all its Merkle-tree files, in both directions.
+ *
+ * It checks that no event is missing, that each root has a valid file, that every user of a file has a root, that nobody
+ * has a root outside of its file, and that nobody has two keys. What it finds is in `findings`; docs/auditing.md explains
+ * each code. It throws only if it cannot audit at all.
+ *
+ * @example
+ * ```ts
+ * import { audit, verdictOf } from "@keyroot/operator/audit";
+ * import { rpcCaller } from "keyroot/transport";
+ *
+ * const report = await audit({
+ *   call: rpcCaller("https://rpc.example", { maxBytes: 2 ** 24, timeoutMs: 30_000 }),
+ *   chainId: 1,
+ *   contract: "0x1234567890abcdef1234567890abcdef12345678",
+ *   at: "finalized",
+ *   files: { merkleUrl: "https://keys.example/merkle", maxBytes: 2 ** 24, timeoutMs: 30_000 },
+ * });
+ * console.log(verdictOf(report)); // "passed", "damage" or "incomplete"
+ * for (const { severity, code, message } of report.findings.list) console.log(severity, code, message);
+ * ```
+ * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
+ * PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR, RPC_ANSWER_INVALID and the others of `call`,
+ * FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
-  const { call, contract, files, state, onProgress } = options;
+  const { call, contract, files, state, workers = availableParallelism(), onProgress } = options;
+  if (state === undefined) {
+    using temporary = AuditState.inMemory();
+    return await audit({ ...options, state: temporary });
+  }
   const counts = await readCounts(call, options);
   const { evidence, userCount, deploymentBlock } = counts;
   const findings = new Findings();
@@ -67,131 +92,32 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     onProgress?.("reading events", toBlock - deploymentBlock + 1, number - deploymentBlock + 1);
   });
   const { events } = history;
-  const miscounted = judgeCount(events, userCount);
+  const miscounted = auditUserCount(events, userCount);
   findings.add(miscounted);
   findings.add(history.findings);
 
   const roots = rootsOf(events);
-  const strays = "dir" in files ? await straysIn(files.dir, new Set(roots.map(({ root }) => root))) : [];
-  findings.add(strays.map(strayFile));
-  const both = new FilesAndChain(options, { blockHash: hash }, roots, findings);
-  await both.judgeDates();
-  await both.judgeFiles();
-  if (both.unanswered.length === 0) {
-    // Where events are missing or made up, they are to be read again.
-    const adds = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
-    state.finish(adds ? { cursor: { number, hash }, events } : undefined);
+  const strays = "dir" in files ? await findStrayFiles(files.dir, new Set(roots.map(({ root }) => root))) : [];
+  const fileAudit = new RootFilesAudit({ call, contract, blockHash: hash, state, roots, findings, onProgress });
+  await fileAudit.auditBlockNumbers();
+  await using loader = new FileWorkers(files, workers);
+  await fileAudit.auditFiles(loader);
+  await fileAudit.auditStrayFiles(loader, strays);
+  if (fileAudit.unavailableFiles.length === 0) {
+    // If events are missing or false, the next run reads them again.
+    const isComplete = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
+    state.finishRun(isComplete ? { cursor: { number, hash }, events } : undefined);
   }
-  both.judgeUsers();
+  fileAudit.auditUsers();
   findings.sort(roots.map(({ root }) => root));
-  await state.save();
+  state.save();
   return {
     ...counts,
     events,
     rootCount: roots.length,
-    usersInFiles: both.users.count,
+    usersInFiles: fileAudit.userCount,
     findings,
-    unanswered: both.unanswered,
+    unavailableFiles: fileAudit.unavailableFiles,
     straysSearched: "dir" in files,
   };
-}
-
-/** The part of an audit in which every root's file is held against the chain. */
-class FilesAndChain {
-  readonly users = new UserIndex();
-  readonly unanswered: AuditReport["unanswered"] = [];
-  readonly #options: AuditOptions;
-  readonly #block: { blockHash: string };
-  readonly #roots: readonly RootHistory[];
-  readonly #known: ReadonlySet<string>;
-  readonly #findings: Findings;
-  /** The root of each file that was judged, by its number in `users`; and the other way round. */
-  readonly #judged: string[] = [];
-  readonly #judgedRoots = new Set<string>();
-  readonly #elsewhere: { root: string; users: Elsewhere[] }[] = [];
-
-  constructor(options: AuditOptions, block: { blockHash: string }, roots: readonly RootHistory[], findings: Findings) {
-    this.#options = options;
-    this.#block = block;
-    this.#roots = roots;
-    this.#known = new Set(roots.map(({ root }) => root));
-    this.#findings = findings;
-  }
-
-  /** Holds the block of each root's first event against the one that the contract recorded. */
-  async judgeDates(): Promise<void> {
-    const { call, contract, onProgress } = this.#options;
-    let done = 0;
-    await eachAtOnce(this.#roots, CALLS_AT_ONCE, async (history) => {
-      const recorded = await fetchBlockNumber(call, contract, history.root, this.#block);
-      this.#findings.add(judgeBlockNumber(history, recorded));
-      onProgress?.("reading roots", ++done, this.#roots.length);
-    });
-  }
-
-  /** Reads and judges every file, and the roots of all its users. */
-  async judgeFiles(): Promise<void> {
-    const { files, state, workers: count, onProgress } = this.#options;
-    await using workers = new FileWorkers(files, count);
-    let done = 0;
-    let saved = performance.now();
-    const judging = eachAtOnce(this.#roots, Math.max(count, 1) * FILES_PER_WORKER, async (history) => {
-      if (this.unanswered.length >= MAX_UNANSWERED) return;
-      const known = state.file(history.root);
-      if (known?.inThisRun === true) await this.#judgeRoot(history, known.users);
-      else await this.#take(history, await workers.check({ root: history.root, judged: known?.sha256 }));
-      onProgress?.("judging files", ++done, this.#roots.length);
-      if (performance.now() - saved < SAVE_EVERY_MS) return;
-      saved = performance.now();
-      await state.save();
-    });
-    // What is done is done, also where the endpoint fails in the middle.
-    await judging.finally(() => state.save());
-  }
-
-  /** Holds the users of all files against each other. */
-  judgeUsers(): void {
-    const rootOf = (file: number) => this.#judged[file] ?? "";
-    const isJudged = (root: string) => this.#judgedRoots.has(root);
-    this.#findings.add(judgeKeys(this.users, rootOf));
-    for (const { root, users } of this.#elsewhere) {
-      for (const user of users) this.#findings.add([judgeElsewhere(root, user, this.users, rootOf, isJudged)]);
-    }
-  }
-
-  async #take(history: RootHistory, answer: FileAnswer): Promise<void> {
-    const { root } = history;
-    const { state } = this.#options;
-    if (answer.kind === "unanswered") {
-      const { code, message } = answer;
-      this.unanswered.push({ root, code, message });
-      return;
-    }
-    const known = state.file(root);
-    const { users, sha256, findings } =
-      answer.kind === "unchanged" ? { users: known?.users, sha256: known?.sha256, findings: [] } : answer;
-    this.#findings.add(findings);
-    if (users === undefined) return;
-    await this.#judgeRoot(history, users);
-    // What is wrong with a file is to be said by every run.
-    if (findings.length === 0 && sha256 !== undefined) state.note(root, sha256, users);
-  }
-
-  async #judgeRoot(history: RootHistory, bytes: Uint8Array): Promise<void> {
-    const { call, contract } = this.#options;
-    const file = this.users.add(bytes);
-    this.#judged[file] = history.root;
-    this.#judgedRoots.add(history.root);
-    const userIDs = this.users.usersOf(file);
-    const standing = await readMerkleTreeRoots(call, contract, userIDs, { block: this.#block });
-    const { findings, elsewhere } = judgeRoot(history, userIDs, standing, (root) => this.#known.has(root));
-    this.#findings.add(findings);
-    if (elsewhere.length > 0) this.#elsewhere.push({ root: history.root, users: elsewhere });
-  }
-}
-
-function strayFile(name: string) {
-  const root = /^[0-9a-f]{64}(?=\.json$|$)/.exec(name)?.[0];
-  const message = `${JSON.stringify(name)} stands among the files, and belongs to no root of the chain.`;
-  return finding("FILE_STRAY", message, root === undefined ? {} : { root });
 }

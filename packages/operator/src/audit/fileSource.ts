@@ -3,17 +3,18 @@ import { join } from "node:path";
 import { TransportError, VerificationError } from "keyroot/errors";
 import { fetchMerkleFile } from "keyroot/transport";
 
-/** Where the files are: a host, or a folder of this machine; and what one may cost. */
+/** The Merkle-tree files: on a host, or in a folder of this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
-  /** The most bytes of a file. */
+  /** The largest file that is read, in bytes. */
   maxBytes: number;
+  /** How long a host may take for one file, in ms. */
   timeoutMs: number;
 };
 
 /**
- * Reads a root's file. Nothing of it has been checked.
+ * Reads a root's file. Its content is not checked.
  * @param root 64 hex digits in lower case
- * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, and as `fetchMerkleFile`
+ * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and as `fetchMerkleFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   return "dir" in source
@@ -22,11 +23,11 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 }
 
 /**
- * The names in a folder that belong to none of these roots; a root has its file and, beside it, a folder of proofs and
- * bundles. What begins with a dot is being written.
+ * The names in a folder that belong to none of these roots, sorted. A root has its file and a folder of proofs and bundles.
+ * Names that begin with a dot are files that are being written.
  * @throws TransportError FILE_UNREADABLE
  */
-export async function straysIn(dir: string, roots: ReadonlySet<string>): Promise<string[]> {
+export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): Promise<string[]> {
   try {
     const entries = await readdir(dir, { withFileTypes: true });
     const strays = entries.filter((entry) => {
@@ -50,11 +51,11 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
   } catch (cause) {
     if (cause instanceof TransportError) throw cause;
     if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw unreadable(path, cause);
-    const message = `${dir} does not have the file ${root}.json.`;
+    const message = `${dir} does not contain the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
   }
 }
 
 function unreadable(path: string, cause: unknown): TransportError {
-  return new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+  return new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
 }

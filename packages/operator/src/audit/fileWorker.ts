@@ -1,25 +1,25 @@
-/** A thread that reads and judges files: it answers each question with the same number. */
+/** A thread that reads and audits files. Each answer has the id of its request. */
 import { parentPort, workerData } from "node:worker_threads";
-import { checkFile, type FileAnswer, type FileQuestion } from "./checkFile.ts";
 import type { FileSource } from "./fileSource.ts";
+import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-export interface NumberedQuestion {
-  number: number;
-  question: FileQuestion;
+export interface WorkerRequest {
+  id: number;
+  request: FileRequest;
 }
 
-/** The answer; or, where none can be given, what went wrong in the thread itself. */
-export type NumberedAnswer = { number: number } & ({ answer: FileAnswer } | { error: unknown });
+/** The result; or the error, if the thread itself failed. */
+export type WorkerAnswer = { id: number } & ({ result: FileResult } | { error: unknown });
 
 const port = parentPort;
-port?.on("message", ({ number, question }: NumberedQuestion) => {
-  checkFile(question, workerData as FileSource).then(
-    (answer) => {
-      const moved = "users" in answer && answer.users !== undefined ? [answer.users.buffer as ArrayBuffer] : [];
-      port.postMessage({ number, answer } satisfies NumberedAnswer, moved);
+port?.on("message", ({ id, request }: WorkerRequest) => {
+  loadFile(request, workerData as FileSource).then(
+    (result) => {
+      const moved = "users" in result && result.users !== undefined ? [result.users.buffer as ArrayBuffer] : [];
+      port.postMessage({ id, result } satisfies WorkerAnswer, moved);
     },
     (error: unknown) => {
-      port.postMessage({ number, error } satisfies NumberedAnswer);
+      port.postMessage({ id, error } satisfies WorkerAnswer);
     },
   );
 });

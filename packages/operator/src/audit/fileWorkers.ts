@@ -1,30 +1,35 @@
+import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { checkFile, type FileAnswer, type FileQuestion } from "./checkFile.ts";
 import type { FileSource } from "./fileSource.ts";
-import type { NumberedAnswer, NumberedQuestion } from "./fileWorker.ts";
+import type { WorkerAnswer, WorkerRequest } from "./fileWorker.ts";
+import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/** What of a thread's garbage may gather: by default several times as much, for each thread. */
+/** How many files a thread has at a time: it audits one while the others are read. */
+const FILES_PER_WORKER = 4;
+/** The size of a thread's young heap in MB. The default is several times as much, for each thread. */
 const YOUNG_HEAP_MB = 16;
+/** `.ts` in the repository, `.js` in the built package. */
+const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
 
-/** Threads that read and judge files: judging a file of 700 users takes a core some 10 ms. */
+/** Threads that read and audit files: a file of 700 users takes a core about 10 ms. */
 export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
   readonly #workers: Worker[];
-  readonly #waiting = new Map<number, PromiseWithResolvers<FileAnswer>>();
-  #asked = 0;
+  readonly #waiting = new Map<number, PromiseWithResolvers<FileResult>>();
+  #requests = 0;
 
-  /** @param count how many threads; with 0 of them the caller's does it all */
+  /** @param count the number of threads; with 0, the caller's thread does the work */
   constructor(source: FileSource, count: number) {
     this.#source = source;
     this.#workers = Array.from({ length: count }, () => {
-      const worker = new Worker(new URL("fileWorker.ts", import.meta.url), {
+      const worker = new Worker(SCRIPT, {
         workerData: source,
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
       });
-      worker.on("message", (answer: NumberedAnswer) => {
-        this.#settle(answer);
+      worker.on("message", (answer: WorkerAnswer) => {
+        this.#resolve(answer);
       });
-      // A thread that ends has lost whatever it was asked; there is no other error.
+      // A thread that ends loses its requests. It is not known which ones those were.
       worker.on("error", (error) => {
         for (const { reject } of this.#waiting.values()) reject(error);
       });
@@ -32,13 +37,18 @@ export class FileWorkers implements AsyncDisposable {
     });
   }
 
-  /** Asks one of the threads. */
-  check(question: FileQuestion): Promise<FileAnswer> {
-    if (this.#workers.length === 0) return checkFile(question, this.#source);
-    const number = this.#asked++;
-    const waiting = Promise.withResolvers<FileAnswer>();
-    this.#waiting.set(number, waiting);
-    this.#workers[number % this.#workers.length]?.postMessage({ number, question } satisfies NumberedQuestion);
+  /** How many files to request at a time. */
+  get capacity(): number {
+    return Math.max(this.#workers.length, 1) * FILES_PER_WORKER;
+  }
+
+  /** Reads and audits a file in one of the threads. */
+  load(request: FileRequest): Promise<FileResult> {
+    if (this.#workers.length === 0) return loadFile(request, this.#source);
+    const id = this.#requests++;
+    const waiting = Promise.withResolvers<FileResult>();
+    this.#waiting.set(id, waiting);
+    this.#workers[id % this.#workers.length]?.postMessage({ id, request } satisfies WorkerRequest);
     return waiting.promise;
   }
 
@@ -46,10 +56,10 @@ export class FileWorkers implements AsyncDisposable {
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 
-  #settle(answer: NumberedAnswer): void {
-    const waiting = this.#waiting.get(answer.number);
-    this.#waiting.delete(answer.number);
-    if ("answer" in answer) waiting?.resolve(answer.answer);
+  #resolve(answer: WorkerAnswer): void {
+    const waiting = this.#waiting.get(answer.id);
+    this.#waiting.delete(answer.id);
+    if ("result" in answer) waiting?.resolve(answer.result);
     else waiting?.reject(answer.error);
   }
 }

@@ -1,9 +1,9 @@
 import type { ErrorCode } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
 
-/** What an audit or a watch can find, by how grave it is. docs/auditing.md explains every code; its meaning never changes. */
+/** The codes of what an audit or a watch finds, by severity. A code never changes its meaning. docs/auditing.md explains each. */
 export const FINDING_CODES = {
-  /** The operator, the file host or the chain has not kept what it promised. */
+  /** The operator, the file host, the endpoint or the chain broke a promise. */
   damage: [
     // the chain's history
     "LOG_WITHHELD",
@@ -16,37 +16,37 @@ export const FINDING_CODES = {
     "FILE_INVALID",
     "FILE_STRAY",
     "KEY_INVALID",
-    // both, held against each other
+    // files and chain, compared
     "USER_HIDDEN",
     "ADDED_COUNT_TOO_LOW",
     "USER_NOT_PUBLISHED",
     "USER_NOT_IN_FILE",
     "ROOT_UNKNOWN",
     "USER_TWO_KEYS",
-    // a watched user's
+    // watched users
     "WATCHED_KEY_MISMATCH",
     "WATCHED_ROOT_CHANGED",
   ],
-  /** Worth knowing, and no fault. */
-  notice: ["USER_SHADOWED", "CHAIN_REORGANISED"],
+  /** Worth knowing, but not wrong. */
+  notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANISED"],
 } as const;
 
 export type Severity = keyof typeof FINDING_CODES;
 export type FindingCode = (typeof FINDING_CODES)[Severity][number];
 
-/** One thing that an audit found. */
+/** One result of an audit or a watch. */
 export interface Finding {
   code: FindingCode;
   severity: Severity;
-  /** The root that it is about: 64 hex digits in lower case. */
-  root?: string;
-  userID?: UserID;
-  /** What exactly is wrong with a file or a key, as docs/errors.md explains it. */
-  detail?: ErrorCode;
+  /** The root in question: 64 hex digits in lower case. */
+  root?: string | undefined;
+  userID?: UserID | undefined;
+  /** What exactly is wrong with a file or a key: a code of docs/errors.md. */
+  detail?: ErrorCode | undefined;
   message: string;
 }
 
-/** @param about the root, the user, and the detail, as far as there are any */
+/** Makes a finding with the severity of its code. */
 export function finding(
   code: FindingCode,
   message: string,
@@ -56,10 +56,10 @@ export function finding(
   return { code, severity, ...about, message };
 }
 
-/** What an audit found so far: each finding up to a number, and how many there are in all. */
+/** The findings of an audit: the first ones, and how many there are in all. */
 export class Findings {
-  /** An operator who breaks everything shall not fill an auditor's memory. */
-  static readonly KEPT = 10_000;
+  /** The most findings that are kept: an operator who breaks everything must not fill an auditor's memory. */
+  static readonly MAX_KEPT = 10_000;
 
   readonly list: Finding[] = [];
   #damageKept = 0;
@@ -68,15 +68,18 @@ export class Findings {
   add(findings: Iterable<Finding>): void {
     for (const one of findings) {
       this.count[one.severity]++;
-      if (this.list.length < Findings.KEPT) this.list.push(one);
-      // No notice stands in the way of damage.
-      else if (one.severity === "damage" && this.#damageKept < Findings.KEPT) this.#replaceNotice(one);
+      if (this.list.length < Findings.MAX_KEPT) this.list.push(one);
+      // Damage takes the place of a notice.
+      else if (one.severity === "damage" && this.#damageKept < Findings.MAX_KEPT) this.#replaceNotice(one);
       else continue;
       if (one.severity === "damage") this.#damageKept++;
     }
   }
 
-  /** Puts the findings kept into one order, whatever the order in which files were judged: damage, and oldest roots, first. */
+  /**
+   * Sorts the findings, since files are audited in no fixed order: damage first, then by the age of the root.
+   * @param roots all roots, the oldest first
+   */
   sort(roots: readonly string[]): void {
     const ages = new Map(roots.map((root, i) => [root, i]));
     const keyOf = ({ severity, root = "", userID = "" }: Finding) =>
@@ -84,8 +87,8 @@ export class Findings {
     this.list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
-  /** How many findings were counted and not kept. */
-  get left(): number {
+  /** How many findings were counted but not kept. */
+  get omitted(): number {
     return this.count.damage + this.count.notice - this.list.length;
   }
 

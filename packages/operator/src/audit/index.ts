@@ -1,5 +1,11 @@
-export { audit, verdictOf } from "./audit.ts";
-export { eachAtOnce } from "./eachAtOnce.ts";
+export { audit, type AuditOptions, type AuditReport, type AuditStage, type AuditVerdict, verdictOf } from "./audit.ts";
+export { AuditState } from "./auditState.ts";
+export type { FileSource } from "./fileSource.ts";
 export { FileWorkers } from "./fileWorkers.ts";
-export { AuditState } from "./state.ts";
+export { type Finding, FINDING_CODES, type FindingCode, Findings, type Severity } from "./finding.ts";
+export { type PollOptions, type WatchedUser } from "./poll.ts";
+export type { AuditedContract } from "./readCounts.ts";
+export type { AuditTarget, OpenStateOptions } from "./stateFile.ts";
 export { UserIndex } from "./userIndex.ts";
+export { pollEvents, watch, type WatchEvent, type WatchOptions } from "./watch.ts";
+export { WatchState } from "./watchState.ts";

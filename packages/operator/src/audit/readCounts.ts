@@ -1,28 +1,26 @@
 import { VerificationError } from "keyroot/errors";
-import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
+import { extractProof, fetchBlock, fetchBlockByHash, fetchCodeHash, verifyStorageProof } from "keyroot/ethereum";
 import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
-import { extractProof, verifyStorageProof } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
-import type { Evidence } from "keyroot/verifier";
-import { fetchCodeHash } from "keyroot/ethereum";
-import { verifyChainId } from "keyroot/verifier";
+import { type Evidence, verifyChainId } from "keyroot/verifier";
 
-/** Which contract is audited, and as of which block. */
+/** The contract to audit, and the block at which to audit it. */
 export interface AuditedContract {
-  /** The chain that must answer (EIP-155). */
+  /** The chain id that the endpoint must have (EIP-155). */
   chainId: number;
-  /** 0x and 40 hex digits. */
+  /** The registry's address: 0x and 40 hex digits. */
   contract: string;
-  /** Keccak-256 of the contract's code, 0x and 64 hex digits, where nothing else is to be believed. */
+  /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
-  /** The block: by its hash, from a source of the caller's own, or by a tag. */
-  at: { blockHash: string } | "latest" | "safe" | "finalized";
-  /** Has the number of users, and the code, shown by a storage proof under that block. */
-  storageProof: boolean;
+  /** The block: its hash, which the caller has from another source, or a tag. Default: `latest`. */
+  at?: { blockHash: string } | "latest" | "safe" | "finalized" | undefined;
+  /** Whether a storage proof under that block must prove the number of users, and the code hash if given. Default: false. */
+  storageProof?: boolean | undefined;
 }
 
-/** What the contract says of itself at a block. */
-export interface Counts {
+/** What the contract returns at that block. */
+export interface ContractCounts {
+  /** The number of users who have a root. */
   userCount: number;
   /** The block in which the contract was deployed: no event is older. */
   deploymentBlock: number;
@@ -30,15 +28,16 @@ export interface Counts {
 }
 
 /**
- * Finds the block, and reads at it how many users the contract counts.
+ * Fetches the block, and reads the number of users at it.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH,
  * PROOF_INVALID; TransportError as the call
  */
-export async function readCounts(call: RpcCall, audited: AuditedContract): Promise<Counts> {
-  const { contract, at, storageProof } = audited;
+export async function readCounts(call: RpcCall, audited: AuditedContract): Promise<ContractCounts> {
+  const { contract, at = "latest", storageProof = false } = audited;
   verifyChainId(audited, { chainId: await call("eth_chainId", []) });
   const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
   const here = { blockHash: block.hash };
+  // The contract records the block of its deployment under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
   let userCount: number;
   let codeHash: string | undefined;
@@ -49,12 +48,10 @@ export async function readCounts(call: RpcCall, audited: AuditedContract): Promi
     codeHash = proven?.codeHash;
   } else {
     userCount = await fetchUserCount(call, contract, here);
-    if (audited.codeHash !== undefined) {
-      codeHash = await fetchCodeHash(call, contract, here);
-    }
+    if (audited.codeHash !== undefined) codeHash = await fetchCodeHash(call, contract, here);
   }
   if (audited.codeHash !== undefined && audited.codeHash !== codeHash) {
-    const message = `The code at ${contract} has the hash ${codeHash}, expected was ${audited.codeHash}.`;
+    const message = `The code at ${contract} has the hash ${codeHash}, expected ${audited.codeHash}.`;
     throw new VerificationError("root", "CODE_HASH_MISMATCH", message, {
       expected: audited.codeHash,
       actual: codeHash,

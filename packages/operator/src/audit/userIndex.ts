@@ -1,21 +1,21 @@
 import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyroot/identity";
-import { USER_BYTES } from "./judgeFile.ts";
+import { USER_BYTES, userIDsIn } from "./auditFile.ts";
 
-/** In a key to sort by, what stands behind the first bytes of an id. */
+/** In a sort key, the bits after the first 4 bytes of an id: the number of the user. */
 const NUMBER_BITS = 32n;
 
-/** A user as a file has them. */
+/** A user in one file. */
 export interface IndexedUser {
   userID: UserID;
-  /** The number of the file, counted in the order in which files were added. */
+  /** The number of the file, in the order in which files were added. */
   file: number;
   /** The first 16 bytes of SHA-256 over the user's key. */
   keyID: Uint8Array;
 }
 
 /**
- * All users of all files, to find who stands in several. It takes 44 bytes for a user: the 20 of the id, 16 of the key's
- * hash (fewer, and whoever chooses both keys could make two of one hash), 8 to sort by. A million users are 44 MB.
+ * All users of all files, to find those in several files. It takes 44 bytes per user, so 44 MB for a million: 20 for the
+ * id, 16 of the key's hash (with fewer, one could make two keys with the same hash), and 8 for the sort key.
  */
 export class UserIndex {
   readonly #files: Uint8Array[] = [];
@@ -24,13 +24,13 @@ export class UserIndex {
   #count = 0;
   #sorted: BigUint64Array | undefined;
 
-  /** How many users stand in all files together; one in two files counts twice. */
+  /** The number of users of all files together. A user in two files counts twice. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * @param users 36 bytes each: id and hash of the key
+   * @param users `USER_BYTES` each: id and hash of the key
    * @returns the number of the file
    */
   add(users: Uint8Array): number {
@@ -40,15 +40,12 @@ export class UserIndex {
     return this.#files.push(users) - 1;
   }
 
-  /** The users of a file, in its order. */
+  /** The users of a file, in the file's order. */
   usersOf(file: number): UserID[] {
-    const users = this.#files[file] ?? new Uint8Array();
-    return Array.from({ length: users.length / USER_BYTES }, (_, i) => {
-      return userIDFromBytes(users.subarray(i * USER_BYTES, i * USER_BYTES + USER_ID_BYTES));
-    });
+    return userIDsIn(this.#files[file] ?? new Uint8Array());
   }
 
-  /** Every place where a user stands. */
+  /** Every entry of a user. */
   find(userID: UserID): IndexedUser[] {
     const id = userIDToBytes(userID);
     const sorted = (this.#sorted ??= this.#sort());
@@ -58,17 +55,17 @@ export class UserIndex {
       if (Buffer.compare(this.#idOf(numberIn(sorted, middle)), id) < 0) start = middle + 1;
       else end = middle;
     }
-    return this.#alike(sorted, start, id).map((number) => this.#userAt(number));
+    return this.#withSameID(sorted, start, id).map((number) => this.#userAt(number));
   }
 
-  /** Those who stand in more than one file, each with all places. */
+  /** The users who are in more than one file, each with all entries. */
   *inSeveralFiles(): Generator<IndexedUser[]> {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
       const end = endOfPrefix(sorted, start);
-      // Alone with the first bytes of the id: nearly always.
+      // Nearly always, no other id has the same first bytes.
       for (let i = start; end - start > 1 && i < end;) {
-        const numbers = this.#alike(sorted, i, this.#idOf(numberIn(sorted, i)));
+        const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
         i += numbers.length;
       }
@@ -76,8 +73,8 @@ export class UserIndex {
     }
   }
 
-  /** The numbers of those, from a place on, who have this id. */
-  #alike(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
+  /** The numbers of the users, from a position on, who have this id. */
+  #withSameID(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
     const numbers: number[] = [];
     for (let i = start; i < sorted.length; i++) {
       const number = numberIn(sorted, i);
@@ -88,9 +85,9 @@ export class UserIndex {
   }
 
   /**
-   * All users by their ids: the first four bytes of each with the user's number behind them, sorted as numbers, which is
-   * some ten times as fast as comparing ids. Only those that begin alike are compared: whoever chooses the ids can make
-   * that all of them, and then it takes longer, though no more than sorting does.
+   * Sorts all users by id. Each sort key is the first 4 bytes of the id followed by the user's number: sorting numbers is
+   * about ten times as fast as comparing ids. Only ids with the same first bytes are compared in full. An attacker who
+   * chooses the ids can make that all of them: it then takes as long as sorting ids.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);
@@ -143,7 +140,7 @@ function numberOf(key: bigint): number {
   return Number(BigInt.asUintN(Number(NUMBER_BITS), key));
 }
 
-/** Where the ids that begin as the one at `start` end. */
+/** The end of the ids that begin with the same bytes as the one at `start`. */
 function endOfPrefix(keys: BigUint64Array, start: number): number {
   const prefix = (keys[start] ?? 0n) >> NUMBER_BITS;
   let end = start + 1;

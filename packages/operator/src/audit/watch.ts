@@ -2,80 +2,127 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
 import type { Finding } from "./finding.ts";
-import { look, type LookOptions } from "./look.ts";
+import { poll, type PollOptions } from "./poll.ts";
 
-/** Every so often the files of the users' own roots are read again. */
-const OWN_FILES_EVERY_MS = 600_000;
-/** While nobody answers, the pause doubles up to this. */
-const LONGEST_PAUSE_MS = 300_000;
+/** How often the files of the users' own roots are read again. */
+const OWN_FILES_INTERVAL_MS = 600_000;
+/** While requests fail, the pause doubles up to this. */
+const MAX_PAUSE_MS = 300_000;
 
-/** What one look has to say. */
-type LookEvent =
-  | { event: "root"; root: string; addedCount: number; blockNumber: number }
+/** What one poll reports. The last event of each poll is `polled`. */
+export type PollEvent =
+  /** A root was added to the registry. */
+  | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
+  /** A watched user has got a root, and its file has their key. */
   | { event: "published"; userID: UserID; root: string }
-  | ({ event: "alarm" | "notice" } & Finding)
-  | { event: "looked"; blockNumber: number; blockHash: string };
+  /** Damage: `code` and `message` say which. */
+  | ({ event: "alarm" } & Finding)
+  | ({ event: "notice" } & Finding)
+  /** The end of a poll, and its result in numbers. */
+  | ({ event: "polled" } & PollSummary);
 
-/** What a watch has to say, in the order in which it happens. */
+/** The result of one poll in numbers. */
+interface PollSummary {
+  /** The block that it reached. */
+  blockNumber: number;
+  blockHash: string;
+  /** Roots added since the poll before, and their users. */
+  rootsAdded: number;
+  usersAdded: number;
+  /** How many users are watched, and how many of them have a root whose file has their key. */
+  watchedUsers: number;
+  publishedUsers: number;
+  /** What is wrong at this block. An alarm that lasts is counted in each poll, and reported in the first one. */
+  alarms: number;
+  notices: number;
+}
+
 export type WatchEvent =
-  LookEvent | { event: "no-answer"; code: ErrorCode; message: string; nextTryMs: number } | { event: "answered" };
+  | PollEvent
+  /** The endpoint or the file host failed. The next poll begins in `retryInMs`, at the same block. */
+  | { event: "unavailable"; code: ErrorCode; message: string; retryInMs: number }
+  /** They work again. */
+  | { event: "recovered" };
 
-export interface WatchOptions extends Omit<LookOptions, "ownFiles"> {
-  /** Milliseconds from the end of one look to the next. */
-  everyMs: number;
-  /** Ends the watch; a look that is under way is finished first. */
+export interface WatchOptions extends Omit<PollOptions, "readOwnFiles"> {
+  /** The pause between two polls, in ms. */
+  intervalMs: number;
+  /** Ends the watch after the current poll. */
   signal: AbortSignal;
 }
 
 /**
- * Looks again and again, and tells what is new: after each look the events of it, perhaps none. Each alarm is given once.
- * Where endpoint or file host do not answer, it says so, and tries again, after longer and longer pauses; nothing is left
- * out by that.
- * @throws VerificationError as `look`; TransportError FILE_UNWRITABLE for the state
+ * Polls until it is stopped, and yields the new events of each poll; each alarm and each block once. If the endpoint or the
+ * file host fails, it reports that and tries again after longer and longer pauses. No block is skipped.
+ * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
  */
 export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]> {
-  const { everyMs, signal } = options;
-  const told = new Set<string>();
-  let ownFilesAt = -Infinity;
+  const { intervalMs, signal } = options;
+  const isNew = newEventFilter();
+  let ownFilesReadAt = -Infinity;
   let failures = 0;
   while (!signal.aborted) {
     const now = performance.now();
-    const ownFiles = now - ownFilesAt >= OWN_FILES_EVERY_MS;
+    const readOwnFiles = now - ownFilesReadAt >= OWN_FILES_INTERVAL_MS;
     try {
-      const events = await eventsOf({ ...options, ownFiles });
-      const news = events.filter((event) => !told.has(keyOf(event)));
-      for (const event of news) told.add(keyOf(event));
-      yield failures > 0 ? [{ event: "answered" }, ...news] : news;
-      if (ownFiles) ownFilesAt = now;
+      const events = await pollEvents({ ...options, readOwnFiles });
+      const newEvents = events.filter(isNew);
+      yield failures > 0 ? [{ event: "recovered" }, ...newEvents] : newEvents;
+      if (readOwnFiles) ownFilesReadAt = now;
       failures = 0;
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === "FILE_UNWRITABLE") throw error;
       const { code, message } = error;
-      yield [{ event: "no-answer", code, message, nextTryMs: pause(everyMs, ++failures) }];
+      yield [{ event: "unavailable", code, message, retryInMs: pauseMs(intervalMs, ++failures) }];
     }
-    await sleep(pause(everyMs, failures), undefined, { signal }).catch(() => undefined);
+    await sleep(pauseMs(intervalMs, failures), undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** What an event is known by: an alarm by its code, root and user, a block by its hash. */
-function keyOf(event: LookEvent): string {
-  if ("code" in event) return [event.code, event.root, event.userID].join();
-  return JSON.stringify(event);
-}
-
-/** One look, as events. @throws as `look` */
-export async function eventsOf(
-  options: LookOptions,
-): Promise<Exclude<WatchEvent, { event: "no-answer" | "answered" }>[]> {
-  const { block, added, published, findings } = await look(options);
+/** Polls once, and returns what it found as events. @throws as `poll` */
+export async function pollEvents(options: PollOptions): Promise<PollEvent[]> {
+  const { block, added, published, findings } = await poll(options);
+  const alarms = findings.filter(({ severity }) => severity === "damage").length;
   return [
-    ...added.map(({ root, addedCount, blockNumber }) => ({ event: "root" as const, root, addedCount, blockNumber })),
+    ...added.map(({ root, addedCount, blockNumber }) => ({
+      event: "rootAdded" as const,
+      root,
+      addedCount,
+      blockNumber,
+    })),
     ...published.map(({ userID, root }) => ({ event: "published" as const, userID, root })),
     ...findings.map((one) => ({ event: one.severity === "damage" ? ("alarm" as const) : ("notice" as const), ...one })),
-    { event: "looked", blockNumber: block.number, blockHash: block.hash },
+    {
+      event: "polled",
+      blockNumber: block.number,
+      blockHash: block.hash,
+      rootsAdded: added.length,
+      usersAdded: added.reduce((sum, { addedCount }) => sum + addedCount, 0),
+      watchedUsers: options.users.length,
+      publishedUsers: options.users.filter(({ userID }) => options.state.roots.has(userID)).length,
+      alarms,
+      notices: findings.length - alarms,
+    },
   ];
 }
 
-function pause(everyMs: number, failures: number): number {
-  return Math.max(everyMs, Math.min(everyMs * 2 ** failures, LONGEST_PAUSE_MS));
+/** Tells new events from those that an earlier poll reported: by code, root and user, or by the hash of the block. */
+function newEventFilter(): (event: PollEvent) => boolean {
+  const reported = new Set<string>();
+  let lastBlockHash = "";
+  return (event) => {
+    if (event.event === "polled") {
+      const isNew = event.blockHash !== lastBlockHash;
+      lastBlockHash = event.blockHash;
+      return isNew;
+    }
+    const identity = "code" in event ? [event.code, event.root, event.userID].join() : JSON.stringify(event);
+    const isNew = !reported.has(identity);
+    reported.add(identity);
+    return isNew;
+  };
+}
+
+function pauseMs(intervalMs: number, failures: number): number {
+  return Math.max(intervalMs, Math.min(intervalMs * 2 ** failures, MAX_PAUSE_MS));
 }

@@ -1,78 +1,170 @@
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
-import type { Cursor } from "./history.ts";
-import { invalidState, readSealed, stateShape, writeSealed } from "./sealedFile.ts";
-import { type AuditPlace, readCursor } from "./state.ts";
+import { parseJson } from "keyroot/input";
+import { MERKLE_ROOT } from "keyroot/merkle";
+import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
+import type { BlockCursor } from "./history.ts";
+import { readOldWatchState } from "./oldState.ts";
+import {
+  type AuditTarget,
+  checkedRow,
+  checkTarget,
+  invalidState,
+  normalizeTarget,
+  openStateFile,
+  type OpenStateOptions,
+  stateFormat,
+  stateShape,
+} from "./stateFile.ts";
 
-const FORMAT = "keyroot-watch-v1";
-/** So many blocks are remembered to find where a chain that was reorganised parted. */
+/** Everything that a watch remembers from one poll to the next. */
+export interface WatchStateContent {
+  /** Blocks up to which every root was audited, the newest last. */
+  cursors: readonly BlockCursor[];
+  /** The roots of the watched users. */
+  roots: ReadonlyMap<UserID, string>;
+  /** Roots whose files were missing or not valid: each poll audits them until they are. */
+  suspects: readonly string[];
+}
+
+/** So many blocks are remembered, to find the last common one after a reorganisation. */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
-const HASH = /^[0-9a-f]{64}$/;
 
-/** What a watch remembers from one look to the next. */
-export class WatchState {
-  readonly #path: string | undefined;
-  readonly #place: AuditPlace;
-  /** Blocks up to which every root was looked at, the newest last. */
-  cursors: Cursor[] = [];
-  /** The roots that the watched users have. */
-  readonly roots = new Map<UserID, string>();
-  /** Roots whose files were missing, or none of theirs: to be looked at until that is mended. */
-  readonly suspects = new Set<string>();
+/** The cursors and suspects are short lists, as JSON. */
+const FORMAT = stateFormat(
+  0x4b525741, // "KRWA"
+  [
+    `CREATE TABLE state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  chain_id INTEGER NOT NULL,
+  genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
+  contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
+  cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536),
+  suspects TEXT NOT NULL CHECK (octet_length(suspects) <= 67108864),
+  root_count INTEGER NOT NULL,
+  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+) STRICT`,
+    `CREATE TABLE roots (
+  user_id TEXT PRIMARY KEY CHECK (octet_length(user_id) <= 64),
+  root TEXT NOT NULL CHECK (octet_length(root) = 64),
+  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+) STRICT, WITHOUT ROWID`,
+  ],
+  2 ** 30,
+);
 
-  private constructor(path: string | undefined, place: AuditPlace) {
-    this.#path = path;
-    this.#place = place;
+/** What a watch remembers, in an SQLite database (`StateDatabase`) with the same checks as an audit's state. */
+export class WatchState implements WatchStateContent, Disposable {
+  readonly #database: StateDatabase;
+  readonly #target: AuditTarget;
+  readonly #roots: Map<UserID, string>;
+  cursors: readonly BlockCursor[];
+  suspects: readonly string[];
+
+  private constructor(database: StateDatabase, target: AuditTarget) {
+    this.#database = database;
+    this.#target = target;
+    const state = checkedRow("The state", database.row("SELECT * FROM state"));
+    const { chain_id: chainId, genesis_hash: genesisHash, contract } = state;
+    checkTarget({ chainId, genesisHash, contract }, target);
+    this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
+    this.suspects = stateShape.list("suspects", parseJson(String(state["suspects"]), 2), MAX_USERS, readHash);
+    this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
+    if (this.#roots.size !== state["root_count"]) throw invalidState("Rows were added or removed.");
   }
 
   /**
-   * @param path where it is kept; undefined for no longer than the process runs
-   * @throws ArgumentError STATE_INVALID; TransportError FILE_UNREADABLE
+   * Opens a state and checks all of it. Creates it if there is none; imports the file of version 0.1.0.
+   * @param path its file; undefined for a state that ends with the process
+   * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
-  static async open(path: string | undefined, place: AuditPlace, fresh = false): Promise<WatchState> {
-    const state = new WatchState(path, place);
-    if (path !== undefined && !fresh) {
-      await readSealed(path, (content) => {
-        state.#read(content);
-      });
-    }
-    return state;
+  static async open(
+    path: string | undefined,
+    target: AuditTarget,
+    options: OpenStateOptions = {},
+  ): Promise<WatchState> {
+    const about = normalizeTarget(target);
+    const fillWith = (content: WatchStateContent) => (database: StateDatabase) => {
+      insertContent(database, about, content);
+    };
+    const fill = fillWith({ cursors: [], roots: new Map(), suspects: [] });
+    if (path === undefined) return new WatchState(StateDatabase.inMemory(FORMAT, fill), about);
+    const kind = {
+      format: FORMAT,
+      fill,
+      readOld: async (oldPath: string) => {
+        const { content, paths } = await readOldWatchState(oldPath, about);
+        return { fill: fillWith(content), paths };
+      },
+      load: (database: StateDatabase) => new WatchState(database, about),
+    };
+    return openStateFile(path, kind, options);
   }
 
-  /** Notes that every root up to a block was looked at. */
-  moveTo(cursor: Cursor): void {
-    this.cursors = [...this.cursors.filter(({ number }) => number < cursor.number), cursor].slice(-MAX_CURSORS);
+  get roots(): ReadonlyMap<UserID, string> {
+    return this.#roots;
   }
 
-  /** Writes it down. @throws TransportError FILE_UNWRITABLE */
-  async save(): Promise<void> {
-    if (this.#path === undefined) return;
-    const roots = Array.from(this.roots, ([userID, root]) => ({ userID, root }));
-    const { cursors } = this;
-    await writeSealed(this.#path, { format: FORMAT, ...this.#place, cursors, roots, suspects: [...this.suspects] });
+  /**
+   * Writes what a poll found to disk, all of it or nothing.
+   * @param cursor the block up to which every root was audited; undefined if it is older than the newest cursor
+   * @param newRoots roots of watched users, with valid files
+   * @throws TransportError FILE_UNWRITABLE
+   */
+  save({
+    cursor,
+    newRoots,
+    suspects,
+  }: {
+    cursor: BlockCursor | undefined;
+    newRoots: ReadonlyMap<UserID, string>;
+    suspects: readonly string[];
+  }): void {
+    const older = this.cursors.filter(({ number }) => cursor === undefined || number < cursor.number);
+    const cursors = [...older, ...(cursor === undefined ? [] : [cursor])].slice(-MAX_CURSORS);
+    this.#database.transaction(() => {
+      insertContent(this.#database, this.#target, { cursors, roots: newRoots, suspects });
+    });
+    this.cursors = cursors;
+    this.suspects = suspects;
+    for (const [userID, root] of newRoots) this.#roots.set(userID, root);
   }
 
-  #read(content: unknown): void {
-    const keys = ["format", "chainId", "genesis", "contract", "cursors", "roots", "suspects"];
-    const it = stateShape.object("content", content, keys);
-    const { chainId, genesis, contract } = this.#place;
-    const expected = [FORMAT, chainId, genesis, contract];
-    if (keys.slice(0, 4).some((key, i) => it[key] !== expected[i])) {
-      throw invalidState(`It is no watch of ${contract} on chain ${chainId}.`);
-    }
-    this.cursors = stateShape.list("cursors", it["cursors"], MAX_CURSORS, readCursor);
-    for (const { userID, root } of stateShape.list("roots", it["roots"], MAX_USERS, readRoot)) {
-      this.roots.set(userID, root);
-    }
-    for (const root of stateShape.list("suspects", it["suspects"], MAX_USERS, readHash)) this.suspects.add(root);
+  /** Closes the file. */
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]();
   }
 }
 
-function readRoot(where: string, value: unknown): { userID: UserID; root: string } {
-  const { userID, root } = stateShape.object(where, value, ["userID", "root"]);
-  return { userID: stateShape.text(`${where}.userID`, userID), root: readHash(`${where}.root`, root) };
+/** @param roots those that are new */
+function insertContent(
+  database: StateDatabase,
+  { chainId, genesisHash, contract }: AuditTarget,
+  { cursors, roots, suspects }: WatchStateContent,
+): void {
+  for (const row of roots) {
+    database.run("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", ...row, checksumOf(row));
+  }
+  const rootCount = Number(database.row("SELECT count(*) AS count FROM roots")?.["count"]);
+  const lists = [JSON.stringify(cursors), JSON.stringify(suspects)];
+  const values = [1, chainId, genesisHash, contract, ...lists, rootCount];
+  database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+}
+
+function readRoot(row: Row): [UserID, string] {
+  const { user_id: userID, root } = checkedRow("A root", row);
+  return [stateShape.text("user_id", userID), readHash("root", root)];
+}
+
+function readCursor(where: string, value: unknown): BlockCursor {
+  const { number, hash } = stateShape.object(where, value, ["number", "hash"]);
+  return {
+    number: stateShape.count(`${where}.number`, number),
+    hash: stateShape.text(`${where}.hash`, hash, LOWERCASE_HASH),
+  };
 }
 
 function readHash(where: string, value: unknown): string {
-  return stateShape.text(where, value, HASH);
+  return stateShape.text(where, value, MERKLE_ROOT);
 }

@@ -4,7 +4,7 @@ import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
 import { audit, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
-import { AuditState } from "../audit/state.ts";
+import { AuditState } from "../audit/auditState.ts";
 import { checkCount, filesOf, placeOf, tagOf } from "./auditArgs.ts";
 import { auditJson, auditPage } from "./auditPage.ts";
 import { command } from "./command.ts";
@@ -25,7 +25,7 @@ interface Args extends TargetArgs {
   json: boolean;
 }
 
-const EXIT_OF = { passed: EXIT.done, damage: EXIT.false, unanswered: EXIT.noAnswer };
+const EXIT_OF = { passed: EXIT.done, damage: EXIT.false, incomplete: EXIT.noAnswer };
 /** More threads than any machine has cores would only take its memory. */
 const MAX_WORKERS = 256;
 
@@ -39,8 +39,12 @@ export default command(async (args: Args, hre) => {
   const files = filesOf(args, target);
   const place = await placeOf(target);
   const { chainId, contract } = place;
-  const name = `audit-${chainId}-${place.genesis.slice(2, 10)}-${contract}.json`;
-  const path = args.state ?? join(hre.config.paths.root, ".keyroot", name);
+  const name = `audit-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
+  const [path, oldPath] = [".sqlite", ".json"].map((end) => join(hre.config.paths.root, ".keyroot", name + end));
+  using state = await AuditState.open(args.state ?? path ?? name, place, {
+    fresh: args.fresh,
+    importFrom: args.state === undefined ? oldPath : undefined,
+  });
   using progress = new Progress();
   const report = await audit({
     call,
@@ -51,7 +55,7 @@ export default command(async (args: Args, hre) => {
     storageProof: args.proof,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
-    state: await AuditState.open(path, place, args.fresh),
+    state,
     onProgress: (stage, done, total) => {
       progress.update(stage, done, total, stage === "reading events" ? "blocks" : "roots");
     },

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { FileSource } from "../audit/fileSource.ts";
-import type { AuditPlace } from "../audit/state.ts";
+import type { AuditTarget } from "../audit/stateFile.ts";
 import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
 import { fetchGenesisHash } from "keyroot/ethereum";
@@ -17,11 +17,11 @@ export function filesOf(args: { files: string | undefined; fileBytes: number }, 
 }
 
 /** Which contract on which chain, as states are bound to it. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
-export async function placeOf(target: Target): Promise<AuditPlace> {
+export async function placeOf(target: Target): Promise<AuditTarget> {
   const contract = target.contract.toLowerCase();
   const chainId = await target.checkChainId();
-  const genesis = await fetchGenesisHash(target.call);
-  return { chainId, genesis, contract };
+  const genesisHash = await fetchGenesisHash(target.call);
+  return { chainId, genesisHash, contract };
 }
 
 /** The tag of `--block`. @throws ArgumentError ARGUMENT_INVALID */

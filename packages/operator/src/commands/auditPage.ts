@@ -1,7 +1,7 @@
 import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
-import type { DatedRoot } from "../audit/history.ts";
+import type { DatedRootLog } from "../audit/history.ts";
 
 interface Place {
   contract: string;
@@ -16,7 +16,7 @@ const BLOCK = "█";
 
 /** What an audit says, as one object. */
 export function auditJson(report: AuditReport, place: Place): object {
-  const { findings, events, unanswered, evidence, userCount, rootCount, usersInFiles, straysSearched } = report;
+  const { findings, events, unavailableFiles, evidence, userCount, rootCount, usersInFiles, straysSearched } = report;
   return {
     passed: verdictOf(report) === "passed",
     ...place,
@@ -28,8 +28,8 @@ export function auditJson(report: AuditReport, place: Place): object {
     damage: findings.count.damage,
     notices: findings.count.notice,
     findings: findings.list,
-    findingsLeftOut: findings.left,
-    unanswered,
+    findingsOmitted: findings.omitted,
+    unavailableFiles,
     batches: events.map(({ root, addedCount, blockNumber, timestamp }) => ({
       root,
       addedCount,
@@ -41,7 +41,7 @@ export function auditJson(report: AuditReport, place: Place): object {
 
 /** What an audit says, for people. */
 export function auditPage(report: AuditReport, { contract, chainId }: Place): string {
-  const { findings, events, unanswered, evidence, userCount, rootCount, straysSearched } = report;
+  const { findings, events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
     `Audit of ${contract} on chain ${chainId}`,
@@ -56,7 +56,7 @@ export function auditPage(report: AuditReport, { contract, chainId }: Place): st
       findings.list.filter((one) => !isDamage(one)),
       findings.count.notice,
     ),
-    ...unanswered.map(({ root, code, message }) => `No answer  ${root}: ${code}: ${printable(message)}`),
+    ...unavailableFiles.map(({ root, code, message }) => `Unavailable  ${root}: ${code}: ${printable(message)}`),
     ...(straysSearched
       ? []
       : ["Files that belong to no root were not looked for: that takes the folder, --files DIR."]),
@@ -68,7 +68,7 @@ function sentenceOf(report: AuditReport): string {
   switch (verdictOf(report)) {
     case "passed":
       return "All is as it should be: every event, every file, every user.";
-    case "unanswered":
+    case "incomplete":
       return "NO VERDICT: not all files could be had. Run it again: it goes on from here.";
     case "damage":
       return `NOT AS IT SHOULD BE: ${report.findings.count.damage} findings. docs/auditing.md says what each means.`;
@@ -87,7 +87,7 @@ function listOf(kind: string, findings: readonly Finding[], count: number): stri
 }
 
 /** Batches over time: the time from the first to the last one in equal parts, and how many users came in each. */
-function chart(events: readonly DatedRoot[]): string[] {
+function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];
   const rows = Math.min(CHART_ROWS, events.length);

@@ -1,5 +1,5 @@
-import { eventsOf, watch, type WatchEvent } from "../audit/watch.ts";
-import type { LookOptions, WatchedUser } from "../audit/look.ts";
+import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
+import type { PollOptions, WatchedUser } from "../audit/poll.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
 import { describeValue, printable } from "keyroot/input";
@@ -44,16 +44,18 @@ export default command(async (args: Args, hre) => {
   const files = filesOf(args, target);
   const { call } = target;
   const place = await placeOf(target);
-  const state = await WatchState.open(args.state, place, args.fresh);
+  using state = await WatchState.open(args.state, place, { fresh: args.fresh });
   const options = { ...place, call, files, users, tag, fromBlock, state };
 
   const stopping = new AbortController();
   void untilStopped().then(() => {
     stopping.abort();
   });
-  for await (const events of looks(options, args, stopping.signal)) {
+  for await (const events of polls(options, args, stopping.signal)) {
     for (const event of events) {
-      print(args.json ? JSON.stringify({ time: new Date().toISOString(), ...event }) : lineOf(event));
+      if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
+      // The summary counts them: with many users, they would be many lines.
+      else if (event.event !== "rootAdded" && event.event !== "published") print(lineOf(event));
       if (event.event !== "alarm") continue;
       process.exitCode = EXIT.false;
       if (webhook !== undefined) await shout(webhook, { ...event, contract: place.contract, chainId: place.chainId });
@@ -63,9 +65,9 @@ export default command(async (args: Args, hre) => {
   return undefined;
 });
 
-async function* looks(options: Omit<LookOptions, "ownFiles">, { once, every }: Args, signal: AbortSignal) {
-  if (once) yield await eventsOf({ ...options, ownFiles: true });
-  else yield* watch({ ...options, everyMs: every, signal });
+async function* polls(options: Omit<PollOptions, "readOwnFiles">, { once, every }: Args, signal: AbortSignal) {
+  if (once) yield await pollEvents({ ...options, readOwnFiles: true });
+  else yield* watch({ ...options, intervalMs: every, signal });
 }
 
 /** The alarm has been given already: a webhook that takes none must not take it back. */
@@ -104,21 +106,20 @@ function toCount(text: string): number {
   throw new ArgumentError("ARGUMENT_INVALID", `--from-block must be a whole number: ${describeValue(text)}.`);
 }
 
-function lineOf(event: WatchEvent): string {
+function lineOf(event: Exclude<WatchEvent, { event: "rootAdded" | "published" }>): string {
   switch (event.event) {
-    case "looked":
-      return `block ${event.blockNumber}  looked at all up to here`;
-    case "root":
-      return `root ${event.root}  ${event.addedCount} users in block ${event.blockNumber}`;
-    case "published":
-      return `published  ${event.userID} has the root ${event.root}, with the key that is theirs`;
+    case "polled":
+      return (
+        `block ${event.blockNumber}  ${event.rootsAdded} new roots with ${event.usersAdded} users, ` +
+        `${event.publishedUsers} of ${event.watchedUsers} watched keys published, ${event.alarms} alarms`
+      );
     case "alarm":
       return `ALARM  ${event.code}: ${printable(event.message)}`;
     case "notice":
       return `notice  ${event.code}: ${printable(event.message)}`;
-    case "no-answer":
-      return `no answer  ${event.code}: ${printable(event.message)} Next try in ${event.nextTryMs} ms.`;
-    case "answered":
-      return "answered again";
+    case "unavailable":
+      return `unavailable  ${event.code}: ${printable(event.message)} Next try in ${event.retryInMs} ms.`;
+    case "recovered":
+      return "recovered";
   }
 }

@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { TransportError } from "keyroot/errors";
+import { syncFolder } from "./folder.ts";
 
 /**
  * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
@@ -72,13 +73,6 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       // Its writer or somebody else was faster, or it is not ours to remove: it is in nobody's way.
     }
   }
-}
-
-/** A new name is safe from a power cut once its folder is synced, too. Windows has no such call. */
-export async function syncFolder(dir: string): Promise<void> {
-  if (process.platform === "win32") return;
-  await using folder = await open(dir);
-  await folder.sync();
 }
 
 /** At once, since it may be the last thing that the process does. */

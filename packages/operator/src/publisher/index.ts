@@ -11,13 +11,15 @@ export { type BadRow, readRecords, type RecordsRead } from "./records/readRecord
 export { RecordTable } from "./records/recordTable.ts";
 export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 export { makePlan, type MakePlanOptions, planTargetOf } from "./plan/makePlan.ts";
-export { type Batch, countUsers, parsePlan, type Plan, type PlanTarget, serializePlan } from "./plan/plan.ts";
+export { type Batch, countUsers, packBatch, parsePlan, type Plan, type PlanTarget, serializePlan } from "./plan/plan.ts";
 export { quote, type Quote } from "./plan/quote.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";
 export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.ts";
 export { openStore } from "./files/openStore.ts";
-export { FolderJournal, type Journal, MemoryJournal } from "./journal/folderJournal.ts";
+export { FolderJournal } from "./journal/folderJournal.ts";
+export { type Attempt, type Journal } from "./journal/journal.ts";
+export { MemoryJournal } from "./journal/memoryJournal.ts";
 export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
 export { type Execution } from "./safe/awaitExecution.ts";
 export { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "./safe/executeBySafe.ts";

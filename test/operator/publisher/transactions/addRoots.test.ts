@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "../../../../packages/keyroot/src/errors.ts";
 import { endpointSender } from "../../../../packages/operator/src/publisher/signers/endpointSender.ts";
 import type { Batch } from "../../../../packages/operator/src/publisher/plan/plan.ts";
-import { type Journal, MemoryJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
+import type { Journal } from "../../../../packages/operator/src/publisher/journal/journal.ts";
+import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { addRoots } from "../../../../packages/operator/src/publisher/transactions/addRoots.ts";
 import {
   DEFAULT_SEND_OPTIONS,

@@ -3,7 +3,8 @@ import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { ABANDONED_AFTER_MS, removeDrafts, syncFolder, withDraft } from "../../disk/writeWhole.ts";
+import { syncFolder } from "../../disk/folder.ts";
+import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeWhole.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one write or read. */

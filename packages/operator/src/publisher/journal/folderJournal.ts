@@ -1,85 +1,68 @@
-import { open, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { lockFolder } from "../../disk/lockFolder.ts";
-import { removeDrafts, syncFolder, withDraft } from "../../disk/writeWhole.ts";
-import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
-import type { Fees } from "../chain/fees.ts";
+import { ArgumentError, VerificationError } from "keyroot/errors";
+import { lockFolder } from "../../disk/lock.ts";
+import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
 import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
+import { type Attempt, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
+import { type OldJournal, readOldJournal, removeOldJournal } from "./oldJournal.ts";
 
-/** A transaction that was about to be sent: the nonce is this root's until it is used up. */
-export interface Attempt {
-  nonce: number;
-  /** 64 hex digits in lower case. */
-  root: string;
-  gas: number;
-  fees: Fees;
-}
+const FILE = "journal.sqlite";
 
-/** Where a publisher keeps what it must not forget between a crash and the next run. Chain and store know the rest. */
-export interface Journal {
-  /** The plan that is not finished. */
-  readPlan(): Promise<Plan | undefined>;
-  writePlan(plan: Plan): Promise<void>;
-  /** Notes a transaction before it is sent. */
-  recordAttempt(attempt: Attempt): Promise<void>;
-  /** All that was noted since the plan was written. */
-  attempts(): readonly Attempt[];
-  /** Forgets the plan, which is done. */
-  finish(): Promise<void>;
-}
+/** One row per line of `serializePlan`, one per attempt. A line of a million users, the most of one file, has 35 MB. */
+const TABLES = [
+  `CREATE TABLE plan (
+  line INTEGER PRIMARY KEY,
+  text TEXT NOT NULL CHECK (octet_length(text) <= 67108864),
+  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+) STRICT`,
+  `CREATE TABLE attempts (
+  number INTEGER PRIMARY KEY,
+  text TEXT NOT NULL CHECK (octet_length(text) <= 1024),
+  checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
+) STRICT`,
+];
 
-/** Keeps a plan for as long as the process lives: enough for a chain that ends with it. */
-export class MemoryJournal implements Journal {
-  #plan: Plan | undefined;
-  #attempts: Attempt[] = [];
-
-  async readPlan(): Promise<Plan | undefined> {
-    return Promise.resolve(this.#plan);
-  }
-  async writePlan(plan: Plan): Promise<void> {
-    this.#plan = plan;
-    return Promise.resolve();
-  }
-  async recordAttempt(attempt: Attempt): Promise<void> {
-    this.#attempts.push(attempt);
-    return Promise.resolve();
-  }
-  attempts(): readonly Attempt[] {
-    return this.#attempts;
-  }
-  async finish(): Promise<void> {
-    this.#plan = undefined;
-    this.#attempts = [];
-    return Promise.resolve();
-  }
-}
-
-/** Keeps a plan in a folder, for one publisher at a time. */
+/**
+ * Keeps a plan in a folder, for one publisher at a time. It lies in an SQLite database: a plan and the deletion of the old
+ * one's attempts are one transaction, and an attempt is on the disk when `recordAttempt` returns.
+ */
 export class FolderJournal implements Journal, Disposable {
-  readonly #dir: string;
-  readonly #lock: Disposable;
-  #attempts: Attempt[];
+  readonly #database: StateDatabase;
+  readonly #format: StateFormat;
+  readonly #attempts: Attempt[];
 
-  private constructor(dir: string, lock: Disposable, attempts: Attempt[]) {
-    this.#dir = dir;
-    this.#lock = lock;
-    this.#attempts = attempts;
+  private constructor(database: StateDatabase, format: StateFormat) {
+    this.#database = database;
+    this.#format = format;
+    this.#attempts = Array.from(this.#texts("attempts"), parseAttempt);
   }
 
   /**
-   * Opens a folder, which is made when it is missing, and keeps others out of it.
-   * @throws ArgumentError PUBLISHER_RUNNING; TransportError FILE_UNWRITABLE; VerificationError PLAN_INVALID
+   * Opens a folder and locks it. A plan that version 0.1.0 left there is imported.
+   * @param dir created if it does not exist
+   * @throws ArgumentError PUBLISHER_RUNNING; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
+   * PLAN_INVALID, and as `parsePlan` for a plan of 0.1.0
    */
   static async open(dir: string): Promise<FolderJournal> {
     const lock = await lockFolder(dir);
     if (lock === undefined) {
-      const message = `Another publisher is at work on the plan in ${dir}: let it finish, or end it.`;
+      const message = `Another publisher works on the plan in ${dir}: wait until it ends, or stop it.`;
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // Nobody else writes here now: a draft is what a killed publisher has left.
-      await writing(dir, () => removeDrafts(dir, (name) => name === PLAN));
-      return new FolderJournal(dir, lock, await readAttempts(join(dir, ATTEMPTS)));
+      const old = await readOldJournal(dir);
+      const path = join(dir, FILE);
+      const format = formatOf(dir);
+      if ((await kindOfFile(path)) === "missing") await StateDatabase.create(path, format, () => undefined);
+      const database = await StateDatabase.open(path, format, lock);
+      try {
+        const journal = new FolderJournal(database, format);
+        if (old !== undefined) await journal.#import(old, dir);
+        return journal;
+      } catch (error) {
+        database[Symbol.dispose]();
+        throw error;
+      }
     } catch (error) {
       lock[Symbol.dispose]();
       throw error;
@@ -87,32 +70,18 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async readPlan(): Promise<Plan | undefined> {
-    const bytes = await readIfThere(this.#pathOf(PLAN));
-    return bytes && parsePlan(bytes);
+    return Promise.resolve(this.#hasPlan() ? parsePlan(this.#texts("plan")) : undefined);
   }
 
   async writePlan(plan: Plan): Promise<void> {
-    const path = this.#pathOf(PLAN);
-    await this.#forgetAttempts();
-    await writing(path, () =>
-      withDraft(path, async (draft) => {
-        await using file = await open(draft, "wx");
-        for (const line of serializePlan(plan)) await file.writeFile(line);
-        await file.sync();
-        await rename(draft, path);
-        await syncFolder(this.#dir);
-      }),
-    );
+    this.#replace(plan, []);
+    return Promise.resolve();
   }
 
   async recordAttempt(attempt: Attempt): Promise<void> {
-    const path = this.#pathOf(ATTEMPTS);
-    await writing(path, async () => {
-      await using file = await open(path, "a");
-      await file.writeFile(`${serializeAttempt(attempt)}\n`);
-      await file.datasync();
-    });
+    this.#insertAttempt(attempt);
     this.#attempts.push(attempt);
+    return Promise.resolve();
   }
 
   attempts(): readonly Attempt[] {
@@ -120,83 +89,84 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async finish(): Promise<void> {
-    // The plan first: what was noted means nothing without it.
-    const path = this.#pathOf(PLAN);
-    await writing(path, () => rm(path, { force: true }));
-    await this.#forgetAttempts();
+    this.#replace(undefined, []);
+    return Promise.resolve();
   }
 
   [Symbol.dispose](): void {
-    this.#lock[Symbol.dispose]();
+    this.#database[Symbol.dispose]();
   }
 
-  async #forgetAttempts(): Promise<void> {
-    const path = this.#pathOf(ATTEMPTS);
-    await writing(path, () => rm(path, { force: true }));
-    this.#attempts = [];
+  #hasPlan(): boolean {
+    return this.#database.row("SELECT line FROM plan") !== undefined;
   }
 
-  #pathOf(name: string): string {
-    return join(this.#dir, name);
-  }
-}
-
-const PLAN = "plan.jsonl";
-const ATTEMPTS = "sent.jsonl";
-
-/** An attempt as a line of JSON. */
-export function serializeAttempt({ nonce, root, gas, fees }: Attempt): string {
-  const texts = Object.entries(fees).map(([name, wei]) => [name, String(wei)]);
-  return JSON.stringify({ nonce, root, gas, fees: Object.fromEntries(texts) as unknown });
-}
-
-/** What was noted; a line that a crash cut off is taken away, since no transaction followed it. */
-async function readAttempts(path: string): Promise<Attempt[]> {
-  const bytes = Buffer.from((await readIfThere(path)) ?? "");
-  const whole = bytes.lastIndexOf("\n") + 1;
-  if (whole < bytes.length) await writing(path, () => truncate(path, whole));
-  return bytes.toString("latin1", 0, whole).split("\n").slice(0, -1).map(parseAttempt);
-}
-
-/** @throws VerificationError PLAN_INVALID */
-export function parseAttempt(line: string): Attempt {
-  try {
-    const { nonce, root, gas, fees } = JSON.parse(line) as Record<"nonce" | "root" | "gas", unknown> & {
-      fees: Record<string, string>;
-    };
-    const { gasPrice, maxFeePerGas, maxPriorityFeePerGas } = fees;
-    if (!Number.isSafeInteger(nonce) || !Number.isSafeInteger(gas) || !/^[0-9a-f]{64}$/.test(String(root))) {
-      throw new Error("not an attempt");
+  *#texts(table: "plan" | "attempts"): Generator<string, void> {
+    for (const { text, checksum } of this.#database.rows(`SELECT text, checksum FROM ${table} ORDER BY rowid`)) {
+      if (text === undefined || checksumOf([text]) !== checksum)
+        throw this.#format.invalid(`A row of its table ${table} was changed.`);
+      yield String(text);
     }
-    return {
-      nonce: nonce as number,
-      root: root as string,
-      gas: gas as number,
-      fees:
-        gasPrice === undefined
-          ? { maxFeePerGas: BigInt(String(maxFeePerGas)), maxPriorityFeePerGas: BigInt(String(maxPriorityFeePerGas)) }
-          : { gasPrice: BigInt(gasPrice) },
-    };
-  } catch (cause) {
-    const message = `${ATTEMPTS} of the plan is damaged. Where nothing of the owner's waits for a block, delete it.`;
-    throw new VerificationError("file", "PLAN_INVALID", message, { cause });
+  }
+
+  #replace(plan: Plan | undefined, attempts: readonly Attempt[]): void {
+    this.#database.transaction(() => {
+      this.#database.run("DELETE FROM plan");
+      this.#database.run("DELETE FROM attempts");
+      for (const line of plan === undefined ? [] : serializePlan(plan)) {
+        const text = line.slice(0, -1);
+        this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
+      }
+      for (const attempt of attempts) this.#insertAttempt(attempt);
+    });
+    this.#attempts.splice(0, Infinity, ...attempts);
+  }
+
+  #insertAttempt(attempt: Attempt): void {
+    const text = serializeAttempt(attempt);
+    this.#database.run("INSERT INTO attempts (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
+  }
+
+  /** Takes over what 0.1.0 left, and removes it once that is on the disk. */
+  async #import({ plan, attempts }: OldJournal, dir: string): Promise<void> {
+    const isEmpty = !this.#hasPlan() && this.#attempts.length === 0;
+    if (isEmpty) this.#replace(plan, attempts);
+    else if (!this.#includes(plan, attempts)) {
+      const message =
+        `${dir} holds two unfinished plans: one in ${FILE}, and another one in plan.jsonl, from version 0.1.0. Move ` +
+        "plan.jsonl and sent.jsonl into a folder of their own, publish here, and then there with --plan FOLDER.";
+      throw new VerificationError("file", "PLAN_INVALID", message, { actual: dir });
+    }
+    await removeOldJournal(dir);
+  }
+
+  /** Whether an import that was interrupted had come this far: files are removed one after the other. */
+  #includes(plan: Plan | undefined, attempts: readonly Attempt[]): boolean {
+    if (attempts.some((attempt, i) => serializeAttempt(attempt) !== serializeAttemptOf(this.#attempts[i])))
+      return false;
+    if (plan === undefined) return true;
+    const lines = this.#texts("plan");
+    for (const line of serializePlan(plan)) if (lines.next().value !== line.slice(0, -1)) return false;
+    return lines.next().done === true;
   }
 }
 
-async function readIfThere(path: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
+function serializeAttemptOf(attempt: Attempt | undefined): string | undefined {
+  return attempt && serializeAttempt(attempt);
 }
 
-async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (cause) {
-    if (cause instanceof KeyrootError) throw cause;
-    throw new TransportError("FILE_UNWRITABLE", `${path} cannot be written: ${(cause as Error).message}.`, { cause });
-  }
+function formatOf(dir: string): StateFormat {
+  return {
+    applicationId: 0x4b524a4e, // "KRJN"
+    version: 1,
+    tables: TABLES,
+    // The plan of 100 million users.
+    maxBytes: 2 ** 32,
+    invalid: (message, options) => {
+      const text =
+        `The plan in ${dir} cannot be used. ${message} If no transaction of the registry's owner is pending, delete ` +
+        "the folder and publish again.";
+      return new VerificationError("file", "PLAN_INVALID", text, { actual: dir, ...options });
+    },
+  };
 }

@@ -93,10 +93,11 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 /**
  * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
  * that the roots belong to files with these users: that takes the files.
+ * @param source the plan's bytes, or its lines without their line feeds
  * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
  */
-export function parsePlan(bytes: Uint8Array): Plan {
-  const lines = linesOf(bytes);
+export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
+  const lines = source instanceof Uint8Array ? linesOf(source) : source;
   const head = shape.object("The plan's head", parseLine(lines.next().value ?? "", 1), HEAD);
   shape.text("The plan's format", head.format, new RegExp(`^${PLAN_FORMAT}$`));
   const usersPerTransaction = shape.count("usersPerTransaction", head.usersPerTransaction);

@@ -3,7 +3,7 @@ import { TransportError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
 import { bumpFees, type FeeData, type Fees, gasPriceOf, maxGasPriceOf, quoteFees } from "../chain/fees.ts";
 import { type AddedRootEvent, type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
-import type { Attempt, Journal } from "../journal/folderJournal.ts";
+import type { Attempt, Journal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
 import { sendOnce } from "./sendOnce.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";

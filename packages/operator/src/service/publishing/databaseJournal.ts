@@ -1,8 +1,7 @@
 import { asc, eq } from "drizzle-orm";
 import type { Region } from "keyroot/identity";
 import { parsePlan, type Plan, serializePlan } from "../../publisher/plan/plan.ts";
-import type { Attempt, Journal } from "../../publisher/journal/folderJournal.ts";
-import { parseAttempt, serializeAttempt } from "../../publisher/journal/folderJournal.ts";
+import { type Attempt, type Journal, parseAttempt, serializeAttempt } from "../../publisher/journal/journal.ts";
 import type { Database } from "../store/database.ts";
 import { attempts, plans } from "../store/tables.ts";
 import type { Fenced } from "./lease.ts";

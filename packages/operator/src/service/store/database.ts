@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
-import { lockFolder } from "../../disk/lockFolder.ts";
+import { lockFolder } from "../../disk/lock.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;

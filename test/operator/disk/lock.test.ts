@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { chmod, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockFolder } from "../../../packages/operator/src/disk/lockFolder.ts";
+import { lockFolder } from "../../../packages/operator/src/disk/lock.ts";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { type Child, startChild } from "../../../fixtures/childProcess.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";

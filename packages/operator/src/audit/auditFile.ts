@@ -1,0 +1,82 @@
+import { hash } from "node:crypto";
+import { ArgumentError, VerificationError } from "keyroot/errors";
+import {
+  checkKeyRecord,
+  checkPublicKey,
+  KEY_ID_BYTES,
+  type KeyRecord,
+  USER_ID_BYTES,
+  type UserID,
+  userIDFromBytes,
+  userIDToBytes,
+} from "keyroot/identity";
+import { checkUntrusted } from "keyroot/input";
+import { parseMerkleFile } from "keyroot/merkle";
+import { type Finding, finding } from "./finding.ts";
+
+/** The bytes that an audit keeps of a user of a file: the id (20), and the first 16 of SHA-256 over the key. */
+export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
+
+/** The ids of users, `USER_BYTES` each. */
+export function userIDsIn(users: Uint8Array): UserID[] {
+  return Array.from({ length: users.length / USER_BYTES }, (_, i) => {
+    return userIDFromBytes(users.subarray(i * USER_BYTES, i * USER_BYTES + USER_ID_BYTES));
+  });
+}
+
+/** What the audit of one file found. */
+export interface FileAudit {
+  /** Its users in the file's order, `USER_BYTES` each; undefined if the file is not the one of its root. */
+  users: Uint8Array | undefined;
+  findings: Finding[];
+}
+
+/**
+ * Audits a root's file by itself: rebuilds its whole tree and checks every key.
+ * @param root 64 hex digits in lower case
+ */
+export function auditFile(bytes: Uint8Array, root: string): FileAudit {
+  let records: readonly KeyRecord[];
+  try {
+    ({ records } = parseMerkleFile(bytes, root));
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const message = `The file ${root}.json is not the file of its root. ${error.message}`;
+    return { users: undefined, findings: [finding("FILE_INVALID", message, { root, detail: error.code })] };
+  }
+  const users = new Uint8Array(records.length * USER_BYTES);
+  const findings: Finding[] = [];
+  for (const [i, record] of records.entries()) {
+    const publicKey = Buffer.from(record.pubKey, "base64");
+    // The record's own `keyID` may be false, and would let two keys look like one.
+    const keyID = Buffer.from(hash("sha256", publicKey).slice(0, 2 * KEY_ID_BYTES), "hex");
+    users.set(userIDToBytes(record.userID), i * USER_BYTES);
+    users.set(keyID, i * USER_BYTES + USER_ID_BYTES);
+    if (!isValidKey(publicKey) || keyID.toString("base64") !== record.keyID)
+      findings.push(describeBadKey(record, i, root));
+  }
+  return { users, findings };
+}
+
+function isValidKey(publicKey: Uint8Array): boolean {
+  try {
+    checkPublicKey(publicKey);
+    return true;
+  } catch (error) {
+    if (error instanceof ArgumentError) return false;
+    throw error;
+  }
+}
+
+/** Runs the full check of a record, which takes twice as long and says what is wrong. */
+function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
+  const { userID } = record;
+  try {
+    checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const message = `The key of the user ${userID} in ${root}.json is not valid. ${error.message}`;
+    return finding("KEY_INVALID", message, { root, userID, detail: error.code });
+  }
+  throw new RangeError(`The two checks of the key in values[${i}] disagree.`);
+}

@@ -1,0 +1,268 @@
+import { hash } from "node:crypto";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { MERKLE_ROOT } from "keyroot/merkle";
+import { checksumOf, StateDatabase } from "../disk/stateDatabase.ts";
+import { USER_BYTES } from "./auditFile.ts";
+import type { BlockCursor, DatedRootLog, SavedHistory } from "./history.ts";
+import { readOldAuditState } from "./oldState.ts";
+import {
+  type AuditTarget,
+  checkedRow,
+  checkTarget,
+  invalidState,
+  normalizeTarget,
+  openStateFile,
+  type OpenStateOptions,
+  stateFormat,
+  stateShape,
+} from "./stateFile.ts";
+
+/** What a state knows of the file of a root. */
+export interface RecordedFile {
+  /** SHA-256 of the file's bytes, 64 hex digits. */
+  sha256: string;
+  /** Its users, `USER_BYTES` each. */
+  users: Uint8Array;
+  /** Whether the current run has audited it, before it was interrupted; otherwise an earlier run has. */
+  inThisRun: boolean;
+}
+
+/** Everything that a state holds, as version 0.1.0 did. */
+export interface AuditStateContent extends SavedHistory {
+  run: number;
+  finishedRun: number;
+  files: { root: string; sha256: string; run: number; users: Uint8Array }[];
+}
+
+const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
+
+/** The users of a file are in a table of their own, so that a new run does not write them again. */
+const FORMAT = stateFormat(
+  0x4b524155, // "KRAU"
+  [
+    `CREATE TABLE state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  chain_id INTEGER NOT NULL,
+  genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
+  contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
+  run INTEGER NOT NULL,
+  finished_run INTEGER NOT NULL,
+  cursor_number INTEGER,
+  cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
+  event_count INTEGER NOT NULL,
+  file_count INTEGER NOT NULL,
+  ${CHECKSUM}
+) STRICT`,
+    `CREATE TABLE events (
+  position INTEGER PRIMARY KEY,
+  root TEXT NOT NULL CHECK (octet_length(root) = 64),
+  added_count INTEGER NOT NULL,
+  block_number INTEGER NOT NULL,
+  block_hash TEXT NOT NULL CHECK (octet_length(block_hash) = 66),
+  log_index INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  ${CHECKSUM}
+) STRICT`,
+    `CREATE TABLE files (
+  root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
+  sha256 TEXT NOT NULL CHECK (octet_length(sha256) = 64),
+  users_sha256 TEXT NOT NULL CHECK (octet_length(users_sha256) = 64),
+  run INTEGER NOT NULL,
+  ${CHECKSUM}
+) STRICT, WITHOUT ROWID`,
+    `CREATE TABLE users (
+  root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
+  users BLOB NOT NULL CHECK (octet_length(users) <= 67108864)
+) STRICT`,
+  ],
+  // More than 100 million users.
+  2 ** 32,
+);
+
+/**
+ * What an audit remembers from one run to the next: the events up to a block and, of each valid file, the SHA-256 of its
+ * bytes and its users. It lies in an SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so
+ * a state is complete whenever a run ends.
+ *
+ * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Whoever can write the
+ * file can write valid checksums as well: keep it where nobody else writes, or use `fresh`.
+ */
+export class AuditState implements SavedHistory, Disposable {
+  readonly #database: StateDatabase;
+  readonly #target: AuditTarget;
+  readonly #pending = new Map<string, Omit<RecordedFile, "inThisRun">>();
+  #run = 1;
+  #finishedRun = 0;
+  #hasNewEvents = false;
+  cursor: BlockCursor | undefined;
+  events: readonly DatedRootLog[] = [];
+
+  private constructor(database: StateDatabase, target: AuditTarget) {
+    this.#database = database;
+    this.#target = target;
+    this.#load();
+  }
+
+  /**
+   * Opens a state and checks all of it. Creates it if there is none; imports the two files of version 0.1.0.
+   * @param path its file; `.lock` and, while it is open, `-wal` are beside it
+   * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
+   */
+  static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
+    const about = normalizeTarget(target);
+    const kind = {
+      format: FORMAT,
+      fill: (database: StateDatabase) => {
+        insertContent(database, about, EMPTY);
+      },
+      readOld: async (oldPath: string) => {
+        const { content, paths } = await readOldAuditState(oldPath, about);
+        const fill = (database: StateDatabase) => {
+          insertContent(database, about, content);
+        };
+        return { fill, paths };
+      },
+      load: (database: StateDatabase) => new AuditState(database, about),
+    };
+    return openStateFile(path, kind, options);
+  }
+
+  /** A state that ends with the process, for any target. */
+  static inMemory(): AuditState {
+    const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
+    const fill = (database: StateDatabase) => {
+      insertContent(database, target, EMPTY);
+    };
+    return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
+  }
+
+  /** What is known of the file of a root. */
+  file(root: string): RecordedFile | undefined {
+    const pending = this.#pending.get(root);
+    if (pending !== undefined) return { ...pending, inThisRun: true };
+    const row = this.#database.row("SELECT sha256, run, users FROM files JOIN users USING (root) WHERE root = ?", root);
+    if (row === undefined) return undefined;
+    return { sha256: String(row["sha256"]), users: row["users"] as Uint8Array, inThisRun: row["run"] === this.#run };
+  }
+
+  /** Records that this run has audited a file and found it valid. @param users `USER_BYTES` each */
+  recordFile(root: string, sha256: string, users: Uint8Array): void {
+    this.#pending.set(root, { sha256, users });
+  }
+
+  /**
+   * Records that this run has audited every file.
+   * @param history all events up to a block; undefined if they are not known to be complete
+   */
+  finishRun(history: { cursor: BlockCursor; events: readonly DatedRootLog[] } | undefined): void {
+    this.#finishedRun = this.#run;
+    if (history === undefined || history.cursor.number < (this.cursor?.number ?? 0)) return;
+    ({ cursor: this.cursor, events: this.events } = history);
+    this.#hasNewEvents = true;
+  }
+
+  /** Writes all changes to disk. @throws TransportError FILE_UNWRITABLE */
+  save(): void {
+    this.#database.transaction(() => {
+      for (const [root, { sha256, users }] of this.#pending) insertFile(this.#database, root, sha256, this.#run, users);
+      if (this.#hasNewEvents) insertEvents(this.#database, this.events);
+      const { cursor, events } = this;
+      insertState(this.#database, this.#target, { run: this.#run, finishedRun: this.#finishedRun, cursor, events });
+    });
+    this.#pending.clear();
+    this.#hasNewEvents = false;
+  }
+
+  /** Closes the file. What was not saved is lost. */
+  [Symbol.dispose](): void {
+    this.#database[Symbol.dispose]();
+  }
+
+  /** @throws ArgumentError STATE_INVALID */
+  #load(): void {
+    const state = checkedRow("The state", this.#database.row("SELECT * FROM state"));
+    checkTarget(
+      { chainId: state["chain_id"], genesisHash: state["genesis_hash"], contract: state["contract"] },
+      this.#target,
+    );
+    const run = stateShape.count("run", state["run"]);
+    this.#finishedRun = stateShape.count("finished_run", state["finished_run"]);
+    this.#run = this.#finishedRun === run ? run + 1 : run;
+    if (state["cursor_number"] !== null) {
+      this.cursor = {
+        number: stateShape.count("cursor_number", state["cursor_number"]),
+        hash: stateShape.text("cursor_hash", state["cursor_hash"], LOWERCASE_HASH),
+      };
+    }
+    this.events = this.#loadEvents();
+    const fileCount = this.#checkFiles();
+    if (this.events.length !== state["event_count"] || fileCount !== state["file_count"]) {
+      throw invalidState("Rows were added or removed.");
+    }
+  }
+
+  #loadEvents(): DatedRootLog[] {
+    const rows = this.#database.rows("SELECT * FROM events ORDER BY position");
+    return Array.from(rows, (row, i) => {
+      const event = checkedRow(`Event ${i}`, row);
+      return {
+        root: stateShape.text("root", event["root"], MERKLE_ROOT),
+        addedCount: stateShape.count("added_count", event["added_count"]),
+        blockNumber: stateShape.count("block_number", event["block_number"]),
+        blockHash: stateShape.text("block_hash", event["block_hash"], LOWERCASE_HASH),
+        logIndex: stateShape.count("log_index", event["log_index"]),
+        timestamp: stateShape.count("timestamp", event["timestamp"]),
+      };
+    });
+  }
+
+  /** Checks every file and its users; keeps none of them in memory. @returns how many there are */
+  #checkFiles(): number {
+    let count = 0;
+    for (const row of this.#database.rows("SELECT * FROM files")) {
+      const { root, users_sha256: usersSha256 } = checkedRow(`File ${count}`, row);
+      const users = this.#database.row("SELECT users FROM users WHERE root = ?", root ?? null)?.["users"];
+      if (!(users instanceof Uint8Array) || hash("sha256", users) !== usersSha256 || users.length % USER_BYTES !== 0) {
+        throw invalidState(`The users of ${String(root)} were changed or are missing.`);
+      }
+      count++;
+    }
+    return count;
+  }
+}
+
+const EMPTY: AuditStateContent = { run: 1, finishedRun: 0, cursor: undefined, events: [], files: [] };
+
+function insertContent(database: StateDatabase, target: AuditTarget, content: AuditStateContent): void {
+  for (const { root, sha256, run, users } of content.files) insertFile(database, root, sha256, run, users);
+  insertEvents(database, content.events);
+  insertState(database, target, content);
+}
+
+function insertState(
+  database: StateDatabase,
+  { chainId, genesisHash, contract }: AuditTarget,
+  { run, finishedRun, cursor, events }: Omit<AuditStateContent, "files">,
+): void {
+  const fileCount = Number(database.row("SELECT count(*) AS count FROM files")?.["count"]);
+  const position = [cursor?.number ?? null, cursor?.hash ?? null];
+  const values = [1, chainId, genesisHash, contract, run, finishedRun, ...position, events.length, fileCount];
+  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  database.run(sql, ...values, checksumOf(values));
+}
+
+function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]): void {
+  database.run("DELETE FROM events");
+  for (const [i, { root, addedCount, blockNumber, blockHash, logIndex, timestamp }] of events.entries()) {
+    const values = [i, root, addedCount, blockNumber, blockHash, logIndex, timestamp];
+    database.run("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+  }
+}
+
+function insertFile(database: StateDatabase, root: string, sha256: string, run: number, users: Uint8Array): void {
+  const usersSha256 = hash("sha256", users);
+  const known = database.row("SELECT users_sha256 FROM files WHERE root = ?", root);
+  if (known?.["users_sha256"] !== usersSha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
+  const values = [root, sha256, usersSha256, run];
+  database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", ...values, checksumOf(values));
+}

@@ -1,0 +1,40 @@
+import { hash } from "node:crypto";
+import { type ErrorCode, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
+import { auditFile, type FileAudit } from "./auditFile.ts";
+import { type FileSource, readFileOf } from "./fileSource.ts";
+import { finding } from "./finding.ts";
+
+/** A file to read and audit. */
+export interface FileRequest {
+  /** 64 hex digits in lower case. */
+  root: string;
+  /** SHA-256 in hex of the bytes that an earlier audit found valid: if they are the same, they are not audited again. */
+  knownSha256?: string | undefined;
+}
+
+/** The result of a request. */
+export type FileResult =
+  /** The file was audited. `users` is undefined if it is missing or not the file of its root. */
+  | (FileAudit & { kind: "audited"; sha256: string | undefined })
+  /** Its bytes are the known ones. */
+  | { kind: "unchanged" }
+  /** The host or folder did not return it: nothing is known about it. */
+  | { kind: "unavailable"; code: ErrorCode; message: string };
+
+/** Reads a root's file and audits it, unless its bytes are known. */
+export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readFileOf(root, source);
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    const { code, message } = error;
+    if (error instanceof TransportError) return { kind: "unavailable", code, message };
+    if (!(error instanceof VerificationError)) throw error;
+    const findings = [finding("FILE_MISSING", message, { root })];
+    return { kind: "audited", sha256: undefined, users: undefined, findings };
+  }
+  const sha256 = hash("sha256", bytes);
+  if (sha256 === knownSha256) return { kind: "unchanged" };
+  return { kind: "audited", sha256, ...auditFile(bytes, root) };
+}

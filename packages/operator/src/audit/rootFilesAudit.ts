@@ -1,0 +1,179 @@
+import pMap from "p-map";
+import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
+import type { UserID } from "keyroot/identity";
+import type { RpcCall } from "keyroot/transport";
+import type { AuditReport, AuditStage } from "./audit.ts";
+import { auditBlockNumber, auditRoot, type RootHistory, type UserWithOtherRoot } from "./auditChain.ts";
+import { userIDsIn } from "./auditFile.ts";
+import type { AuditState } from "./auditState.ts";
+import { auditKeysOfUsers, auditOtherRoot } from "./auditUsers.ts";
+import type { FileWorkers } from "./fileWorkers.ts";
+import { type Finding, finding, type Findings } from "./finding.ts";
+import { CONCURRENT_CALLS } from "./history.ts";
+import { UserIndex } from "./userIndex.ts";
+
+/** No more files are requested after so many were unavailable. */
+const MAX_UNAVAILABLE = 8;
+const SAVE_INTERVAL_MS = 3_000;
+const FILE_NAME = /^([0-9a-f]{64})\.json$/;
+
+interface RootFilesAuditOptions {
+  call: RpcCall;
+  contract: string;
+  /** The block at which roots are read. */
+  blockHash: string;
+  state: AuditState;
+  roots: readonly RootHistory[];
+  /** Where findings are added. */
+  findings: Findings;
+  onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
+}
+
+/** The part of an audit that compares the files of all roots with the chain. */
+export class RootFilesAudit {
+  readonly unavailableFiles: AuditReport["unavailableFiles"] = [];
+  readonly #options: RootFilesAuditOptions;
+  readonly #users = new UserIndex();
+  readonly #knownRoots: ReadonlySet<string>;
+  /** The root of each audited file, by its number in `#users`. */
+  readonly #auditedRoots: string[] = [];
+  readonly #others: { root: string; users: UserWithOtherRoot[] }[] = [];
+
+  constructor(options: RootFilesAuditOptions) {
+    this.#options = options;
+    this.#knownRoots = new Set(options.roots.map(({ root }) => root));
+  }
+
+  /** The number of users in the files that were audited. */
+  get userCount(): number {
+    return this.#users.count;
+  }
+
+  /** Compares the block of each root's first event with the one that the contract recorded. */
+  async auditBlockNumbers(): Promise<void> {
+    const { call, contract, blockHash, roots, findings, onProgress } = this.#options;
+    let done = 0;
+    const audit = async (history: RootHistory) => {
+      const recorded = await fetchBlockNumber(call, contract, history.root, { blockHash });
+      findings.add(auditBlockNumber(history, recorded));
+      onProgress?.("reading roots", ++done, roots.length);
+    };
+    await pMap(roots, audit, { concurrency: CONCURRENT_CALLS });
+  }
+
+  /** Audits every root's file, and reads the roots of all its users. */
+  async auditFiles(workers: FileWorkers): Promise<void> {
+    const { state, roots, onProgress } = this.#options;
+    const errors: unknown[] = [];
+    let done = 0;
+    let savedAt = performance.now();
+    const audit = async (history: RootHistory) => {
+      if (errors.length > 0 || this.unavailableFiles.length >= MAX_UNAVAILABLE) return;
+      try {
+        await this.#auditFile(history, workers);
+        onProgress?.("auditing files", ++done, roots.length);
+        if (performance.now() - savedAt < SAVE_INTERVAL_MS) return;
+        savedAt = performance.now();
+        state.save();
+      } catch (error) {
+        errors.push(error);
+      }
+    };
+    // After an error, files that are being audited are finished and saved; no others are begun.
+    await pMap(roots, audit, { concurrency: workers.capacity });
+    state.save();
+    if (errors.length > 0) throw errors[0];
+  }
+
+  /**
+   * Audits names in the folder that belong to no root of the chain. A file that is about to be published is only a notice:
+   * one that is valid under its own name and whose users all have no root yet.
+   */
+  async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
+    const { findings, onProgress } = this.#options;
+    let done = 0;
+    const audit = async (name: string) => {
+      findings.add(await this.#auditStrayFile(name, workers));
+      onProgress?.("auditing stray files", ++done, names.length);
+    };
+    await pMap(names, audit, { concurrency: workers.capacity });
+  }
+
+  /** Compares the users of all files with each other. */
+  auditUsers(): void {
+    const { findings } = this.#options;
+    const rootOf = (file: number) => this.#auditedRoots[file] ?? "";
+    const audited = new Set(this.#auditedRoots);
+    findings.add(auditKeysOfUsers(this.#users, rootOf));
+    for (const { root, users } of this.#others) {
+      for (const user of users) {
+        findings.add([auditOtherRoot(root, user, this.#users, rootOf, (root) => audited.has(root))]);
+      }
+    }
+  }
+
+  async #auditFile(history: RootHistory, workers: FileWorkers): Promise<void> {
+    const { root } = history;
+    const { state, findings } = this.#options;
+    const known = state.file(root);
+    if (known?.inThisRun === true) return this.#auditRoot(history, known.users);
+    const result = await workers.load({ root, knownSha256: known?.sha256 });
+    if (result.kind === "unavailable") {
+      const { code, message } = result;
+      this.unavailableFiles.push({ root, code, message });
+      return;
+    }
+    const file = result.kind === "audited" ? result : { ...known, findings: [] };
+    findings.add(file.findings);
+    if (file.users === undefined) return;
+    await this.#auditRoot(history, file.users);
+    // A file with findings is not recorded, so that every run reports them.
+    if (file.findings.length === 0 && file.sha256 !== undefined) state.recordFile(root, file.sha256, file.users);
+  }
+
+  async #auditRoot(history: RootHistory, users: Uint8Array): Promise<void> {
+    const { root } = history;
+    this.#auditedRoots[this.#users.add(users)] = root;
+    const userIDs = userIDsIn(users);
+    const userRoots = await this.#readRoots(userIDs);
+    const { findings, others } = auditRoot(history, userIDs, userRoots, (root) => this.#knownRoots.has(root));
+    this.#options.findings.add(findings);
+    if (others.length > 0) this.#others.push({ root, users: others });
+  }
+
+  async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {
+    const root = FILE_NAME.exec(name)?.[1];
+    if (root === undefined) return [strayFile(name, "It is not named like a Merkle-tree file.")];
+    const result = await workers.load({ root });
+    if (result.kind !== "audited")
+      return [strayFile(name, result.kind === "unavailable" ? result.message : "", { root })];
+    const [defect] = result.findings;
+    // The publisher may have removed it since the folder was listed.
+    if (defect?.code === "FILE_MISSING") return [];
+    if (defect !== undefined || result.users === undefined) {
+      return [strayFile(name, defect?.message ?? "", { root, detail: defect?.detail })];
+    }
+    const userIDs = userIDsIn(result.users);
+    const userRoots = await this.#readRoots(userIDs);
+    const published = userRoots.findIndex((userRoot) => userRoot !== undefined);
+    if (published !== -1) {
+      const reason = `Its user ${userIDs[published]} has the root ${userRoots[published]}.`;
+      return [strayFile(name, reason, { root })];
+    }
+    const message = `The file ${name} is valid, but no user in it has a root yet: it is not published.`;
+    return [finding("FILE_PENDING", message, { root })];
+  }
+
+  #readRoots(userIDs: readonly UserID[]): Promise<(string | undefined)[]> {
+    const { call, contract, blockHash } = this.#options;
+    return readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash } });
+  }
+}
+
+function strayFile(name: string, reason: string, about: Pick<Finding, "root" | "detail"> = {}): Finding {
+  return finding(
+    "FILE_STRAY",
+    `${JSON.stringify(name)} in the folder belongs to no root on the chain. ${reason}`,
+    about,
+  );
+}

@@ -1,0 +1,33 @@
+import type { Plan } from "../plan/plan.ts";
+import type { Attempt, Journal } from "./journal.ts";
+
+/** A journal that ends with the process: for a chain that does as well. */
+export class MemoryJournal implements Journal {
+  #plan: Plan | undefined;
+  #attempts: Attempt[] = [];
+
+  async readPlan(): Promise<Plan | undefined> {
+    return Promise.resolve(this.#plan);
+  }
+
+  async writePlan(plan: Plan): Promise<void> {
+    this.#plan = plan;
+    this.#attempts = [];
+    return Promise.resolve();
+  }
+
+  async recordAttempt(attempt: Attempt): Promise<void> {
+    this.#attempts.push(attempt);
+    return Promise.resolve();
+  }
+
+  attempts(): readonly Attempt[] {
+    return this.#attempts;
+  }
+
+  async finish(): Promise<void> {
+    this.#plan = undefined;
+    this.#attempts = [];
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,361 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { hash } from "node:crypto";
+import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
+import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
+import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/stateFile.ts";
+import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
+import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
+import { ArgumentError, KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+
+const target: AuditTarget = { chainId: 1, genesisHash: `0x${"1".repeat(64)}`, contract: `0x${"2".repeat(40)}` };
+const blockHash = (number: number) => `0x${sha256(`block ${number}`)}`;
+const cursor = { number: 9, hash: blockHash(9) };
+const [first, second] = [sha256("first"), sha256("second")];
+const events = [first, second].map((root, i) => ({
+  root,
+  addedCount: 2,
+  blockNumber: i + 1,
+  blockHash: blockHash(i + 1),
+  logIndex: i,
+  timestamp: 1_700_000_000 + i,
+}));
+const usersOf = (seed: number, count = 2) =>
+  Uint8Array.from({ length: count * USER_BYTES }, (_, i) => (i * seed) % 251);
+const OLD = join(import.meta.dirname, "../../support/state-0.1.0");
+const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
+
+/** What both kinds of state have in common. */
+interface Kind {
+  open: (path: string, about: AuditTarget, options?: OpenStateOptions) => Promise<Disposable>;
+  /** Makes a state with all kinds of rows. */
+  write: (path: string) => Promise<void>;
+  /** Everything that a state holds. */
+  contentOf: (path: string, about?: AuditTarget) => Promise<unknown>;
+  /** SQL that changes what a state says, each refused. */
+  edits: readonly string[];
+  /** Columns, and values that only a forger could put there. */
+  outOfRange: readonly [table: string, column: string, value: string | number | bigint][];
+  /** The files of version 0.1.0. */
+  old: readonly string[];
+}
+
+const audit: Kind = {
+  open: (path, about, options) => AuditState.open(path, about, options),
+  async write(path) {
+    using state = await AuditState.open(path, target);
+    state.recordFile(first, sha256("bytes of first"), usersOf(3));
+    state.save();
+    state.recordFile(second, sha256("bytes of second"), usersOf(5));
+    state.finishRun({ cursor, events });
+    state.save();
+  },
+  async contentOf(path, about = target) {
+    using state = await AuditState.open(path, about);
+    const files = state.events.map(({ root }) => state.file(root));
+    return { cursor: state.cursor, events: state.events, files };
+  },
+  edits: [
+    "UPDATE events SET added_count = 3 WHERE position = 1",
+    "UPDATE state SET cursor_number = 90",
+    "UPDATE state SET finished_run = 0",
+    "UPDATE state SET file_count = 1",
+    `UPDATE files SET sha256 = '${sha256("other")}'`,
+    "UPDATE files SET checksum = replace(checksum, substr(checksum, 1, 1), 'x')",
+    "UPDATE users SET users = zeroblob(72)",
+    "UPDATE users SET users = substr(users, 1, 36)",
+    "DELETE FROM users",
+    "DELETE FROM files",
+    "DELETE FROM events WHERE position = 1",
+    "DELETE FROM state",
+  ],
+  outOfRange: [
+    ["events", "timestamp", -1],
+    ["events", "timestamp", 2n ** 62n],
+    ["events", "root", "x".repeat(64)],
+    ["events", "block_hash", "x".repeat(66)],
+    ["state", "run", -1],
+    ["state", "cursor_number", 2n ** 60n],
+  ],
+  old: ["audit-state", "audit-state.users"],
+};
+
+const watch: Kind = {
+  open: (path, about, options) => WatchState.open(path, about, options),
+  async write(path) {
+    using state = await WatchState.open(path, target);
+    const newRoots = new Map([0, 1].map((i) => [sampleUserID(i), sha256(`root ${i}`)]));
+    state.save({ cursor, newRoots, suspects: [second] });
+  },
+  async contentOf(path, about = target) {
+    using state = await WatchState.open(path, about);
+    return { cursors: state.cursors, roots: [...state.roots], suspects: state.suspects };
+  },
+  edits: [
+    "UPDATE state SET cursors = '[]'",
+    "UPDATE state SET suspects = '[]'",
+    `UPDATE roots SET root = '${first}'`,
+    "UPDATE roots SET user_id = replace(user_id, 'y', 'b')",
+    "DELETE FROM roots WHERE user_id IN (SELECT user_id FROM roots LIMIT 1)",
+    "DELETE FROM state",
+  ],
+  outOfRange: [
+    ["roots", "root", "x".repeat(64)],
+    ["state", "cursors", '[{"number":1,"hash":"0x12"}]'],
+    ["state", "cursors", '[{"number":1.5,"hash":"0x12"}]'],
+    ["state", "suspects", '["x"]'],
+    ["state", "suspects", "[".repeat(10_000)],
+  ],
+  old: ["watch-state"],
+};
+
+for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch })) {
+  describe(name, function () {
+    this.timeout(60_000);
+    const folder = temporaryFolder();
+    const path = () => join(folder.path, "state.sqlite");
+    const refused = async (about = target) => {
+      const error = await failure(kind.open(path(), about));
+      expect(error).to.be.instanceOf(ArgumentError).and.include({ code: "STATE_INVALID" });
+      expect((error as Error).message)
+        .to.include(path())
+        .and.match(/--fresh, or name another file with --state\.$/);
+    };
+    const edit = (...sql: string[]) => {
+      const database = new DatabaseSync(path());
+      for (const one of sql) database.exec(one);
+      database.close();
+    };
+
+    it("returns what was saved, and leaves one file beside its lock", async () => {
+      await kind.write(path());
+      const content = await kind.contentOf(path());
+      expect(content).to.deep.equal(await kind.contentOf(path()));
+      expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
+    });
+
+    it("is about one contract of one chain, whatever the case of its address", async () => {
+      await kind.write(path());
+      for (const other of BAD_TARGETS) await refused({ ...target, ...other });
+      const contract = target.contract.toUpperCase().replace("X", "x");
+      using state = await kind.open(path(), { ...target, contract });
+      expect(state).not.to.equal(undefined);
+    });
+
+    it("is started again by fresh, whatever the file holds", async () => {
+      const empty = await kind.contentOf(path());
+      await kind.write(path());
+      expect(await kind.contentOf(path())).not.to.deep.equal(empty);
+      for (const spoil of [() => Promise.resolve(), () => writeFile(path(), "nonsense")]) {
+        await spoil();
+        (await kind.open(path(), target, { fresh: true }))[Symbol.dispose]();
+        expect(await kind.contentOf(path())).to.deep.equal(empty);
+        await kind.write(path());
+      }
+    });
+
+    it("excludes a second process, and fresh as well", async () => {
+      using state = await kind.open(path(), target);
+      expect(state).not.to.equal(undefined);
+      for (const fresh of [false, true]) {
+        expect(await failure(kind.open(path(), target, { fresh }))).to.include({ code: "STATE_LOCKED" });
+      }
+    });
+
+    describe("refuses", () => {
+      beforeEach(() => kind.write(path()));
+
+      for (const sql of kind.edits) {
+        it(`a careless edit: ${sql}`, async () => {
+          edit(sql);
+          await refused();
+        });
+      }
+
+      it("a file that is empty, truncated, or not a database, and unlocks it again", async () => {
+        const bytes = await readFile(path());
+        for (const spoil of [
+          () => writeFile(path(), ""),
+          () => writeFile(path(), "nonsense"),
+          () => writeFile(path(), "{}"),
+          () => truncate(path(), 5_000),
+          () => truncate(path(), bytes.length - 1),
+        ]) {
+          await writeFile(path(), bytes);
+          await spoil();
+          await refused();
+        }
+        await writeFile(path(), bytes);
+        using state = await kind.open(path(), target);
+        expect(state).not.to.equal(undefined);
+      });
+
+      it("the other kind of state", async () => {
+        await rm(path());
+        await (kind === audit ? watch : audit).write(path());
+        await refused();
+      });
+
+      it("values out of range, although their checksums are valid", async () => {
+        for (const [table, column, value] of kind.outOfRange) {
+          const database = new DatabaseSync(path());
+          const row = database.prepare(`SELECT * FROM ${table}`).get() ?? {};
+          const values = Object.entries(row).flatMap(([name, old]) =>
+            name === "checksum" ? [] : [name === column ? value : old],
+          );
+          const checksum = checksumOf(values.map((one) => (typeof one === "bigint" ? String(one) : one)));
+          database.prepare(`UPDATE ${table} SET ${column} = ?, checksum = ?`).run(value, checksum);
+          database.close();
+          await refused();
+          await rm(path());
+          await kind.write(path());
+        }
+      });
+
+      it("damage at any byte, unless the content is unharmed", async () => {
+        const content = await kind.contentOf(path());
+        const bytes = await readFile(path());
+        await fc.assert(
+          fc.asyncProperty(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+            await writeFile(path(), bytes.with(at, (bytes[at] ?? 0) ^ change));
+            let read: unknown;
+            try {
+              read = await kind.contentOf(path());
+            } catch (error) {
+              if (!(error instanceof KeyrootError)) throw error;
+              expect(error.code).to.be.oneOf(["STATE_INVALID", "FILE_UNWRITABLE"]);
+              return;
+            }
+            expect(read).to.deep.equal(content);
+          }),
+          { numRuns: 300 },
+        );
+      });
+    });
+
+    describe("of version 0.1.0", () => {
+      let about: AuditTarget;
+      before(async () => {
+        about = JSON.parse(await readFile(join(OLD, "target.json"), "utf8")) as AuditTarget;
+      });
+      const copy = async (name = "state.sqlite", dir = folder.path) => {
+        for (const old of kind.old) await copyFile(join(OLD, old), join(dir, old.replace(/^\w+-state/, name)));
+      };
+      const expectImported = async () => {
+        const content = (await kind.contentOf(path(), about)) as Record<string, unknown[]>;
+        expect(content["events"] ?? content["roots"]).to.have.lengthOf(kind === audit ? 2 : 4);
+        expect(content).to.deep.equal(await kind.contentOf(path(), about));
+        return content;
+      };
+
+      it("is imported in its place", async () => {
+        await copy();
+        await expectImported();
+        expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
+      });
+
+      it("is imported from another path, if there is no state yet", async () => {
+        const old = join(folder.path, "old");
+        await mkdir(old);
+        await copy("state.json", old);
+        const importFrom = join(old, "state.json");
+        (await kind.open(path(), about, { importFrom }))[Symbol.dispose]();
+        await expectImported();
+        expect(await readdir(old)).to.deep.equal([]);
+
+        await copy("state.json", old);
+        (await kind.open(path(), about, { importFrom }))[Symbol.dispose]();
+        expect(await readdir(old)).to.have.lengthOf(kind.old.length);
+      });
+
+      it("is refused if it was changed or is about another contract, and stays as it is", async () => {
+        await copy();
+        for (const other of BAD_TARGETS) await refused({ ...about, ...other });
+        const text = await readFile(path(), "utf8");
+        for (const [from, to] of [
+          [/"number":\d/, (all: string) => `${all}0`],
+          [/"seal":"..../, '"seal":"0000'],
+          [/keyroot-(\w+)-v1/, "keyroot-$1-v2"],
+          ["{", '{"more":1,'],
+          [/}$/, ""],
+        ] as const) {
+          const changed = text.replace(from, to as string);
+          expect(changed).not.to.equal(text);
+          await writeFile(path(), changed);
+          await refused(about);
+          expect(await readFile(path(), "utf8")).to.equal(changed);
+        }
+      });
+
+      it("is replaced by fresh", async () => {
+        await copy();
+        (await kind.open(path(), about, { fresh: true }))[Symbol.dispose]();
+        const content = (await kind.contentOf(path(), about)) as Record<string, unknown[]>;
+        expect(content["events"] ?? content["roots"]).to.deep.equal([]);
+      });
+    });
+  });
+}
+
+describe("AuditState", () => {
+  const folder = temporaryFolder();
+  const path = () => join(folder.path, "state.sqlite");
+
+  it("knows which files an interrupted run has audited, and forgets what was not saved", async () => {
+    {
+      using state = await AuditState.open(path(), target);
+      state.recordFile(first, sha256("bytes"), usersOf(3));
+      expect(state.file(first)).to.deep.equal({ sha256: sha256("bytes"), users: usersOf(3), inThisRun: true });
+      state.save();
+      state.recordFile(second, sha256("bytes"), usersOf(5));
+    }
+    {
+      using state = await AuditState.open(path(), target);
+      expect(state.file(first)).to.include({ inThisRun: true });
+      expect(state.file(second)).to.equal(undefined);
+      state.finishRun({ cursor, events });
+      state.save();
+    }
+    using state = await AuditState.open(path(), target);
+    expect(state.file(first)).to.include({ inThisRun: false });
+    expect([state.cursor, state.events]).to.deep.equal([cursor, events]);
+  });
+
+  it("keeps a newer cursor", async () => {
+    {
+      using state = await AuditState.open(path(), target);
+      state.finishRun({ cursor, events });
+      state.finishRun({ cursor: { number: 3, hash: blockHash(3) }, events: [] });
+      state.finishRun(undefined);
+      state.save();
+    }
+    using state = await AuditState.open(path(), target);
+    expect([state.cursor, state.events]).to.deep.equal([cursor, events]);
+  });
+
+  it("refuses users of version 0.1.0 that were changed, cut or removed, and ignores what lies behind them", async () => {
+    const about = JSON.parse(await readFile(join(OLD, "target.json"), "utf8")) as AuditTarget;
+    const users = await readFile(join(OLD, "audit-state.users"));
+    const write = async (bytes: Uint8Array) => {
+      await copyFile(join(OLD, "audit-state"), path());
+      await writeFile(`${path()}.users`, bytes);
+    };
+    for (const bytes of [users.with(3, (users[3] ?? 0) ^ 1), users.subarray(1)]) {
+      await write(bytes);
+      expect(await failure(AuditState.open(path(), about))).to.include({ code: "STATE_INVALID" });
+    }
+    await rm(`${path()}.users`);
+    expect(await failure(AuditState.open(path(), about))).to.include({ code: "STATE_INVALID" });
+
+    await write(Buffer.concat([users, Buffer.from("of an interrupted run")]));
+    using state = await AuditState.open(path(), about);
+    const all = state.events.map(({ root }) => state.file(root)?.users ?? new Uint8Array());
+    expect(Buffer.concat(all)).to.deep.equal(users);
+    expect(hash("sha256", Buffer.concat(all))).to.equal(hash("sha256", users));
+  });
+});
