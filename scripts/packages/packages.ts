@@ -24,13 +24,13 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "neutral",
       target: "es2022",
-      // An app's bundler splits code by file. So what is loaded on demand (Keccak-256, stronger evidence) must not share a
-      // file with what every verification needs. The first chunks also take the modules that they have in common with others.
+      // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by file:
+      // what is loaded on demand (Keccak-256, stronger evidence) must not be in the file that every verification needs.
       chunks: {
-        core: /src\/(?:errors|bytes|identity|input|merkle|transport|ethereum\/codeHash|verifier\/(?:options|verdict|sources|verifyPublicKey))\b/,
+        core: /src\/(?:identity|merkle|transport|verifier\/verifyPublicKey)\b/,
         service: /src\/client\/[^/]+$/,
-        keccak: /@noble\/hashes\/sha3\b/,
-        evidence: /src\/ethereum\b/,
+        keccak: /src\/ethereum\/keccak\b/,
+        evidence: /src\/(?:ethereum|registry\/slotOfUser)\b/,
       },
     },
   },

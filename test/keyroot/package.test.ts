@@ -43,22 +43,26 @@ console.log(Buffer.from(publicKey).toString("base64"));
 `;
 }
 
-/** The programs of docs/http-api.md, for a partner of a real service. */
+/** The programs for clients of the service on the pages of docs, for a partner of a real service. */
 async function clientsProgram(service: TestService): Promise<string> {
-  const docs = await read(ROOT, "docs", "http-api.md");
-  const [ofPartner, ofUser, ofList] = [...docs.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) =>
-    lines.replace("http://127.0.0.1:8547", service.url),
-  );
+  const names = (await readdir(join(ROOT, "docs"))).filter((name) => name.endsWith(".md"));
+  const pages = await Promise.all(names.map((name) => read(ROOT, "docs", name)));
+  const programs = pages.flatMap((page) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines));
+  const programWith = (words: string) => {
+    const found = programs.filter((program) => program.includes(words));
+    expect(found, words).to.have.lengthOf(1);
+    return found.join("").replace("http://127.0.0.1:8547", service.url);
+  };
   const { bizId, serverToken } = await newPartner(service);
   return `import { generateKeyPair } from "keyroot";
 const [bizId, serverToken, userIDHex] = ["${bizId}", "${serverToken}", "ab".repeat(20)];
 const { publicKey } = generateKeyPair();
 const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
 const handOver = ({ userID }, token) => console.log(userID, token.slice(0, 13));
-${ofPartner}
-${ofUser}
+${programWith('from "keyroot/partner"')}
+${programWith('from "keyroot/user"')}
 console.log(state);
-${ofList}`;
+${programWith("partner.provision(")}`;
 }
 
 describe("the package keyroot", () => {
@@ -105,7 +109,7 @@ describe("the package keyroot", () => {
       });
     }
 
-    it("talks to the service with the programs of docs/http-api.md", async () => {
+    it("uses the service with the programs of the docs for its clients", async () => {
       const output = await node("clients.js", await clientsProgram(service));
       expect(output).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
     });
@@ -148,12 +152,14 @@ console.log(proof.title, bundle.title);
       expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
     });
 
-    it("is refused by bundlers for browsers where it is the partner's client", async () => {
-      const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
-      expect(await failure(bundled))
-        .to.have.nested.property("errors[0].text")
-        .that.includes('Could not resolve "keyroot/partner"');
-    });
+    for (const [entry, client] of Object.entries({ partner: "PartnerClient", admin: "AdminClient" })) {
+      it(`has an entry ${entry} that bundlers for browsers reject`, async () => {
+        const bundled = bundle(`export { ${client} } from "keyroot/${entry}";`, { logLevel: "silent" }, app);
+        expect(await failure(bundled))
+          .to.have.nested.property("errors[0].text")
+          .that.includes(`Could not resolve "keyroot/${entry}"`);
+      });
+    }
   });
 
   describe("in an app for browsers", () => {
@@ -165,7 +171,7 @@ export { verifyBundle } from "keyroot/bundle";
     /** The figures of the README's section "Size", in bytes. */
     const statedSizes = async () => {
       const [, section = ""] = /^## Size\n([^]*?)^## /m.exec(await read(installed, "README.md")) ?? [];
-      return [...section.matchAll(/(\d+) kB/g)].map(([, kB]) => Number(kB) * 1000);
+      return [...section.matchAll(/(\d+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);
     };
 
     it("takes no more than the README says, at most 15 kB, for a basic verification in split code", async () => {

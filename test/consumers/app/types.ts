@@ -1,5 +1,6 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
 import { verifyPublicKey, type VerifiedKey } from "keyroot";
+import { AdminClient, type CreatedPartner } from "keyroot/admin";
 import { type Bundle, parseBundle } from "keyroot/bundle";
 import { PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
@@ -18,3 +19,5 @@ const user = new UserClient({ baseUrl: "", bizId: "", refreshToken: "" });
 export const key: Promise<UserPublicKey> = user.publicKeyOf("", { signal: AbortSignal.timeout(1) });
 export const requestId = (error: unknown): string | undefined =>
   error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestId : undefined;
+const admin = new AdminClient({ baseUrl: "", adminToken: "" });
+export const newPartner: Promise<CreatedPartner> = admin.createPartner("");

@@ -1,21 +1,16 @@
 import { expect } from "chai";
-import { resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../../support/browser/openPage.ts";
+import { describeIfNamed } from "../../support/named.ts";
 import { OPERATIONS } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
-
-/** Hardhat loads every file under test/. This one needs Chromium, so its tests run only if the file is named. */
-const describeIfNamed = process.argv.some((path) => resolve(path) === import.meta.filename)
-  ? describe
-  : () => undefined;
 
 const PAGES = [
   { path: "/docs", title: "Keyroot partner API", tags: ["public", "partner", "user"] },
   { path: "/docs/operator", title: "Keyroot operator API", tags: ["operator"] },
 ];
 
-describeIfNamed("the API's pages in Chromium", () => {
+describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
   const service = serviceOnPostgres();
   let browser: Browser;
   let page: Page;

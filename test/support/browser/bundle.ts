@@ -1,14 +1,14 @@
 import { build, type BuildOptions } from "esbuild";
 import { basename } from "node:path";
 
-/** What an app's bundler makes of the library: chunks, by their names. */
+/** The output of an app's bundler: chunks, by their names. */
 export interface Bundle {
   chunks: ReadonlyMap<string, Uint8Array>;
   /** The chunk that a page loads. */
   entry: string;
-  /** `entry`, and all chunks that come with it; any other is loaded when asked for. */
+  /** `entry` and all chunks that it imports statically. The others are loaded on demand. */
   initial: readonly string[];
-  /** The chunks that hold code of a module whose path has these words in it. */
+  /** The chunks with code of a module whose path contains these words. */
   chunksWith(words: string): string[];
 }
 
@@ -29,7 +29,7 @@ export async function bundle(
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
   const entry = "stdin.js";
   const initial = new Set([entry]);
-  // What is added to a set while it is gone through comes up in turn.
+  // A loop over a set also visits what is added to it meanwhile.
   for (const chunk of initial) {
     for (const { kind, path } of outputs.get(chunk)?.imports ?? []) {
       if (kind === "import-statement") initial.add(basename(path));

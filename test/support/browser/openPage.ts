@@ -8,20 +8,20 @@ export type PageCode = Pick<Bundle, "chunks" | "entry">;
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
-/** A page in a real browser, served from an origin of its own. */
+/** A page in a real browser, with its own origin. */
 export interface OpenPage extends Pick<Page, "evaluate"> {
-  /** Where it comes from: `http://127.0.0.1:<port>`. */
+  /** `http://127.0.0.1:<port>` */
   readonly origin: string;
-  /** Addresses of all that it asked for since it was loaded. */
+  /** The URLs of all its requests since it was loaded. */
   readonly requests: readonly string[];
-  /** Loads it anew, with nothing kept. */
+  /** Loads it again, without a cache. */
   reload(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a page that runs a bundle in headless Chromium, under a policy that lets it load its own scripts and talk to
- * the named origins: nothing inline, no eval, no text made into code or HTML.
+ * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
+ * to the given origins. It forbids inline code, `eval`, and strings where the DOM expects code or HTML.
  */
 export async function openPage({ chunks, entry }: PageCode, origins: readonly string[]): Promise<OpenPage> {
   await using starting = new AsyncDisposableStack();
