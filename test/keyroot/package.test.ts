@@ -54,7 +54,7 @@ async function clientsProgram(service: TestService): Promise<string> {
     return found.join("").replace("http://127.0.0.1:8547", service.url);
   };
   const { bizId, serverToken } = await newPartner(service);
-  return `import { generateKeyPair } from "keyroot";
+  return `import { generateKeyPair } from "keyroot/identity";
 const [bizId, serverToken, userIDHex] = ["${bizId}", "${serverToken}", "ab".repeat(20)];
 const { publicKey } = generateKeyPair();
 const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
@@ -197,7 +197,7 @@ export { verifyBundle } from "keyroot/bundle";
         expect(loaded, chunk).to.not.be.empty;
         for (const name of loaded) expect(split.initial).to.not.include(name);
       }
-      const generator = await bundle('export { generateKeyPair } from "keyroot";', {}, app);
+      const generator = await bundle('export { generateKeyPair } from "keyroot/identity";', {}, app);
       const textOf = ({ chunks, initial }: Bundle) =>
         initial.map((name) => Buffer.from(chunks.get(name) ?? "")).join("");
       const basePoint = "17319886477121189177719202498822615443556957307604340815256226171904769976866975908866528699";

@@ -7,7 +7,7 @@ export {
   serializeKeyRecord,
   checkKeyRecord,
 } from "./identity/keyRecord.ts";
-export { checkNewPublicKey, checkPublicKey, generateKeyPair, keyIDOf } from "./identity/publicKey.ts";
+export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
 export * from "./identity/userID.ts";
 export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
 export {

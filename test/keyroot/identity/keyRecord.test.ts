@@ -8,7 +8,7 @@ import {
   serializeKeyRecord,
   toKeyRecord,
 } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { generateKeyPair } from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  checkNewPublicKey,
-  checkPublicKey,
-  generateKeyPair,
-  keyIDOf,
-} from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { checkNewPublicKey, generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { checkPublicKey, keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sha256 } from "../../../fixtures/samples.ts";
 import * as curve from "../../../fixtures/curve41417.ts";

@@ -1,6 +1,6 @@
 import hre from "hardhat";
 import { type KeyRecord, makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { generateKeyPair } from "../../../packages/keyroot/src/identity/publicKey.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";

@@ -6,14 +6,8 @@ export {
   serializeKeyRecord,
   toKeyRecord,
 } from "./keyRecord.ts";
-export {
-  KEY_ID_BYTES,
-  PUBLIC_KEY_BYTES,
-  checkNewPublicKey,
-  checkPublicKey,
-  generateKeyPair,
-  keyIDOf,
-} from "./publicKey.ts";
+export { checkNewPublicKey, generateKeyPair } from "./newPublicKey.ts";
+export { KEY_ID_BYTES, PUBLIC_KEY_BYTES, checkPublicKey, keyIDOf } from "./publicKey.ts";
 export { REGIONS, type Region, isRegion } from "./region.ts";
 export {
   USER_ID_BYTES,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { generateKeyPair } from "../../../../packages/keyroot/src/identity/publicKey.ts";
+import { generateKeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../../../packages/keyroot/src/identity/userID.ts";
 import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
