@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
-import { startService } from "../../../packages/operator/src/service/startService.ts";
-import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { freePort } from "../../../fixtures/ports.ts";
-import { temporaryFolder } from "../../support/support.ts";
-import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { readConfig, VARIABLES } from "../../packages/operator/src/service/config.ts";
+import { startService } from "../../packages/operator/src/service/startService.ts";
+import { openDatabases } from "../../packages/operator/src/service/store/database.ts";
+import { freePort } from "../../fixtures/ports.ts";
+import { temporaryFolder } from "../support/support.ts";
+import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
-const project = join(import.meta.dirname, "../../..");
+const project = join(import.meta.dirname, "../..");
 const page = await readFile(join(project, "docs/operations.md"), "utf8");
 
 /** The code blocks of one language under a heading. */
