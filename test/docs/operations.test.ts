@@ -83,16 +83,9 @@ describe("docs/operations.md", () => {
   describe("the commands", () => {
     it("create folders and files with the modes in the table", async () => {
       const root = folder.path;
-      const [, , ...rows] =
-        page
-          .match(/^\| Path +\| Owner[^]*?\n\n/m)?.[0]
-          .trim()
-          .split("\n") ?? [];
-      const modes = Object.fromEntries(
-        rows
-          .map((row) => [...row.matchAll(/`?([^|` ]+)`? *\|/g)].map(([, cell]) => cell))
-          .map(([path, , mode]) => [path, mode]),
-      );
+      const [table = ""] = /^\| Path +\| Owner[^]*?\n\n/m.exec(page) ?? [];
+      const rows = table.matchAll(/^\| `(?<path>[^`]+)` +\|[^|]*\| (?<mode>\d{4}) \|/gm);
+      const modes = new Map([...rows].map(({ groups }) => [groups?.["path"], groups?.["mode"]]));
       const keyroot = `echo '{}' > ${root}/etc/keyroot/signing-keys.json; : `;
       const script = [...blocks("sh", "Install").slice(0, 1), ...blocks("sh", "Configure")]
         .join("\n")
@@ -104,7 +97,7 @@ describe("docs/operations.md", () => {
       execFileSync("sh", ["-e", "-c", `umask 022; mkdir ${root}/etc; ${script}`]);
       for (const path of ["/etc/keyroot", "/etc/keyroot/keyroot.env", "/etc/keyroot/signing-keys.json"]) {
         const { mode } = await stat(root + path);
-        expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes[path]);
+        expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes.get(path));
       }
     });
   });
