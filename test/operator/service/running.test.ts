@@ -18,14 +18,11 @@ import { Caller, expectProblem, randomHex, type TestPartner } from "../../suppor
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
-const [CONFIG, SERVER] = ["config", "startService"].map((name) =>
-  JSON.stringify(new URL(`../../../packages/operator/src/service/${name}.ts`, import.meta.url).href),
-);
+const START_SERVICE = new URL("../../../packages/operator/src/service/startService.ts", import.meta.url).href;
 /** The service as a separate process, configured by environment variables. */
 const PROGRAM = `
-  import { readConfig } from ${CONFIG ?? ""};
-  import { startService } from ${SERVER ?? ""};
-  const service = await startService(readConfig(process.env));
+  import { startService } from ${JSON.stringify(START_SERVICE)};
+  const service = await startService();
   process.once("SIGTERM", () => service.close());
   console.log(service.url);`;
 

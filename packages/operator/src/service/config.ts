@@ -42,7 +42,7 @@ export interface ServiceConfig {
 }
 
 /** Where to publish registered keys. */
-interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract"> {
+export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract"> {
   /** Blocks after which a root counts as published, its own included. Default 1. */
   confirmations?: number | undefined;
   /** Where Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`; for all regions, or per region. */

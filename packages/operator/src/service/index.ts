@@ -4,7 +4,7 @@
  * `startService.ts`, `app.ts` (HTTP server) → `routes/` (one function per API path) → `http/` (authentication, rate limit,
  * schemas, errors) → `publishing/` (only `/v1/admin/publish` and the schedule) → `store/` (SQL) → `tokens/` (cryptography).
  */
-export { readConfig, type ServiceConfig } from "./config.ts";
+export { type ChainOptions, readConfig, type ServiceConfig } from "./config.ts";
 export { generateOpenApi } from "./generateOpenApi.ts";
 export { type ChainConfig } from "./publishing/keyPublisher.ts";
 export { type Schedule } from "./publishing/schedule.ts";

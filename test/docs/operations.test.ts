@@ -4,14 +4,14 @@ import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
-import { startService } from "../../../packages/operator/src/service/startService.ts";
-import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { freePort } from "../../../fixtures/ports.ts";
-import { temporaryFolder } from "../../support/support.ts";
-import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { readConfig, VARIABLES } from "../../packages/operator/src/service/config.ts";
+import { startService } from "../../packages/operator/src/service/startService.ts";
+import { openDatabases } from "../../packages/operator/src/service/store/database.ts";
+import { freePort } from "../../fixtures/ports.ts";
+import { temporaryFolder } from "../support/support.ts";
+import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
-const project = join(import.meta.dirname, "../../..");
+const project = join(import.meta.dirname, "../..");
 const page = await readFile(join(project, "docs/operations.md"), "utf8");
 
 /** The code blocks of one language under a heading. */
@@ -83,16 +83,9 @@ describe("docs/operations.md", () => {
   describe("the commands", () => {
     it("create folders and files with the modes in the table", async () => {
       const root = folder.path;
-      const [, , ...rows] =
-        page
-          .match(/^\| Path +\| Owner[^]*?\n\n/m)?.[0]
-          .trim()
-          .split("\n") ?? [];
-      const modes = Object.fromEntries(
-        rows
-          .map((row) => [...row.matchAll(/`?([^|` ]+)`? *\|/g)].map(([, cell]) => cell))
-          .map(([path, , mode]) => [path, mode]),
-      );
+      const [table = ""] = /^\| Path +\| Owner[^]*?\n\n/m.exec(page) ?? [];
+      const rows = table.matchAll(/^\| `(?<path>[^`]+)` +\|[^|]*\| (?<mode>\d{4}) \|/gm);
+      const modes = new Map([...rows].map(({ groups }) => [groups?.["path"], groups?.["mode"]]));
       const keyroot = `echo '{}' > ${root}/etc/keyroot/signing-keys.json; : `;
       const script = [...blocks("sh", "Install").slice(0, 1), ...blocks("sh", "Configure")]
         .join("\n")
@@ -104,7 +97,7 @@ describe("docs/operations.md", () => {
       execFileSync("sh", ["-e", "-c", `umask 022; mkdir ${root}/etc; ${script}`]);
       for (const path of ["/etc/keyroot", "/etc/keyroot/keyroot.env", "/etc/keyroot/signing-keys.json"]) {
         const { mode } = await stat(root + path);
-        expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes[path]);
+        expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes.get(path));
       }
     });
   });
