@@ -1,10 +1,10 @@
-/** A process that takes folders for itself, as the tests of `lockFolder` tell it. */
+/** A process that locks folders for the tests of `lockFolder`. */
 import { lockFolder } from "../../packages/operator/src/disk/lock.ts";
 
 export interface LockOrder {
-  /** The folder to take; without one, it gives back what it has. */
+  /** The folder to lock; undefined only releases the one before. */
   dir?: string;
-  /** When to take it, in ms since 1970: not a moment earlier. */
+  /** When to lock it, in ms since 1970. */
   at?: number;
 }
 
@@ -13,7 +13,7 @@ if (import.meta.main) {
   process.on("message", ({ dir, at = 0 }: LockOrder) => {
     lock?.[Symbol.dispose]();
     lock = undefined;
-    // A timer would not be so exact.
+    // A timer would be less exact.
     while (Date.now() < at);
     void (async () => {
       if (dir !== undefined) lock = await lockFolder(dir);

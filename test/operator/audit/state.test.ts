@@ -177,7 +177,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         });
       }
 
-      it("a file that is empty, truncated, or not a database, and unlocks it again", async () => {
+      it("a file that is empty, truncated, huge, or not a database, and unlocks it again", async () => {
         const bytes = await readFile(path());
         for (const spoil of [
           () => writeFile(path(), ""),
@@ -185,6 +185,8 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
           () => writeFile(path(), "{}"),
           () => truncate(path(), 5_000),
           () => truncate(path(), bytes.length - 1),
+          // Larger than any state; sparse, so it takes no space.
+          () => truncate(path(), 2 ** 33),
         ]) {
           await writeFile(path(), bytes);
           await spoil();

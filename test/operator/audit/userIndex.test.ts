@@ -4,7 +4,7 @@ import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { UserIndex } from "../../../packages/operator/src/audit/userIndex.ts";
 import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 
-/** A user whose id begins as many others do, and whose key is one of a few. */
+/** A user whose id begins like many others, with one of a few keys. */
 const user = fc.record({ begin: fc.nat(2), end: fc.nat(5), key: fc.nat(2) });
 const files = fc.array(fc.uniqueArray(user, { selector: ({ begin, end }) => `${begin} ${end}` }), { maxLength: 6 });
 
@@ -12,7 +12,7 @@ const bytesOf = ({ begin, end, key }: { begin: number; end: number; key: number 
   Buffer.alloc(USER_BYTES).fill(begin, 0, 4).fill(end, 19, 20).fill(key, 20);
 
 describe("UserIndex", () => {
-  it("finds whoever stands in several files, and where, as a plain map does", () => {
+  it("finds the users in several files, and their entries, as a plain map does", () => {
     fc.assert(
       fc.property(files, (files) => {
         const index = new UserIndex();

@@ -7,19 +7,19 @@ import { type Child, startChild } from "../../../fixtures/childProcess.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 import type { LockOrder } from "../../support/lockProcess.ts";
 
-/** How long before both ask they are told when, in ms. */
+/** How long in advance two processes receive the time at which they lock, in ms. */
 const AHEAD = 4;
 
 describe("lockFolder", function () {
   this.timeout(30_000);
   const folder = temporaryFolder();
   const start = () => startChild<LockOrder, boolean>(new URL("../../support/lockProcess.ts", import.meta.url));
-  const askAtOnce = (children: readonly Child<LockOrder, boolean>[]) => {
+  const lockAtOnce = (children: readonly Child<LockOrder, boolean>[]) => {
     const order = { dir: folder.path, at: Date.now() + AHEAD };
     return Promise.all(children.map((child) => child.send(order)));
   };
 
-  it("gives a folder to one alone, also within a process, until that one gives it back", async () => {
+  it("locks a folder once, also within a process, until the lock is released", async () => {
     const dir = join(folder.path, "a", "b");
     {
       using lock = await lockFolder(dir);
@@ -30,23 +30,23 @@ describe("lockFolder", function () {
     expect(lock).not.to.equal(undefined);
   });
 
-  it("leaves nothing in the folder but an empty file", async () => {
+  it("leaves only an empty file in the folder", async () => {
     using lock = await lockFolder(folder.path);
     expect(lock).not.to.equal(undefined);
     expect(await readdir(folder.path)).to.deep.equal(["lock"]);
     expect((await stat(join(folder.path, "lock"))).size).to.equal(0);
   });
 
-  it("says when there can be no such folder, or no lock in it", async () => {
+  it("reports a folder that cannot be created, and a file that cannot be locked", async () => {
     const path = join(folder.path, "lock");
-    await writeFile(path, "a file of somebody else's");
+    await writeFile(path, "another program's file");
     for (const dir of [path, folder.path]) {
       const error = await failure(lockFolder(dir));
       expect(error).to.be.instanceof(TransportError).with.property("code", "FILE_UNWRITABLE");
     }
   });
 
-  it("says when the lock may only be read, which would keep nobody out", async () => {
+  it("reports a read-only lock file, whose lock would not exclude others", async () => {
     await writeFile(join(folder.path, "lock"), "", { mode: 0o444 });
     await chmod(folder.path, 0o755);
     // Permissions do not bind root.
@@ -59,8 +59,8 @@ describe("lockFolder", function () {
     }
   });
 
-  describe("of processes", () => {
-    it("gives the folder of one that is killed by kill -9 to the next one at once", async () => {
+  describe("in several processes", () => {
+    it("is released at once by kill -9", async () => {
       await using next = start();
       for (let i = 0; i < 5; i++) {
         await using holder = start();
@@ -72,16 +72,16 @@ describe("lockFolder", function () {
       }
     });
 
-    it("gives it to exactly one of two that ask at the same moment, however often", async () => {
+    it("succeeds in exactly one of two that lock at the same moment", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 300; i++) {
         for (const child of [first, second]) await child.send({});
-        expect((await askAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
+        expect((await lockAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
       }
     });
 
-    it("gives it to exactly one of two that ask at the same moment when its holder was killed", async () => {
+    it("succeeds in exactly one of two that lock at the same moment after its holder was killed", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {
@@ -89,7 +89,7 @@ describe("lockFolder", function () {
         await using holder = start();
         expect(await holder.send({ dir: folder.path })).to.equal(true);
         await holder.kill();
-        expect((await askAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
+        expect((await lockAtOnce([first, second])).toSorted()).to.deep.equal([false, true]);
       }
     });
   });

@@ -53,9 +53,9 @@ export function verdictOf({
 /**
  * Audits a registry as of one block: its whole history against all its Merkle-tree files, in both directions.
  *
- * It checks that no event is missing, that each root has a valid file, that every user of a file has a root, that nobody
- * has a root outside of its file, and that nobody has two keys. What it finds is in `findings`; docs/auditing.md explains
- * each code. It throws only if it cannot audit at all.
+ * It checks that no event is missing, that each root has a valid file, that every user of a file has a root, that no
+ * user has a root without being in its file, and that no user has two keys. What it finds is in `findings`;
+ * docs/auditing.md explains each code. It throws only if it cannot audit at all.
  *
  * @example
  * ```ts

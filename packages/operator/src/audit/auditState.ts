@@ -84,8 +84,8 @@ const FORMAT = stateFormat(
  * bytes and its users. It lies in an SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so
  * a state is complete whenever a run ends.
  *
- * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Whoever can write the
- * file can write valid checksums as well: keep it where nobody else writes, or use `fresh`.
+ * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who
+ * can write the file can write valid checksums as well: keep it where no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;

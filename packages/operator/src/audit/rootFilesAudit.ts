@@ -145,15 +145,15 @@ export class RootFilesAudit {
     const root = FILE_NAME.exec(name)?.[1];
     if (root === undefined) return [strayFile(name, "It is not named like a Merkle-tree file.")];
     const result = await workers.load({ root });
-    if (result.kind !== "audited")
-      return [strayFile(name, result.kind === "unavailable" ? result.message : "", { root })];
-    const [defect] = result.findings;
+    if (result.kind === "unavailable") return [strayFile(name, result.message, { root })];
+    const { users, findings } = result.kind === "audited" ? result : { users: undefined, findings: [] };
+    const [defect] = findings;
     // The publisher may have removed it since the folder was listed.
     if (defect?.code === "FILE_MISSING") return [];
-    if (defect !== undefined || result.users === undefined) {
+    if (users === undefined || defect !== undefined) {
       return [strayFile(name, defect?.message ?? "", { root, detail: defect?.detail })];
     }
-    const userIDs = userIDsIn(result.users);
+    const userIDs = userIDsIn(users);
     const userRoots = await this.#readRoots(userIDs);
     const published = userRoots.findIndex((userRoot) => userRoot !== undefined);
     if (published !== -1) {
@@ -171,9 +171,6 @@ export class RootFilesAudit {
 }
 
 function strayFile(name: string, reason: string, about: Pick<Finding, "root" | "detail"> = {}): Finding {
-  return finding(
-    "FILE_STRAY",
-    `${JSON.stringify(name)} in the folder belongs to no root on the chain. ${reason}`,
-    about,
-  );
+  const message = `${JSON.stringify(name)} in the folder belongs to no root on the chain. ${reason}`;
+  return finding("FILE_STRAY", message, about);
 }

@@ -106,7 +106,7 @@ export async function pollEvents(options: PollOptions): Promise<PollEvent[]> {
   ];
 }
 
-/** Tells new events from those that an earlier poll reported: by code, root and user, or by the hash of the block. */
+/** Returns a filter of events that no earlier poll reported, by code, root and user, or by the hash of the block. */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();
   let lastBlockHash = "";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { makeBundle } from "keyroot/verifier";
-import { writeWhole } from "../disk/writeWhole.ts";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { command } from "./command.ts";
 import { Target, type TargetArgs } from "./target.ts";
 
@@ -22,7 +22,7 @@ export default command(async (args: Args, hre) => {
   const put = async (name: string, content: object) => {
     const path = join(out, root, name);
     const text = JSON.stringify(content);
-    await writeWhole(path, text);
+    await writeFileAtomic(path, text);
     return { path, bytes: Buffer.byteLength(text) };
   };
   const files = {

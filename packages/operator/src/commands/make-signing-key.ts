@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { ArgumentError } from "keyroot/errors";
-import { writeWhole } from "../disk/writeWhole.ts";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeSigningKey, readKeyFile } from "../service/tokens/signingKeys.ts";
 import { command } from "./command.ts";
 
@@ -14,7 +14,7 @@ export default command(async ({ out }: Args) => {
   if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name the file of signing keys with --out.");
   const standing = existsSync(out) ? (await readKeyFile(out)).jwks : [];
   const key = await makeSigningKey();
-  await writeWhole(out, `${JSON.stringify({ keys: [...standing, key] }, null, 2)}\n`, 0o600);
+  await writeFileAtomic(out, `${JSON.stringify({ keys: [...standing, key] }, null, 2)}\n`, 0o600);
   const { kid } = key;
   const text =
     standing.length === 0

@@ -5,7 +5,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { KeyrootError, TransportError } from "keyroot/errors";
 import { makeFolder, syncFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
-import { removeDrafts, withDraft } from "./writeWhole.ts";
+import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 
 type Connection = InstanceType<typeof DatabaseSync>;
 export type Row = Record<string, SQLOutputValue>;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
@@ -173,6 +173,12 @@ describe("FolderJournal", () => {
       await rm(filePath());
       using journal = await FolderJournal.open(dir());
       expect(await journal.readPlan()).to.equal(undefined);
+    });
+
+    it("a huge file, without reading it", async () => {
+      // Sparse: it takes no space.
+      await truncate(filePath(), 2 ** 33);
+      await refused("has 8589934592 bytes");
     });
 
     it("a changed attempt", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { syncFolder } from "../../disk/folder.ts";
-import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeWhole.ts";
+import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one write or read. */

@@ -3,7 +3,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError, TransportError } from "keyroot/errors";
 import { syncFolder } from "../../disk/folder.ts";
-import { removeDrafts } from "../../disk/writeWhole.ts";
+import { removeDrafts } from "../../disk/writeFileAtomic.ts";
 import { parsePlan, type Plan } from "../plan/plan.ts";
 import { type Attempt, parseAttempt } from "./journal.ts";
 

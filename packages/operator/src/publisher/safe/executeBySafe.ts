@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { RootBatch } from "../chain/registry.ts";
-import { writeWhole } from "../../disk/writeWhole.ts";
+import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
@@ -49,7 +49,7 @@ export async function executeBySafe(
     const paths: string[] = [];
     for (const [i, file] of files.entries()) {
       const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);
-      await writeWhole(path, `${JSON.stringify(file, null, 2)}\n`);
+      await writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`);
       paths.push(path);
     }
     onFiles(paths);

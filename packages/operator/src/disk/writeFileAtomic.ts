@@ -6,18 +6,19 @@ import { TransportError } from "keyroot/errors";
 import { syncFolder } from "./folder.ts";
 
 /**
- * A draft that nobody has written to for an hour is left behind: who writes one does so without a pause. A writer that was
- * asleep for as long, and misses its draft then, ends with FILE_UNWRITABLE, and nothing half-written.
+ * A draft is a temporary file beside the file that it becomes. One that was not written to for this long, in ms, belongs to
+ * a process that was killed, because drafts are written without a pause. A process that was suspended for longer fails with
+ * FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Writes a small file whole or not at all, in the place of one that stands there: no reader sees half of it. Its folder
- * is made when it is missing, and a draft of it that was left there is removed.
- * @param mode the file's permissions, less what the process's umask takes away
+ * Writes a small file completely or not at all, and replaces one of the same name: no reader sees a part of it. Creates its
+ * folder if it does not exist, and removes drafts of the file that a killed process left.
+ * @param mode the file's permissions, before the process's umask
  * @throws TransportError FILE_UNWRITABLE
  */
-export async function writeWhole(path: string, text: string, mode = 0o666): Promise<void> {
+export async function writeFileAtomic(path: string, text: string, mode = 0o666): Promise<void> {
   try {
     const [dir, own] = [dirname(path), basename(path)];
     await mkdir(dir, { recursive: true });
@@ -28,14 +29,14 @@ export async function writeWhole(path: string, text: string, mode = 0o666): Prom
       await syncFolder(dir);
     });
   } catch (cause) {
-    const message = `${path} cannot be written: ${(cause as Error).message}.`;
+    const message = `Cannot write ${path}: ${(cause as Error).message}.`;
     throw new TransportError("FILE_UNWRITABLE", message, { cause });
   }
 }
 
 /**
- * Hands out a name beside a path, under which `work` may write what is to stand there. What it has not moved away by its
- * end is removed, also where the process exits in the middle.
+ * Runs `work` with the path of a draft beside a file. `work` writes the draft and renames it. If it does not, or the process
+ * exits first, the draft is removed.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
@@ -51,15 +52,14 @@ export async function withDraft<T>(path: string, work: (draft: string) => Promis
   }
 }
 
-/** A draft's name: a dot, the name of what it is a draft of, a dot, and what `randomUUID` gives (RFC 9562). */
+/** A draft's name: a dot, the name of its file, a dot, and a UUID (RFC 9562). */
 const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Removes drafts from a folder that were left behind by processes that could not tidy up, killed by `kill -9` or a power
- * cut.
- * @param isOurs tells of which files the drafts are, by the files' names
- * @param before spares a draft that was written to since then, in ms since 1970; default: none, for where nobody else can
- * be writing one
+ * Removes drafts that were left in a folder by `kill -9` or a power cut.
+ * @param isOurs selects drafts by the names of their files
+ * @param before keeps drafts that were written to since then, in ms since 1970. Default: keeps none, for a caller whose lock
+ * excludes other writers
  */
 export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
   for (const entry of await readdir(dir)) {
@@ -70,17 +70,17 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       const draft = await lstat(path);
       if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
     } catch {
-      // Its writer or somebody else was faster, or it is not ours to remove: it is in nobody's way.
+      // Another process has removed it, or it belongs to another user. It does no harm.
     }
   }
 }
 
-/** At once, since it may be the last thing that the process does. */
+/** Synchronous, because the process may be exiting. */
 function discardDraft(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Its folder is none, or is gone.
+    // Its folder does not exist any more.
   }
 }
 
