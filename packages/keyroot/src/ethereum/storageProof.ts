@@ -26,7 +26,7 @@ export interface ProvenSlot {
 /** The maximum number of nodes in a proof: the keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
 /** The maximum size of a node in bytes: more than 17 items of 33 bytes. */
-export const MAX_NODE_BYTES = 1024;
+const MAX_NODE_BYTES = 1024;
 
 /** The root of an empty trie: Keccak-256 of the RLP of an empty string. */
 const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
