@@ -5,6 +5,7 @@ import { isUserID, type UserID } from "../identity/userID.ts";
 import { checkUntrusted } from "../input/checkUntrusted.ts";
 import { parseDocument } from "../input/document.ts";
 import { isObject } from "../input/json.ts";
+import { invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkMerkleRoot, checkNotNode, MERKLE_ROOT } from "./hash.ts";
 import { MerkleTree } from "./tree.ts";
@@ -52,10 +53,7 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
  * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));
  */
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
-  if (!Array.isArray(records)) {
-    const message = `The records must be an array of key records, but are ${describeValue(records)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
   // Texts with the ids in front, all equally long: their order is the order of the ids.
   const values = (records as readonly KeyRecord[]).map(serializeKeyRecord).sort();
   // Parses the texts again, so that the file contains only what every verifier accepts.
@@ -95,10 +93,7 @@ export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
  */
 export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
   checkMerkleRoot(root);
-  if (!(bytes instanceof Uint8Array)) {
-    const message = `The file must be a Uint8Array with its bytes, but is ${describeValue(bytes)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The argument bytes", "a Uint8Array", bytes);
   const { merkle, values, lookup } = parseParts(parseDocument("The file", bytes, LIMITS));
   const records = values.map((value, i) => parseValue(`values[${i}]`, value));
   const index = checkUntrusted("file", "values", () => indexByUser(records, values));
@@ -117,8 +112,7 @@ export function checkMerkleFile(file: unknown): MerkleFile {
   if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {
     return file as unknown as MerkleFile;
   }
-  const message = `The file must be the result of makeMerkleFile or parseMerkleFile, but is ${describeValue(file)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  throw invalidArgument("The argument file", "a result of makeMerkleFile or parseMerkleFile", file);
 }
 
 /** The nodes of `merkle` with their hashes: the leaves first, then level by level, and the root last. */

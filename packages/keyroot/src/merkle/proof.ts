@@ -1,11 +1,11 @@
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError, VerificationError } from "../errors.ts";
+import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkUntrusted } from "../input/checkUntrusted.ts";
 import { parseDocument } from "../input/document.ts";
-import { isObject } from "../input/json.ts";
+import { checkObject, invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkMerkleFile, type MerkleFile } from "./file.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
@@ -140,15 +140,10 @@ function checkIsText(userID: unknown): UserID {
   return typeof userID === "string" ? userID : parseUserID(userID);
 }
 
-function checkQuery(query: unknown): ProofQuery {
-  if (!isObject(query)) {
-    const message = `The query must be an object with userID and root, but is ${describeValue(query)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
-  const { userID, root, expectedPublicKey } = query;
-  if (expectedPublicKey !== undefined && !(expectedPublicKey instanceof Uint8Array)) {
-    const message = `expectedPublicKey must be a Uint8Array, but is ${describeValue(expectedPublicKey)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
+function checkQuery(query: ProofQuery): ProofQuery {
+  const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
+  if (expectedPublicKey !== undefined && !((expectedPublicKey as unknown) instanceof Uint8Array)) {
+    throw invalidArgument("The option expectedPublicKey", "a Uint8Array", expectedPublicKey);
   }
   return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };
 }

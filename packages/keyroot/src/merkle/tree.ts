@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { describeValue } from "../input/describeValue.ts";
+import { invalidArgument } from "../input/options.ts";
 import { hashLeaf, hashPair } from "./hash.ts";
 
 /** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
@@ -64,25 +64,19 @@ export class MerkleTree {
   #level(level: number): Uint8Array {
     const hashes = this.#levels[level];
     if (hashes !== undefined) return hashes;
-    const message = `The level must be a whole number from 0 to ${this.height - 1}, but is ${describeValue(level)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message, { actual: level });
+    throw invalidArgument("The level", `a whole number from 0 to ${this.height - 1}`, level);
   }
 }
 
 function checkValues(values: unknown): void {
-  if (!Array.isArray(values)) {
-    const message = `The values of a tree must be an array of strings, but are ${describeValue(values)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  if (!Array.isArray(values)) throw invalidArgument("The argument values", "an array of strings", values);
   if (values.length === 0) throw new ArgumentError("TREE_EMPTY", "A tree needs at least one value.");
   if (values.length > MAX_VALUES) {
     const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}. Make several trees.`;
     throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
   }
   const invalid = values.findIndex((value) => typeof value !== "string");
-  if (invalid === -1) return;
-  const message = `The values of a tree must be strings, but value ${invalid} is ${describeValue(values[invalid])}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
+  if (invalid !== -1) throw invalidArgument(`values[${invalid}]`, "a string", values[invalid]);
 }
 
 function hashParents(children: Uint8Array): string[] {

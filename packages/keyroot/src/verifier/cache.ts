@@ -1,6 +1,7 @@
 import { isObject } from "../input/json.ts";
 import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
+import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
@@ -43,7 +44,7 @@ export async function loadCachedKey(
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
     const { root, index, blockNumber, evidence, final } = entry as unknown as CachedKey;
     const record = parseKeyRecord(String(entry["record"]));
-    const isValid = /^[0-9a-f]{64}$/.test(root) && isObject(evidence) && typeof final === "boolean";
+    const isValid = isMerkleRoot(root) && isObject(evidence) && typeof final === "boolean";
     if (!isValid || record.userID !== query.userID) return undefined;
     return { root, index, blockNumber, record, evidence, final };
   } catch {

@@ -13,6 +13,7 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
+import { ADDRESS } from "../ethereum/address.ts";
 import { LOWERCASE_HASH } from "../ethereum/hash.ts";
 import { USERS_SLOT } from "../registry/slots.ts";
 import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
@@ -97,7 +98,7 @@ const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 export function parseRegistryReference(options: RegistryReference): RegistryReference {
   const { chainId, contract, codeHash } = checkObject("The options", options, "an object with chainId and contract");
   checkInteger("The option chainId", chainId, 1);
-  checkText("The option contract", contract, "an address, 0x and 40 hex digits", /^0x[0-9a-f]{40}$/i);
+  checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS);
   checkHash("The option codeHash", codeHash);
   return { chainId, contract, codeHash };
 }

@@ -1,4 +1,6 @@
 import { ANSWER } from "../answers.ts";
+import { LOWERCASE_HASH } from "../../ethereum/hash.ts";
+import { MERKLE_ROOT } from "../../merkle/hash.ts";
 
 /** A partner that `createPartner` created. */
 export type CreatedPartner = ReturnType<typeof readPartner>;
@@ -46,11 +48,11 @@ export function readBatches(answer: unknown) {
     const { root, users, transaction, block } = ANSWER.fields(where, batch, fields);
     return {
       /** The Merkle root: 64 hex digits. */
-      root: ANSWER.text(`${where}.root`, root, /^[0-9a-f]{64}$/),
+      root: ANSWER.text(`${where}.root`, root, MERKLE_ROOT),
       /** The number of users who now have this root. */
       users: ANSWER.count(`${where}.users`, users),
       /** The hash of the transaction that added the root: 0x and 64 hex digits. */
-      transaction: ANSWER.text(`${where}.transaction`, transaction, /^0x[0-9a-f]{64}$/),
+      transaction: ANSWER.text(`${where}.transaction`, transaction, LOWERCASE_HASH),
       /** The number of its block. */
       block: ANSWER.count(`${where}.block`, block),
     };

@@ -3,9 +3,11 @@ import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, ty
 import { ServiceSession } from "../serviceSession.ts";
 import { TransportError } from "../../errors.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
+import { LOWERCASE_HASH } from "../../ethereum/hash.ts";
 import { checkKeyRecord } from "../../identity/keyRecord.ts";
 import { checkPublicKey, keyIDOf } from "../../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../../identity/userID.ts";
+import { MERKLE_ROOT } from "../../merkle/hash.ts";
 
 /** Which service to call, as which user. */
 export interface UserClientOptions extends ClientOptions {
@@ -135,7 +137,7 @@ function readKey(userID: UserID, answer: unknown): RegisteredKey {
 function readRootReference(answer: unknown): RootReference {
   const { root, transaction } = ANSWER.fields("The answer", answer, ["root", "transaction"]);
   return {
-    ...(root !== undefined && { root: ANSWER.text("root", root, /^[0-9a-f]{64}$/) }),
-    ...(transaction !== undefined && { transaction: ANSWER.text("transaction", transaction, /^0x[0-9a-f]{64}$/) }),
+    ...(root !== undefined && { root: ANSWER.text("root", root, MERKLE_ROOT) }),
+    ...(transaction !== undefined && { transaction: ANSWER.text("transaction", transaction, LOWERCASE_HASH) }),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { REGIONS } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
 
 /** The maximum size of a request's body. The largest valid request is far smaller. */
 export const MAX_BODY_BYTES = 16_384;
@@ -50,7 +51,7 @@ const pubKey = z
 const keyID = z.string().max(24).meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
 const root = z
   .string()
-  .regex(/^[0-9a-f]{64}$/)
+  .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key, and the name of its file." });
 const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
 const keyState = z.enum(["pending", "submitted", "published"]);

@@ -1,0 +1,104 @@
+import { expect } from "chai";
+import { id } from "ethers";
+import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { toQuantity } from "../../../packages/keyroot/src/ethereum/quantity.ts";
+import { fetchRootAddedLogs, ROOT_ADDED_TOPIC } from "../../../packages/keyroot/src/registry/events.ts";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { failure } from "../../support/support.ts";
+
+type Log = Record<string, unknown> & { topics: string[] };
+
+const [ROOT, OTHER_ROOT] = [sha256("root"), sha256("other")];
+
+describe("registry events", () => {
+  const registry = freshRegistry();
+  const add = (root: string, ...users: number[]) =>
+    registry.send(
+      registry.owner,
+      "addMerkleTreeRoot",
+      `0x${root}`,
+      `0x${users.map((user) => userIDToHex(sampleUserID(user))).join("")}`,
+    );
+  const head = async () => Number(await registry.call("eth_blockNumber", []));
+  const fetchAll = async (call: RpcCall = registry.call) =>
+    fetchRootAddedLogs(call, registry.contract, { fromBlock: 0, toBlock: await head() });
+  /** A call whose logs are changed. */
+  const changing =
+    (change: (logs: Log[]) => unknown): RpcCall =>
+    async (method, params) => {
+      const answer = await registry.call(method, params);
+      return method === "eth_getLogs" ? change(answer as Log[]) : answer;
+    };
+
+  describe("ROOT_ADDED_TOPIC", () => {
+    it("is Keccak-256 of the event's signature", () => {
+      expect(ROOT_ADDED_TOPIC).to.equal(id("MerkleTreeRootAdded(bytes32,uint256)"));
+    });
+  });
+
+  describe("fetchRootAddedLogs", () => {
+    beforeEach(async () => {
+      await add(ROOT, 1, 2);
+      await add(OTHER_ROOT, 2, 3);
+    });
+
+    it("returns root and number of users of each event, in the order of the chain", async () => {
+      const logs = await fetchAll();
+      expect(logs.map(({ root, addedCount }) => [root, addedCount])).to.deep.equal([
+        [ROOT, 2],
+        [OTHER_ROOT, 1],
+      ]);
+      expect(await fetchAll(changing((logs) => logs.toReversed()))).to.deep.equal(logs);
+    });
+
+    it("halves a range that the endpoint rejects, and reports the last block of each answer", async () => {
+      const sizes: number[] = [];
+      const limited: RpcCall = (method, params) => {
+        const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
+        const size = Number(toBlock) - Number(fromBlock) + 1;
+        sizes.push(size);
+        if (size > 2) return Promise.reject(new TransportError("RPC_ERROR", "range too wide"));
+        return registry.call(method, params);
+      };
+      const toBlock = await head();
+      const read: number[] = [];
+      const logs = await fetchRootAddedLogs(limited, registry.contract, { fromBlock: 0, toBlock }, (block) => {
+        read.push(block);
+      });
+      expect(logs).to.deep.equal(await fetchAll());
+      expect(Math.max(...sizes)).to.be.above(2);
+      expect(read.at(-1)).to.equal(toBlock);
+    });
+
+    it("throws the endpoint's error if it rejects even one block", async () => {
+      const error = new TransportError("RPC_ERROR", "no");
+      expect(await failure(fetchAll(() => Promise.reject(error)))).to.equal(error);
+    });
+
+    const first = (change: object) => (logs: Log[]) => logs.map((log, i) => (i === 0 ? { ...log, ...change } : log));
+    const lies: [string, (logs: Log[]) => unknown][] = [
+      ["a log of another contract", first({ address: `0x${"11".repeat(20)}` })],
+      ["a log of another event", (logs) => first({ topics: [id("Other()"), logs[0]?.topics[1]] })(logs)],
+      ["a log with three topics", (logs) => first({ topics: [...(logs[0]?.topics ?? []), id("topic")] })(logs)],
+      ["a log without its root", first({ topics: [ROOT_ADDED_TOPIC] })],
+      ["a log of no users", first({ data: `0x${"0".repeat(64)}` })],
+      ["a log with short data", first({ data: "0x01" })],
+      ["a log of a block outside the range", first({ blockNumber: toQuantity(10 ** 6) })],
+      ["a log twice", (logs) => [...logs, ...logs.slice(0, 1)]],
+      ["two hashes of one block", ([log]) => [log, { ...log, blockHash: id("block"), logIndex: "0x7" }]],
+      ["a removed log", first({ removed: true })],
+      ["null", () => null],
+    ];
+    for (const [name, change] of lies) {
+      it(`rejects ${name}`, async () => {
+        expect(await failure(fetchAll(changing(change)))).to.include({
+          name: "TransportError",
+          code: "RPC_ANSWER_INVALID",
+        });
+      });
+    }
+  });
+});
