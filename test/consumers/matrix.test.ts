@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { build } from "esbuild";
-import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { bundle } from "../support/browser/bundle.ts";
 import { openPage, type PageCode } from "../support/browser/openPage.ts";
@@ -8,7 +10,7 @@ import { describeIfNamed } from "../support/named.ts";
 import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
 import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
 import type { Outcome } from "./app/check.ts";
-import { APP, BROWSER_MAIN, BROWSER_PAGE, checkProgram, expectedOutcome, MAIN, questionOf } from "./programs.ts";
+import { APP, BROWSER_MAIN, BROWSER_PAGE, checkProgram, expectedOutcome, inputOf, MAIN } from "./programs.ts";
 import { type ConsumerTools, installTools } from "./tools.ts";
 
 /** What attw finds, and why it stays. */
@@ -24,16 +26,17 @@ const COMPILER_OPTIONS = {
 
 describeIfNamed(import.meta.filename)(
   "a consumer of the packed library verifies a key and rejects a swapped one",
-  () => {
+  function () {
+    this.timeout(120_000);
     let tools: ConsumerTools;
     let key: PublishedKey;
     let app: string;
-    let question: string;
+    let input: string;
 
     before("installs the consumers and the library, and publishes a key", async function () {
       this.timeout(300_000);
       [tools, key, app] = await Promise.all([installTools(), publishKey(), installPackages("keyroot")]);
-      question = JSON.stringify(questionOf(key));
+      input = JSON.stringify(inputOf(key));
     });
 
     after(() => key.stack.close());
@@ -51,9 +54,9 @@ describeIfNamed(import.meta.filename)(
     const commonJsFolder = async (name: string) =>
       folder(name, { "check.cjs": await checkProgram("cjs"), "main.cjs": MAIN.cjs });
 
-    /** Runs a command in a row's folder, with the question as its last argument, and checks what it prints. */
+    /** Runs a command in a row's folder, with the input as its last argument, and checks what it prints. */
     async function expectOutcome(cwd: string, command: string, ...args: string[]): Promise<void> {
-      const { stdout, stderr } = await run(command, [...args, question], { cwd, env: { PATH: process.env["PATH"] } });
+      const { stdout, stderr } = await run(command, [...args, input], { cwd, env: { PATH: process.env["PATH"] } });
       expect(stderr).to.equal("");
       expect(JSON.parse(stdout)).to.deep.equal(expectedOutcome(key));
     }
@@ -63,7 +66,7 @@ describeIfNamed(import.meta.filename)(
       const page = await openPage(code, [key.stack.rpcUrl, key.stack.merkleUrl]);
       try {
         await page.reload();
-        const outcome: Outcome = await page.evaluate(`check(${question})`);
+        const outcome: Outcome = await page.evaluate(`check(${input})`);
         expect(outcome).to.deep.equal(expectedOutcome(key));
       } finally {
         await page.close();
@@ -178,9 +181,14 @@ describeIfNamed(import.meta.filename)(
 
     it("attw finds nothing in the types but what is explained", async () => {
       const tarball = await packPackage("keyroot");
-      const failed = (error: unknown) => error as { stdout: string };
-      const { stdout } = await run(process.execPath, [tools.attw, tarball, "--format", "json"]).catch(failed);
-      const { problems } = JSON.parse(stdout) as {
+      // Into a file: attw exits before a pipe has taken all of its output.
+      const report = join(app, "attw.json");
+      const file = await open(report, "w");
+      const args = [tools.attw, tarball, "--format", "json"];
+      const attw = spawn(process.execPath, args, { stdio: ["ignore", file.fd, "inherit"] });
+      await once(attw, "close");
+      await file.close();
+      const { problems } = JSON.parse(await readFile(report, "utf8")) as {
         problems: Record<string, { kind: string; resolutionKind: string }[]>;
       };
       const found = Object.values(problems).flatMap((all) => all.map((one) => `${one.kind} ${one.resolutionKind}`));

@@ -2,11 +2,11 @@ import { transform } from "esbuild";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PublishedKey } from "../support/packages/publishedKey.ts";
-import type { Outcome, Question } from "./app/check.ts";
+import type { Outcome, CheckInput } from "./app/check.ts";
 
 export const APP = join(import.meta.dirname, "app");
 
-export function questionOf({ stack, record, swapped }: PublishedKey): Question {
+export function inputOf({ stack, record, swapped }: PublishedKey): CheckInput {
   const { rpcUrl: rpc, merkleUrl, chainId, contract } = stack;
   return { userID: record.userID, published: record.pubKey, swapped, options: { rpc, merkleUrl, chainId, contract } };
 }
@@ -25,7 +25,7 @@ export async function checkProgram(format: "esm" | "cjs"): Promise<string> {
   return (await transform(source, { loader: "ts", format, target: "es2022" })).code;
 }
 
-/** Prints the outcome of the question that is its first argument. On servers, where the partner's client must load too. */
+/** Checks the input in its first argument and prints the outcome. For servers, so it also loads the partner's client. */
 export const MAIN = {
   esm: `import { PartnerClient } from "keyroot/partner";
 import { check } from "./check.js";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { access, cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { checkProgram, expectedOutcome, MAIN, questionOf } from "../consumers/programs.ts";
+import { checkProgram, expectedOutcome, inputOf, MAIN } from "../consumers/programs.ts";
 import { type Bundle, bundle } from "../support/browser/bundle.ts";
 import { newPartner } from "../support/newPartner.ts";
 import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
@@ -116,7 +116,7 @@ describe("the package keyroot", () => {
 
     it("verifies online, with a storage proof and from a bundle, and rejects a swapped key each time", async () => {
       await writeFile(join(app, "check.js"), await checkProgram("esm"));
-      const output = await node("main.js", MAIN.esm, JSON.stringify(questionOf(key)));
+      const output = await node("main.js", MAIN.esm, JSON.stringify(inputOf(key)));
       expect(JSON.parse(output)).to.deep.equal(expectedOutcome(key));
     });
 

@@ -4,7 +4,7 @@ import type { VerifiedBundle } from "keyroot/bundle";
 import { UserClient } from "keyroot/user";
 
 /** A published key, another one, and where to look. Both keys are in base64. */
-export interface Question {
+export interface CheckInput {
   userID: string;
   published: string;
   swapped: string;
@@ -24,7 +24,7 @@ export interface Outcome {
   client: string;
 }
 
-export async function check({ userID, published, swapped, options }: Question): Promise<Outcome> {
+export async function check({ userID, published, swapped, options }: CheckInput): Promise<Outcome> {
   const online: VerifiedKey = await verifyPublicKey(userID, { ...options, expectedPublicKey: published });
   const proven = await verifyPublicKey(userID, { ...options, storageProof: true });
   const { makeBundle, verifyBundle } = await import("keyroot/bundle");
