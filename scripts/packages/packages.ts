@@ -34,6 +34,11 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       },
     },
   },
+  contracts: {
+    folder: "contracts",
+    // `deployments` gets a file for each chain with a deployment, and there is none yet.
+    acceptedMessages: ["EXPORTS_GLOB_NO_MATCHED_FILES"],
+  },
   operator: {
     folder: "packages/operator",
     files: {
