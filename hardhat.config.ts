@@ -1,8 +1,9 @@
+import keyroot from "@keyroot/operator/hardhat";
 import hardhatToolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig } from "hardhat/config";
 import { createRequire } from "node:module";
 import { stableTypechain } from "./scripts/stableTypechain.ts";
-import { keyrootTasks } from "./tasks/index.ts";
+import { tasks } from "./tasks/index.ts";
 
 // The compiler is the npm package, pinned in package.json, so every machine builds the same bytecode without a download.
 const solc = {
@@ -16,8 +17,8 @@ const isThorough = process.env["FUZZ"] === "thorough";
 
 export default defineConfig({
   // The order matters: hooks of the first plugin run first.
-  plugins: [stableTypechain, hardhatToolbox],
-  tasks: keyrootTasks,
+  plugins: [stableTypechain, hardhatToolbox, keyroot],
+  tasks,
   networks: {
     // `--network live`: both values come from the environment or from Hardhat's encrypted keystore.
     live: { type: "http", url: configVariable("KEYROOT_RPC_URL"), accounts: [configVariable("KEYROOT_OWNER_KEY")] },

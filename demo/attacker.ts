@@ -1,7 +1,7 @@
 /**
- * An attacker between a client and the servers, as a process of its own: reads its plot from standard input, prints the
- * address where it listens, and forwards `/<attack>/rpc` and `/<attack>/files/…` with the bytes changed as the attack
- * has it. It ends when its standard input does.
+ * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input,
+ * prints the URL where it listens, and forwards `/<attack>/rpc` and `/<attack>/files/…` with the changes of that attack.
+ * It ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,10 +9,10 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { parseMerkleFile } from "keyroot/merkle";
-import { type Attack, ATTACKS, type Call, type Plot } from "./attacks.ts";
+import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks.ts";
 
-/** The first line of standard input: whom to attack, and between which servers. */
-export interface AttackersOrders extends Omit<Plot, "attackersKey"> {
+/** The first line of standard input: the victim and the servers. */
+export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
   /** The attacker's public key, in base64. */
   attackersKey: string;
   rpcUrl: string;
@@ -21,11 +21,11 @@ export interface AttackersOrders extends Omit<Plot, "attackersKey"> {
 
 const input = createInterface({ input: process.stdin });
 const [line] = (await once(input, "line")) as [string];
-const { rpcUrl, merkleUrl, ...orders } = JSON.parse(line) as AttackersOrders;
-const plot: Plot = { ...orders, attackersKey: Buffer.from(orders.attackersKey, "base64") };
+const { rpcUrl, merkleUrl, ...config } = JSON.parse(line) as AttackerConfig;
+const context: AttackContext = { ...config, attackersKey: Buffer.from(config.attackersKey, "base64") };
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
+  respond(request, response).catch((error: unknown) => {
     response.destroy(error as Error);
   });
 });
@@ -37,24 +37,24 @@ input.once("close", () => {
   server.closeAllConnections();
 });
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const [, name, server, file] = (request.url ?? "").split("/");
   const attack = ATTACKS.find((candidate) => candidate.name === name);
   if (attack === undefined) throw new Error(`No such attack: ${name}`);
-  if (server === "rpc") await answerCall(attack, request, response);
-  else await answerFile(attack, file ?? "", response);
+  if (server === "rpc") await forwardCall(attack, request, response);
+  else await forwardFile(attack, file ?? "", response);
 }
 
-async function answerCall(attack: Attack, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function forwardCall(attack: Attack, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request);
   const forwarded = await fetch(rpcUrl, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  const answered = (await forwarded.json()) as { result: unknown };
+  const answer = (await forwarded.json()) as { result: unknown };
   const call = JSON.parse(body) as Call;
-  const result = attack.rpc ? attack.rpc(call, answered.result, plot) : answered.result;
-  response.end(JSON.stringify({ ...answered, result }));
+  const result = attack.rpc ? attack.rpc(call, answer.result, context) : answer.result;
+  response.end(JSON.stringify({ ...answer, result }));
 }
 
-async function answerFile(attack: Attack, file: string, response: ServerResponse): Promise<void> {
+async function forwardFile(attack: Attack, file: string, response: ServerResponse): Promise<void> {
   const forwarded = await fetch(`${merkleUrl}/${file}`);
   const bytes = new Uint8Array(await forwarded.arrayBuffer());
   response.statusCode = forwarded.status;
@@ -62,7 +62,7 @@ async function answerFile(attack: Attack, file: string, response: ServerResponse
     response.end(bytes);
     return;
   }
-  const changed = attack.file(parseMerkleFile(bytes, file.replace(".json", "")), plot);
+  const changed = attack.file(parseMerkleFile(bytes, file.replace(".json", "")), context);
   if (changed instanceof URL) response.writeHead(302, { Location: changed.href }).end();
   else response.end(typeof changed === "string" ? changed : JSON.stringify(changed));
 }

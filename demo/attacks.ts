@@ -1,30 +1,30 @@
-import { makeKeyRecord, serializeKeyRecord } from "keyroot/identity";
-import type { UserID } from "keyroot/identity";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { ErrorCode } from "keyroot/errors";
+import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/identity";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { encodeGetMerkleTreeRoot } from "keyroot/registry";
 
-/** Whom an attack is aimed at, and what the attacker has. */
-export interface Plot {
+/** The target of an attack and what the attacker has. */
+export interface AttackContext {
   victim: UserID;
-  /** The attacker's own public key: 105 bytes. */
+  /** The attacker's own public key, 105 bytes. */
   attackersKey: Uint8Array;
-  /** The root of a batch that the victim is not in. */
+  /** The root of a batch that does not contain the victim. */
   otherRoot: string;
 }
 
-/** One way to make a client believe in a false key, and the verifier's answer to it. */
+/** One way to make a client accept a false key. */
 export interface Attack {
   name: string;
   /** What the attacker does, in one line. */
-  deed: string;
-  refusal: ErrorCode;
-  /** The key that the friend is handed by the server. */
-  handOut?: (plot: Plot) => Uint8Array;
-  /** Changes a Merkle-tree file on its way: an object to send as JSON, a text, or an address to redirect to. */
-  file?: (file: MerkleFile, plot: Plot) => object | string | URL;
-  /** Changes the result of a JSON-RPC call on its way. */
-  rpc?: (call: Call, result: unknown, plot: Plot) => unknown;
+  description: string;
+  /** The code with which the verifier must reject it. */
+  expectedCode: ErrorCode;
+  /** The key that the server gives to the contact's app. */
+  serverKey?: (context: AttackContext) => Uint8Array;
+  /** Changes a Merkle-tree file in transit: an object to send as JSON, text, or a URL to redirect to. */
+  file?: (file: MerkleFile, context: AttackContext) => object | string | URL;
+  /** Changes the result of a JSON-RPC call in transit. */
+  rpc?: (call: Call, result: unknown, context: AttackContext) => unknown;
 }
 
 /** A JSON-RPC call. */
@@ -36,20 +36,20 @@ export interface Call {
 export const ATTACKS: readonly Attack[] = [
   {
     name: "swapped-key",
-    deed: "the server hands out the attacker's key",
-    refusal: "KEY_MISMATCH",
-    handOut: ({ attackersKey }) => attackersKey,
+    description: "the server sends the attacker's key",
+    expectedCode: "KEY_MISMATCH",
+    serverKey: ({ attackersKey }) => attackersKey,
   },
   {
     name: "swapped-record",
-    deed: "the record in the file holds the attacker's key",
-    refusal: "ROOT_MISMATCH",
-    file: (file, plot) => ({ ...toJson(file), values: valuesWith(file, plot) }),
+    description: "the record in the file has the attacker's key",
+    expectedCode: "ROOT_MISMATCH",
+    file: (file, context) => ({ ...toJson(file), values: valuesWith(file, context) }),
   },
   {
-    name: "doctored-file",
-    deed: "the whole file is built anew around the attacker's key",
-    refusal: "ROOT_MISMATCH",
+    name: "rebuilt-file",
+    description: "the whole file is rebuilt around the attacker's key",
+    expectedCode: "ROOT_MISMATCH",
     file: ({ records }, { victim, attackersKey }) =>
       toJson(
         makeMerkleFile(
@@ -59,8 +59,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "redirected-lookup",
-    deed: "lookup points at somebody else's record",
-    refusal: "LOOKUP_MISMATCH",
+    description: "lookup points at another user's record",
+    expectedCode: "LOOKUP_MISMATCH",
     file: (file, { victim }) => {
       const json = toJson(file);
       const { [victim]: own = 0 } = json.lookup;
@@ -69,14 +69,14 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "duplicated-leaf",
-    deed: "the last record comes twice, which leaves the root as it is",
-    refusal: "DUPLICATE_VALUE",
+    description: "the last record is repeated, which does not change the root",
+    expectedCode: "DUPLICATE_VALUE",
     file: (file) => ({ ...toJson(file), values: [...file.values, ...file.values.slice(-1)] }),
   },
   {
     name: "cut-file",
-    deed: "the file ends half-way",
-    refusal: "JSON_INVALID",
+    description: "the file ends half-way",
+    expectedCode: "JSON_INVALID",
     file: (file) => {
       const text = JSON.stringify(toJson(file));
       return text.slice(0, text.length / 2);
@@ -84,31 +84,31 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "redirect",
-    deed: "the file host sends the client elsewhere",
-    refusal: "REDIRECT_REFUSED",
+    description: "the file host redirects to another host",
+    expectedCode: "REDIRECT_REFUSED",
     file: () => new URL("http://127.0.0.1:9/"),
   },
   {
     name: "wrong-root",
-    deed: "the chain's endpoint names another batch's root",
-    refusal: "USER_NOT_IN_FILE",
-    rpc: (call, result, plot) => (asksForRoot(call, plot) ? `0x${plot.otherRoot}` : result),
+    description: "the endpoint returns the root of another batch",
+    expectedCode: "USER_NOT_IN_FILE",
+    rpc: (call, result, context) => (requestsRoot(call, context) ? `0x${context.otherRoot}` : result),
   },
   {
     name: "hidden-root",
-    deed: "the chain's endpoint denies that there is a root",
-    refusal: "NOT_PUBLISHED",
-    rpc: (call, result, plot) => (asksForRoot(call, plot) ? `0x${"00".repeat(32)}` : result),
+    description: "the endpoint denies that there is a root",
+    expectedCode: "NOT_PUBLISHED",
+    rpc: (call, result, context) => (requestsRoot(call, context) ? `0x${"00".repeat(32)}` : result),
   },
   {
     name: "other-chain",
-    deed: "the endpoint speaks for a chain of the attacker's own",
-    refusal: "CHAIN_ID_MISMATCH",
+    description: "the endpoint is on a chain of the attacker's own",
+    expectedCode: "CHAIN_ID_MISMATCH",
     rpc: ({ method }, result) => (method === "eth_chainId" ? "0x539" : result),
   },
 ];
 
-function asksForRoot({ method, params }: Call, { victim }: Plot): boolean {
+function requestsRoot({ method, params }: Call, { victim }: AttackContext): boolean {
   return method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim));
 }
 
@@ -122,7 +122,7 @@ function toJson(file: MerkleFile): FileJson {
   return JSON.parse([...serializeMerkleFile(file)].join("")) as FileJson;
 }
 
-function valuesWith({ records, values }: MerkleFile, { victim, attackersKey }: Plot): string[] {
+function valuesWith({ records, values }: MerkleFile, { victim, attackersKey }: AttackContext): string[] {
   const forged = serializeKeyRecord(makeKeyRecord(victim, attackersKey));
   return values.map((value, i) => (records[i]?.userID === victim ? forged : value));
 }

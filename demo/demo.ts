@@ -1,92 +1,88 @@
-import { bytesToBase64 } from "keyroot/bytes";
-import type { KeyRecord } from "keyroot/identity";
-import { generateKeyPair } from "keyroot/identity";
-import { InvariantError } from "keyroot/errors";
 import type { Stack } from "@keyroot/operator/stack";
+import { AdminClient, type PublishedBatch } from "keyroot/admin";
+import { bytesToBase64 } from "keyroot/bytes";
+import { InvariantError } from "keyroot/errors";
+import { generateKeyPair, type KeyRecord } from "keyroot/identity";
+import type { AttackerConfig } from "./attacker.ts";
 import { ATTACKS } from "./attacks.ts";
-import type { AttackersOrders } from "./attacker.ts";
-import type { FriendsAnswer, FriendsQuestion } from "./contactsApp.ts";
-import { keysAsHandedOut, Operator, type PartnersDay, type PublishedBatch, spendPartnersDay } from "./partnersDay.ts";
+import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
+import { fetchKeys, type Provisioned, provisionUsers } from "./partnersDay.ts";
 import { startProcess } from "./startProcess.ts";
 
-/** What happened in the story. */
-export interface Told extends Pick<PartnersDay, "bizId" | "serverToken"> {
+/** What happened in the demo. */
+export interface DemoResult extends Pick<Provisioned, "bizId" | "serverToken"> {
   records: KeyRecord[];
   published: PublishedBatch[];
+  /** How many keys the contact's app verified. */
   verified: number;
-  refused: { attack: string; code: string }[];
+  rejected: { attack: string; code: string }[];
 }
 
-/** A listener, told of each step when it is through. */
-export interface Listener {
-  provisioned?: (day: PartnersDay) => void;
+/** Called after each step. */
+export interface DemoListener {
+  provisioned?: (provisioned: Provisioned) => void;
   published?: (batches: readonly PublishedBatch[]) => void;
   verified?: (count: number) => void;
-  refused?: (attack: string, deed: string, code: string) => void;
+  rejected?: (attack: string, description: string, code: string) => void;
 }
 
 /**
- * Tells the story on a stack with a service: a partner provisions its users, whose apps register their keys; the keys are
- * published in two batches; a friend's app verifies each; an attacker's every try is refused.
- * @throws InvariantError DEMO_FAILED at the first step that is not as told
+ * Runs the demo on a stack with a service: a partner provisions its users, whose apps register their keys. The service
+ * publishes the keys in two batches. A contact's app verifies each key and rejects every attack.
+ * @throws InvariantError DEMO_FAILED at the first step with another outcome
  */
-export async function tellStory(stack: Stack, listener: Listener, signal: AbortSignal): Promise<Told> {
-  if (stack.service === undefined) throw broken("The stack has no partner service.");
-  const day = await spendPartnersDay(stack.service, signal);
-  listener.provisioned?.(day);
-  const published = await new Operator(stack.service).publish();
+export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
+  if (stack.service === undefined) throw failed("The stack has no partner service.");
+  const provisioned = await provisionUsers(stack.service, signal);
+  listener.provisioned?.(provisioned);
+  const published = await new AdminClient(stack.service).publish({ signal });
   listener.published?.(published);
 
-  const records = await keysAsHandedOut(day, signal);
-  const { rpcUrl, merkleUrl } = stack;
-  await using friend = startProcess(new URL("contactsApp.ts", import.meta.url), signal);
-  const ask = async (record: KeyRecord, changes: Partial<FriendsQuestion>): Promise<FriendsAnswer> => {
-    const { contract, chainId } = stack;
-    const honest = {
-      rpc: rpcUrl,
-      merkleUrl,
-      contract,
-      chainId,
-      userID: record.userID,
-      expectedPublicKey: record.pubKey,
-    };
-    const question: FriendsQuestion = { ...honest, ...changes };
-    return JSON.parse(await friend.ask(JSON.stringify(question))) as FriendsAnswer;
+  const records = await fetchKeys(provisioned, signal);
+  await using app = startProcess(new URL("contactsApp.ts", import.meta.url), signal);
+  const { rpcUrl, merkleUrl, contract, chainId } = stack;
+  const verify = async ({ userID, pubKey }: KeyRecord, changes: Partial<VerifyRequest> = {}) => {
+    const honest = { rpc: rpcUrl, merkleUrl, contract, chainId, userID, expectedPublicKey: pubKey };
+    const request: VerifyRequest = { ...honest, ...changes };
+    return JSON.parse(await app.request(JSON.stringify(request))) as VerifyResponse;
   };
 
   for (const record of records) {
-    const answer = await ask(record, {});
-    if ("code" in answer) throw broken(`The key of ${record.userID} was refused: ${answer.code}: ${answer.message}`);
+    const response = await verify(record);
+    if ("code" in response)
+      throw failed(`The key of ${record.userID} was rejected: ${response.code}: ${response.message}`);
   }
   listener.verified?.(records.length);
 
-  // The victim is in the last batch; the first one's root is another that is on the chain.
+  // The victim is in the last batch. The first batch's root is another root on the chain.
   const [firstBatch, secondBatch] = published;
-  const victim = records[day.users.findLastIndex(({ region }) => region === "eu-west-1")];
-  if (firstBatch === undefined || secondBatch === undefined || victim === undefined)
-    throw broken("There are not two batches.");
+  const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
+  if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {
+    throw failed("There are not two batches.");
+  }
   const { publicKey: attackersKey } = generateKeyPair();
-  const plot = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root };
-  const orders: AttackersOrders = { ...plot, attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl };
+  const context = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root };
+  const config: AttackerConfig = { ...context, attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl };
   await using attacker = startProcess(new URL("attacker.ts", import.meta.url), signal);
-  const attackersUrl = await attacker.ask(JSON.stringify(orders));
+  const attackersUrl = await attacker.request(JSON.stringify(config));
 
-  const refused: Told["refused"] = [];
-  for (const { name, deed, refusal, handOut } of ATTACKS) {
-    const answer = await ask(victim, {
+  const rejected: DemoResult["rejected"] = [];
+  for (const { name, description, expectedCode, serverKey } of ATTACKS) {
+    const response = await verify(victim, {
       rpc: `${attackersUrl}/${name}/rpc`,
       merkleUrl: `${attackersUrl}/${name}/files`,
-      ...(handOut && { expectedPublicKey: bytesToBase64(handOut(plot)) }),
+      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey(context)) }),
     });
-    if (!("code" in answer)) throw broken(`The attack ${name} was not refused.`);
-    if (answer.code !== refusal) throw broken(`The attack ${name} was refused with ${answer.code}, not ${refusal}.`);
-    refused.push({ attack: name, code: answer.code });
-    listener.refused?.(name, deed, answer.code);
+    if (!("code" in response)) throw failed(`The attack ${name} was not rejected.`);
+    const { code } = response;
+    if (code !== expectedCode) throw failed(`The attack ${name} was rejected with ${code}, not ${expectedCode}.`);
+    rejected.push({ attack: name, code });
+    listener.rejected?.(name, description, code);
   }
-  const { bizId, serverToken } = day;
-  return { bizId, serverToken, records, published, verified: records.length, refused };
+  const { bizId, serverToken } = provisioned;
+  return { bizId, serverToken, records, published, verified: records.length, rejected };
 }
 
-function broken(message: string): InvariantError {
+function failed(message: string): InvariantError {
   return new InvariantError("DEMO_FAILED", message);
 }

@@ -1,78 +1,31 @@
-import { ANSWER } from "keyroot/client";
-import { checkOptions } from "keyroot/client";
-import { operationCaller } from "keyroot/client";
+import type { StackService } from "@keyroot/operator/stack";
+import { AdminClient } from "keyroot/admin";
 import { InvariantError } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
-import { generateKeyPair } from "keyroot/identity";
-import { deriveUserID } from "keyroot/identity";
+import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
-import type { Region } from "keyroot/identity";
-import type { ServiceNote } from "@keyroot/operator/stack";
 import { UserClient } from "keyroot/user";
 
-/** How many users of the sample partner live where: an even and an odd number, so that their trees differ in shape. */
+/** The sample partner's users per region: an even and an odd number, so that their trees differ in shape. */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 13 };
 
-/** A batch of keys that the service published. */
-export interface PublishedBatch {
-  /** 64 hex digits. */
-  root: string;
-  users: number;
-  block: number;
-}
-
-/** What a partner has by the evening. */
-export interface PartnersDay {
+/** A partner and its users, each with an app that has registered a key. */
+export interface Provisioned {
   bizId: string;
   serverToken: string;
   users: { userID: string; region: Region; app: UserClient }[];
 }
 
-/** The operator's side of the service. */
-export class Operator {
-  readonly #post;
-  readonly #adminToken: string;
-
-  constructor({ baseUrl, adminToken }: ServiceNote) {
-    this.#post = operationCaller(checkOptions({ baseUrl, bizId: "operator", timeoutMs: 60_000 }));
-    this.#adminToken = adminToken;
-  }
-
-  /** A partner company with a token for its server. */
-  async admitPartner(name: string): Promise<{ bizId: string; serverToken: string }> {
-    const partner = ANSWER.fields("partner", await this.#ask("partners/create", { name }), ["biz_id"]);
-    const bizId = ANSWER.text("biz_id", partner.biz_id);
-    const made = ANSWER.fields("token", await this.#ask("serverTokens/create", { biz_id: bizId }), ["token"]);
-    return { bizId, serverToken: ANSWER.secret("token", made.token, /^krs_/) };
-  }
-
-  /** The keys that users registered go out. */
-  async publish(): Promise<PublishedBatch[]> {
-    const answer = ANSWER.fields("The answer", await this.#ask("publish", {}), ["batches"]);
-    return ANSWER.list("batches", answer.batches, 1000, (where, batch) => {
-      const { root, users, block } = ANSWER.fields(where, batch, ["root", "users", "block"]);
-      return {
-        root: ANSWER.text(where, root, /^[0-9a-f]{64}$/),
-        users: ANSWER.count(where, users),
-        block: ANSWER.count(where, block),
-      };
-    });
-  }
-
-  #ask(operation: string, body: object): Promise<unknown> {
-    return this.#post(`/v1/admin/${operation}`, body, { accessToken: this.#adminToken });
-  }
-}
-
 /**
- * A partner's day: its server creates a shadow user and a refresh token for each of its own users, and each user's app
- * makes a key pair and registers the public key.
+ * A partner's day: the operator creates the partner. Its server creates a shadow user and a refresh token for each of its
+ * users, and each user's app makes a key pair and registers the public key.
  */
-export async function spendPartnersDay(service: ServiceNote, signal: AbortSignal): Promise<PartnersDay> {
+export async function provisionUsers(service: StackService, signal: AbortSignal): Promise<Provisioned> {
   const { baseUrl } = service;
-  const { bizId, serverToken } = await new Operator(service).admitPartner("Sample partner");
+  const admin = new AdminClient(service);
+  const { biz_id: bizId } = await admin.createPartner("Sample partner", { signal });
+  const { token: serverToken } = await admin.createServerToken(bizId, { signal });
   const partner = new PartnerClient({ baseUrl, bizId, serverToken });
-  // The partner knows its users by names of its own; who reads the chain must not be able to guess them.
+  // Derived under a secret, because readers of the chain must not be able to guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
     Array.from({ length: count }, (_, i) => ({
@@ -80,20 +33,22 @@ export async function spendPartnersDay(service: ServiceNote, signal: AbortSignal
       region: region as Region,
     })),
   );
-  const day: PartnersDay = { bizId, serverToken, users: [] };
+  const provisioned: Provisioned = { bizId, serverToken, users: [] };
   for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
     if ("error" in outcome) throw outcome.error;
     const { user, token: refreshToken } = outcome;
     const app = new UserClient({ baseUrl, bizId, refreshToken });
     const { state } = await app.register(generateKeyPair().publicKey, { signal });
-    if (state !== "pending") throw new InvariantError("DEMO_FAILED", `A key just registered is ${state}, not pending.`);
-    day.users.push({ ...user, app });
+    if (state !== "pending") {
+      throw new InvariantError("DEMO_FAILED", `A newly registered key is ${state}, not pending.`);
+    }
+    provisioned.users.push({ ...user, app });
   }
-  return day;
+  return provisioned;
 }
 
-/** The keys of all users, as the service hands them out to one of them. */
-export async function keysAsHandedOut({ users }: PartnersDay, signal: AbortSignal): Promise<KeyRecord[]> {
+/** Fetches the keys of all users from the service, as the app of the first one. */
+export async function fetchKeys({ users }: Provisioned, signal: AbortSignal): Promise<KeyRecord[]> {
   const [first] = users;
   if (first === undefined) return [];
   return Promise.all(

@@ -3,27 +3,27 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A process of this project's own that answers each line of its standard input with one line of its output. */
-export interface Interlocutor extends AsyncDisposable {
-  /** Writes a line and returns the line that answers it; one question at a time. */
-  ask(line: string): Promise<string>;
+/** A script in a separate process that responds to each line of its standard input with one line of its output. */
+export interface LineProcess extends AsyncDisposable {
+  /** Writes a line and returns the line that responds to it. Only one request at a time. */
+  request(line: string): Promise<string>;
 }
 
-/** Starts a script under the same Node. It ends when it is disposed of, or as soon as `signal` says so. */
-export function startProcess(script: URL, signal: AbortSignal): Interlocutor {
+/** Starts a script under the same Node. It ends when it is disposed of or when `signal` aborts. */
+export function startProcess(script: URL, signal: AbortSignal): LineProcess {
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ["pipe", "pipe", "inherit"], signal });
   const ended = once(child, "close");
-  // `ask` reports what went wrong.
+  // `request` reports the failure.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    async ask(line) {
+    async request(line) {
       child.stdin.write(`${line}\n`);
-      const answer = await answers.next();
-      if (answer.done !== true) return answer.value;
+      const response = await lines.next();
+      if (response.done !== true) return response.value;
       signal.throwIfAborted();
-      throw new Error(`${fileURLToPath(script)} ended without an answer.`);
+      throw new Error(`${fileURLToPath(script)} ended without a response.`);
     },
     async [Symbol.asyncDispose]() {
       child.stdin.end();

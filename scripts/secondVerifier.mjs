@@ -480,7 +480,8 @@ function verdictOf(kind, vector) {
 
 function readVectors(path) {
   const { format, kind, vectors } = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
-  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind)) throw new Error(`${path} has an unknown format or kind.`);
+  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind))
+    throw new Error(`${path} has an unknown format or kind.`);
   return vectors.map((vector) => ({ ...vector, kind }));
 }
 

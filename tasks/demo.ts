@@ -1,100 +1,106 @@
-import { constants } from "node:os";
-import { stackPorts } from "@keyroot/operator/stack";
-import { startStack, type Stack } from "@keyroot/operator/stack";
-import { untilStopped } from "@keyroot/operator/stack";
-import { type Listener, tellStory, type Told } from "../demo/demo.ts";
-import { command, print } from "@keyroot/operator/commands";
+import {
+  exitCodeOf,
+  type Outcome,
+  plural,
+  print,
+  type StopSignal,
+  style,
+  untilStopped,
+} from "@keyroot/operator/commands";
+import type { HardhatHost } from "@keyroot/operator/hardhat";
+import { type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
+import { type DemoListener, type DemoResult, runDemo } from "../demo/demo.ts";
+import type { DemoArgs } from "./demoCommand.ts";
 
-interface Args {
-  stay: boolean;
-  port: number;
-  json: boolean;
-}
+type Print = (text: string) => void;
 
-/** `keyroot story`: the whole of it on a stack of its own, which with `--stay` runs on until Ctrl-C. */
-export default command(async ({ stay, port, json }: Args, hre) => {
+/** `keyroot demo`: the demo on a stack of its own. With `--stay`, the stack runs on until Ctrl-C. */
+export default async function demo({ stay, port, json }: DemoArgs, { hre }: HardhatHost): Promise<Outcome | undefined> {
   const stopping = new AbortController();
   const stopped = untilStopped().then((signal) => {
     stopping.abort(signal);
   });
-  const say = json ? () => undefined : print;
+  const say: Print = json ? () => undefined : print;
 
-  say("Keyroot: every user's key is published once, and no client takes a server's word for it.\n");
+  say("Keyroot: every user's key is published once, and every client verifies the keys that a server sends.");
   const stack = await startStack(hre, { ports: stackPorts(stay ? port : 0), announce: stay });
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
-    const told = await tellStory(stack, narrator(say), stopping.signal);
+    const result = await runDemo(stack, printer(say), stopping.signal);
     if (!stay) {
-      say("\nAll as told.");
-      return json ? { json: summary(stack, told), text: "" } : undefined;
+      say(`\n${style("success", "The demo succeeded.")}`);
+      return json ? { json: summaryOf(stack, result), text: "" } : undefined;
     }
-    say(stayLines(told, stack.announced));
-    if (json) print(JSON.stringify(readiness(stack, told)));
+    say(stayLines(result, stack.announced));
+    if (json) print(JSON.stringify(readiness(stack, result)));
     await stopped;
   } catch (error) {
-    // Ctrl-C in the middle of the story: what was under way fails, which is nobody's news.
+    // Ctrl-C during the demo makes the current step fail, which is no error.
     if (!stopping.signal.aborted) throw error;
-    process.exitCode = 128 + constants.signals[stopping.signal.reason as "SIGINT" | "SIGTERM"];
+    process.exitCode = exitCodeOf(stopping.signal.reason as StopSignal);
   } finally {
     await stack.close();
   }
   return undefined;
-});
+}
 
-function narrator(say: (text: string) => void): Listener {
+function printer(print: Print): DemoListener {
   return {
     provisioned: ({ bizId, serverToken, users }) => {
-      say(
-        "\n2  A partner's day: its server creates a shadow user for each of its users, whose app registers a public key.\n",
-      );
-      say(`     biz_id        ${bizId}`);
-      say(`     server token  ${serverToken}  (shown once)`);
-      for (const [region, those] of Map.groupBy(users, (user) => user.region))
-        say(`     ${region.padEnd(13)} ${those.length} users, each with a refresh token and a registered key`);
+      print(heading(2, "A partner's server creates its users. Each user's app registers a public key."));
+      print(`     biz_id        ${bizId}`);
+      print(`     server token  ${serverToken}  (shown once)`);
+      for (const [region, some] of Map.groupBy(users, (user) => user.region)) {
+        print(
+          `     ${region.padEnd(13)} ${plural(some.length, "user")}, each with a refresh token and a registered key`,
+        );
+      }
     },
     published: (batches) => {
-      say("\n3  The users' keys are published, region by region: first a batch's file, then its root.\n");
-      for (const { root, users, block } of batches) say(`     ${root}  ${users} users, block ${block}`);
+      print(heading(3, "The service publishes the keys, one batch per region: first the file, then its root."));
+      for (const { root, users, block } of batches) print(`     ${root}  ${plural(users, "user")}, block ${block}`);
     },
     verified: (count) => {
-      say("\n4  A friend's app, a process of its own, checks each key that the service hands out against the chain.\n");
-      say(`     ${count} of ${count} verified`);
-      say("\n5  An attacker, another process, sits between the app and the servers. The app refuses:\n");
+      print(heading(4, "A contact's app, a separate process, verifies each key from the service against the chain."));
+      print(`     ${style("success", "verified")} ${count} of ${count}`);
+      print(heading(5, "An attacker, another process, sits between the app and the servers. The app rejects:"));
     },
-    refused: (attack, deed, code) => {
-      say(`     ${attack.padEnd(18)} ${deed.padEnd(60)} ${code}`);
+    rejected: (attack, description, code) => {
+      print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("failure", code)}`);
     },
   };
 }
 
+function heading(step: number, text: string): string {
+  return `\n${style("heading", `${step}  ${text}`)}\n`;
+}
+
 function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): string {
   return [
-    "1  A chain, the contract, a file host and the partner service run on this machine.\n",
+    heading(1, "A chain, the registry, a file host and the partner service run on this machine."),
     `     JSON-RPC      ${rpcUrl} (chain ${chainId})`,
-    `     contract      ${contract}`,
+    `     registry      ${contract}`,
     `     Merkle files  ${merkleUrl}`,
-    `     service       ${service?.baseUrl}  (described at ${service?.baseUrl}/docs)`,
+    `     service       ${service?.baseUrl}  (API description: ${service?.baseUrl}/docs)`,
   ].join("\n");
 }
 
-function stayLines({ records }: Told, announced: boolean): string {
-  const hint = `npx hardhat keyroot verify ${records[0]?.userID}`;
+function stayLines({ records }: DemoResult, announced: boolean): string {
+  const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
+  const succeeded = style("success", "The demo succeeded.");
   return announced
-    ? `\nAll as told. It stays up until Ctrl-C. In another terminal:\n\n     ${hint}\n     npx hardhat keyroot status`
-    : "\nAll as told. It stays up until Ctrl-C; commands without --rpc find the other stack that runs in this project.";
+    ? `\n${succeeded} The stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
+    : `\n${succeeded} The stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
 }
 
-function summary({ contract }: Stack, { published, verified, refused }: Told): object {
-  return { published: countUsers(published), verified, refused, contract, roots: published.map(({ root }) => root) };
+function summaryOf({ contract }: Stack, { published, verified, rejected }: DemoResult): object {
+  const users = published.reduce((sum, { users }) => sum + users, 0);
+  return { published: users, verified, rejected, contract, roots: published.map(({ root }) => root) };
 }
 
-function readiness(stack: Stack, { records, bizId, serverToken }: Told): object {
+function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult): object {
   const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service } = stack;
   const users = records.map(({ userID }) => userID);
   return { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, bizId, serverToken, users };
-}
-
-function countUsers(published: Told["published"]): number {
-  return published.reduce((sum, { users }) => sum + users, 0);
 }

@@ -4,18 +4,14 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NetworkConnection } from "hardhat/types/network";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { checkAddress, command, messageOf, Target, type TargetArgs } from "@keyroot/operator/commands";
+import { checkAddress, messageOf, type Outcome, Target } from "@keyroot/operator/commands";
+import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { buildContracts } from "@keyroot/operator/stack";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { EMPTY_CODE_HASH, fetchCodeHash, fetchGenesisHash } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import publicKeyRegistry from "../ignition/modules/PublicKeyRegistry.ts";
-
-interface Args extends Pick<TargetArgs, "rpc" | "chainId"> {
-  owner: string | undefined;
-  deterministic: boolean;
-  json: boolean;
-}
+import type { DeployArgs } from "./deployCommand.ts";
 
 /** Where and how to deploy. */
 interface Deployment {
@@ -46,14 +42,15 @@ const LOCAL_CHAIN_ID = 31337;
 const FUTURE_ID = "PublicKeyRegistry#PublicKeyRegistry";
 
 /** `keyroot deploy`: deploys a registry with Ignition. After an interruption, the same command resumes. */
-export default command(async (args: Args, hre) => {
+export default async function runDeploy(args: DeployArgs, host: HardhatHost): Promise<Outcome> {
   const { owner, deterministic } = args;
+  const { hre } = host;
   if (owner !== undefined) checkAddress("--owner", owner);
   if (deterministic && owner === undefined) {
     const message = "--deterministic needs --owner, because the registry's address depends on the owner.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  const target = await Target.resolve(args, hre);
+  const target = await Target.resolve(args, host);
   const chainId = await target.checkChainId();
   await buildContracts(hre);
   const place = { hre, target, chainId };
@@ -62,14 +59,14 @@ export default command(async (args: Args, hre) => {
       ? await deployDeterministically({ ...place, owner })
       : await deploy({ ...place, owner });
   return outcomeOf({ ...deployed, chainId });
-});
+}
 
-function outcomeOf({ contract, chainId, codeHash, existed }: Deployed & { chainId: number }) {
+function outcomeOf({ contract, chainId, codeHash, existed }: Deployed & { chainId: number }): Outcome {
   const place = `${contract} on chain ${chainId}`;
   const text = existed
     ? `PublicKeyRegistry already exists at ${place}. Nothing was sent.`
     : `PublicKeyRegistry is at ${place}.`;
-  return { json: { contract, chainId, codeHash, existed }, text: `${text}\n  hash of its code  ${codeHash}` };
+  return { json: { contract, chainId, codeHash, existed }, text: `${text}\n  code hash  ${codeHash}` };
 }
 
 /** Deploys at an address that depends on the sender's nonce. Each owner gets one registry per chain. */

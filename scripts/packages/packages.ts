@@ -34,4 +34,23 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       },
     },
   },
+  contracts: {
+    folder: "contracts",
+    // `deployments` gets a file for each chain with a deployment, and there is none yet.
+    acceptedMessages: ["EXPORTS_GLOB_NO_MATCHED_FILES"],
+  },
+  operator: {
+    folder: "packages/operator",
+    files: {
+      "README.md": "packages/operator/README.md",
+      "dist/service/store/migrations": "packages/operator/src/service/store/migrations",
+    },
+    build: {
+      platform: "node",
+      target: "node22.13",
+      // The worker and the migrations are found relative to the modules that use them. A command loads only its own.
+      unbundle: true,
+      entries: { "audit/fileWorker": "src/audit/fileWorker.ts" },
+    },
+  },
 };

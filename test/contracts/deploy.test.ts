@@ -6,14 +6,14 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describeOnAnvil, startAnvil } from "../../fixtures/anvil/anvil.ts";
 import { startHardhat } from "../../fixtures/freshRegistry.ts";
-import { keyroot, keyrootJson } from "../support/commandLine.ts";
+import { hardhat } from "../support/commandLine.ts";
 
 const DEPLOYMENTS = join(hre.config.paths.ignition, "deployments");
 const OWNER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER_OWNER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
 
 const deterministic = (rpc: string, owner = OWNER) => ["deploy", "--deterministic", "--rpc", rpc, "--owner", owner];
-const deploy = (rpc: string, owner?: string) => keyrootJson(deterministic(rpc, owner));
+const deploy = (rpc: string, owner?: string) => hardhat.json(deterministic(rpc, owner));
 
 /** The records that Ignition keeps of deterministic deployments. */
 async function listRecords(): Promise<string[]> {
@@ -67,7 +67,7 @@ describe("keyroot deploy --deterministic", function () {
       expect(again.json).to.deep.equal({ ...first.json, existed: true });
       expect(await chain.provider.getBlockNumber()).to.equal(blockNumber);
 
-      const { code, stdout } = await keyroot(deterministic(chain.url));
+      const { code, stdout } = await hardhat.run(deterministic(chain.url));
       expect(code).to.equal(0);
       expect(stdout).to.match(/^PublicKeyRegistry already exists at 0x\w{40} on chain 31337\. Nothing was sent\.\n/);
     });
@@ -101,7 +101,7 @@ describe("keyroot deploy --deterministic", function () {
     });
 
     it("requires an owner", async () => {
-      const { code, json } = await keyrootJson(["deploy", "--deterministic", "--rpc", "http://127.0.0.1:1"]);
+      const { code, json } = await hardhat.json(["deploy", "--deterministic", "--rpc", "http://127.0.0.1:1"]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
       expect(json.error?.["message"]).to.include("--owner");
     });

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import type { StackNote } from "../../packages/operator/src/stack/stackFile.ts";
+import type { StackFile } from "../../packages/operator/src/stack/stackFile.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
@@ -28,7 +28,7 @@ describe("the README", () => {
     env = { ...process.env, KEYROOT_STACK_FILE: join(folder, "stack.json") };
     start = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
     for await (const line of createInterface({ input: start.stdout as NodeJS.ReadableStream })) {
-      if (line.includes("It stays up")) break;
+      if (line.includes("stays up")) break;
     }
   });
 
@@ -61,12 +61,12 @@ describe("the README", () => {
     expect(sampled).to.equal("");
     expect(built).to.include("100 users in 1 file.");
     expect(checked).to.include("100 users");
-    expect(estimated).to.include("100 users in 1 transactions, 0 have a root.");
-    expect(published).to.include("100 users published, 0 had a root before");
+    expect(estimated).to.include("100 users in 1 transaction, 0 already published.");
+    expect(published).to.include("Published 100 users; 0 already published.");
     expect(status).to.match(/published users +125\n/);
     expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);
     expect(bundled).to.include(".bundle.json");
-    expect(audited).to.include("All is as it should be: every event, every file, every user.");
+    expect(audited).to.include("Audit passed: every event, every file and every user is correct.");
     expect(watched).to.match(/^block \d+ .* 100 of 100 watched keys published, 0 alarms\n$/);
   });
 
@@ -76,12 +76,12 @@ describe("the README", () => {
     for (const command of blocks[2] ?? [])
       outputs.push((await run("bash", ["-c", command], { cwd: root, env })).stdout);
     expect(outputs[0]).to.match(/^biz_[\w-]{22}\n/);
-    expect(outputs[1]).to.equal("0 users' keys published.\n");
+    expect(outputs[1]).to.equal("Published 0 keys.\n");
   });
 
   it("deploys and publishes on a chain that is named by --network, with the commands that it names", async function () {
     this.timeout(60_000);
-    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackNote;
+    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
     // In the place of the keystore, which asks a person: the environment, with the key of the chain's first account.
     const key = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk").privateKey;
     const keys = { ...env, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_OWNER_KEY: key };
@@ -95,7 +95,7 @@ describe("the README", () => {
       .replace("https://…", stack.merkleUrl)
       .replace("users.jsonl", join(folder, "users.jsonl"));
     const { stdout } = await run("bash", ["-c", filledIn], { cwd: root, env: keys });
-    expect(stdout).to.include("100 users published, 0 had a root before");
+    expect(stdout).to.include("Published 100 users; 0 already published.");
   });
 
   it("links to files and headings that are there, as all pages do", async () => {

@@ -23,7 +23,7 @@ describe("errors", () => {
     it("contains only codes that the sources throw", () => {
       const sources = sourcesIn("packages/keyroot/src", "packages/operator/src", "demo", "tasks");
       // A comparison with a code, or an expected code in the demo, does not count.
-      const unused = ERROR_CODES.filter((code) => !new RegExp(`(?<!=== |refusal: )"${code}"`).test(sources));
+      const unused = ERROR_CODES.filter((code) => !new RegExp(`(?<!=== |expectedCode: )"${code}"`).test(sources));
       expect(unused).to.deep.equal([]);
     });
 

@@ -7,46 +7,101 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { testAll } from "../../fixtures/testAll.ts";
 
-const HARDHAT = fileURLToPath(import.meta.resolve("hardhat/package.json"));
-export const COMMAND = [process.execPath, join(dirname(HARDHAT), "dist/src/cli.js"), "keyroot"] as const;
-
-/** What a command line did. */
+/** The result of a command. */
 export interface Ran {
-  /** The exit code; null where a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
 export interface RunOptions {
-  /** What is written to its standard input. */
+  /** Written to its standard input. */
   input?: string;
   env?: NodeJS.ProcessEnv;
 }
 
 export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Runs `npx hardhat keyroot …` to its end. It finds no running stack unless `env` says where. */
-export async function keyroot(args: readonly string[], { input = "", env = {} }: RunOptions = {}): Promise<Ran> {
-  const child = startKeyroot(args, env);
-  child.stdin.end(input);
-  return outcomeOf(child);
+type Json = Record<string, unknown> & { error?: Record<string, unknown> };
+
+/** A host of the commands: the program `keyroot`, or Hardhat. */
+export class CommandLine {
+  /** How messages name it. */
+  readonly program: string;
+  /** The words before a command's name. */
+  readonly words: readonly [string, ...string[]];
+
+  constructor(program: string, words: readonly [string, ...string[]]) {
+    this.program = program;
+    this.words = words;
+  }
+
+  /** Runs a command to its end. It finds no running stack unless `env` names its file. */
+  run(args: readonly string[], { input = "", env = {} }: RunOptions = {}): Promise<Ran> {
+    const child = this.start(args, env);
+    child.stdin.end(input);
+    return outcomeOf(child);
+  }
+
+  /** Starts a command as the leader of a process group of its own, as a shell does. */
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+    const [program, ...words] = this.words;
+    return spawn(program, [...words, ...args], { stdio: "pipe", detached: true, env: environment(env) });
+  }
+
+  /** Runs a command with `--json` and returns its exit code and the one object that it printed. */
+  async json(args: readonly string[], options?: RunOptions): Promise<{ code: number | null; json: Json }> {
+    const { code, stdout } = await this.run([...args, "--json"], options);
+    const lines = stdout.split("\n");
+    if (lines.length !== 2 || lines[1] !== "") throw new Error(`not one line: ${stdout}`);
+    return { code, json: JSON.parse(lines[0] ?? "") as Json };
+  }
+
+  /** Runs a command that prints one JSON object per line: events, then the result. */
+  async jsonLines(args: readonly string[], options?: RunOptions) {
+    const { code, stdout } = await this.run([...args, "--json"], options);
+    if (!stdout.endsWith("\n")) throw new Error(`no whole line: ${stdout}`);
+    const lines = stdout.slice(0, -1).split("\n");
+    const objects = lines.map((line) => JSON.parse(line) as Json);
+    return { code, events: objects.slice(0, -1), json: objects.at(-1) ?? {} };
+  }
 }
 
-/** Starts `npx hardhat keyroot …`, as the leader of a process group of its own, as a shell does. */
-export function startKeyroot(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
-  const [node, ...cli] = COMMAND;
-  return spawn(node, [...cli, ...args], { stdio: "pipe", detached: true, env: environment(env) });
+const CLI = fileURLToPath(new URL("../../packages/operator/src/cli.ts", import.meta.url));
+const HARDHAT = fileURLToPath(import.meta.resolve("hardhat/package.json"));
+
+/** The program `keyroot`, which starts several times faster than Hardhat. */
+export const program = new CommandLine("npx keyroot", [process.execPath, CLI]);
+/** `npx hardhat keyroot`. */
+export const hardhat = new CommandLine("npx hardhat keyroot", [
+  process.execPath,
+  join(dirname(HARDHAT), "dist/src/cli.js"),
+  "keyroot",
+]);
+
+/** Describes what holds in both hosts. `npm test` runs the program only, `npm run test:all` both. */
+export function describeOnHosts(what: string, body: (keyroot: CommandLine) => void): void {
+  for (const keyroot of testAll ? [program, hardhat] : [program]) {
+    describe(`${what}, with ${keyroot.program}`, function () {
+      this.timeout(60_000);
+      body(keyroot);
+    });
+  }
 }
 
-/** The environment of a command as people have it: not the test runner's, not CI's, and with no stack but `env`'s. */
+/** Set by CI, by terminals, or by the Hardhat that runs the tests for its child processes. */
+const UNSET = /^(?:CI|GITHUB_ACTIONS|NODE_OPTIONS|FORCE_COLOR|NO_COLOR|HARDHAT_.*)$/;
+
+/** The environment of a command as people have it, without a running stack. */
 export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const unset = { CI: undefined, GITHUB_ACTIONS: undefined, NODE_OPTIONS: undefined };
-  return { ...process.env, ...unset, KEYROOT_STACK_FILE: devNull, ...env };
+  const inherited = Object.entries(process.env).filter(([name]) => !UNSET.test(name));
+  return { ...Object.fromEntries(inherited), KEYROOT_STACK_FILE: devNull, ...env };
 }
 
-/** Waits for the end of a command. What it prints elsewhere than to a pipe is not known here. */
+/** Waits for the end of a command. Only what it prints to a pipe is returned. */
 export async function outcomeOf(child: ChildProcess): Promise<Ran> {
   child.stdin?.on("error", () => undefined);
   const closed = once(child, "close") as Promise<[number | null]>;
@@ -58,31 +113,12 @@ async function textOf(stream: Readable | null): Promise<string> {
   return stream === null ? "" : text(stream);
 }
 
-/** Runs a command with `--json` and returns its exit code and the one object that it printed. */
-export async function keyrootJson(args: readonly string[], options?: RunOptions) {
-  const { code, stdout } = await keyroot([...args, "--json"], options);
-  const lines = stdout.split("\n");
-  if (lines.length !== 2 || lines[1] !== "") throw new Error(`not one line: ${stdout}`);
-  return { code, json: JSON.parse(lines[0] ?? "") as Record<string, unknown> & { error?: Record<string, unknown> } };
-}
-
-/** Runs a command that prints one JSON object a line: what happens, and last the report. */
-export async function keyrootJsonLines(args: readonly string[], options?: RunOptions) {
-  const { code, stdout } = await keyroot([...args, "--json"], options);
-  if (!stdout.endsWith("\n")) throw new Error(`no whole line: ${stdout}`);
-  const lines = stdout.slice(0, -1).split("\n");
-  const objects = lines.map(
-    (line) => JSON.parse(line) as Record<string, unknown> & { error?: Record<string, unknown> },
-  );
-  return { code, events: objects.slice(0, -1), json: objects.at(-1) ?? {} };
-}
-
 /** Waits until no process of the command's group is left. */
 export async function untilGroupIsGone(child: Running): Promise<void> {
   while (signalGroup(child, 0)) await sleep(20);
 }
 
-/** Sends a signal to a command and all its children, as Ctrl-C does. Tells whether there was anybody. */
+/** Sends a signal to a command and all its children, as Ctrl-C does. Returns whether there was a process. */
 export function signalGroup({ pid = NaN }: Running, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);
@@ -91,7 +127,7 @@ export function signalGroup({ pid = NaN }: Running, signal: NodeJS.Signals | 0):
   }
 }
 
-/** The folders in which stacks keep their files, where TMPDIR is this folder; the runtime has its cache beside them. */
+/** The folders of stacks in a folder that TMPDIR names. Node keeps its compile cache there, too. */
 export async function stackFoldersIn(dir: string): Promise<string[]> {
   return (await readdir(dir)).filter((name) => name.startsWith("keyroot-"));
 }

@@ -9,15 +9,14 @@ import { auditedWorld } from "../../support/auditedWorld.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
-import { keyroot, keyrootJson, startKeyroot } from "../../support/commandLine.ts";
+import { describeOnHosts } from "../../support/commandLine.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const HASH = `0x${"ab".repeat(32)}`;
 
-describe("commands that audit and watch", function () {
-  this.timeout(60_000);
+describeOnHosts("audit and watch", (keyroot) => {
   const world = auditedWorld();
   const closing = closedAfterEach();
 
@@ -39,15 +38,15 @@ describe("commands that audit and watch", function () {
     it("ends with 0 and a page that tells what was audited, and charts its batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
-      const { code, stdout } = await keyroot(auditing("--block-hash", hash, "--proof"));
+      const { code, stdout } = await keyroot.run(auditing("--block-hash", hash, "--proof"));
       expect(code).to.equal(0);
       expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
       expect(stdout).to.include(`${hash}, 20`);
-      expect(stdout).to.include("the hash that you named, and a storage proof of the number of users under it\n");
+      expect(stdout).to.include("the block hash that you gave, and a storage proof of the number of users under it\n");
       expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
       expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
-      expect(stdout).to.match(/\nAll is as it should be: every event, every file, every user\.\n$/);
-      const { json } = await keyrootJson(auditing("--files", world.fresh.merkleDir));
+      expect(stdout).to.match(/\nAudit passed: every event, every file and every user is correct\.\n$/);
+      const { json } = await keyroot.json(auditing("--files", world.fresh.merkleDir));
       expect(json).to.deep.include({
         passed: true,
         userCount: 5,
@@ -62,40 +61,40 @@ describe("commands that audit and watch", function () {
     it("ends with 1 and a precise finding where something is wrong", async () => {
       const root = await world.publish([mine]);
       await world.writeText(root, (await world.readText(root)).replace(mine.pubKey, other.pubKey));
-      const { code, json } = await keyrootJson(auditing());
+      const { code, json } = await keyroot.json(auditing());
       expect([code, json["passed"], json["damage"]]).to.deep.equal([1, false, 1]);
       const [found] = json["findings"] as Record<string, unknown>[];
       expect(found).to.include({ code: "FILE_INVALID", detail: "ROOT_MISMATCH", severity: "damage", root });
-      const page = await keyroot(auditing());
+      const page = await keyroot.run(auditing());
       expect(page.code).to.equal(1);
       expect(page.stdout).to.match(
-        /\nDamage {2}FILE_INVALID \(ROOT_MISMATCH\): The file [^]*\nNOT AS IT SHOULD BE: 1 finding/,
+        /\nDamage {2}FILE_INVALID \(ROOT_MISMATCH\): The file [^]*\nAudit failed: 1 finding\. /,
       );
     });
 
     it("ends with 3 and no verdict where the file host is gone, and goes on when it is back", async () => {
       const away = ["audit", ...place(await gone()), "--state", statePath()];
-      const { code, json } = await keyrootJson(away);
+      const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
       expect((json["unavailableFiles"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
-      expect((await keyroot(away)).stdout).to.match(/\nNO VERDICT: /);
-      expect((await keyroot(auditing())).code).to.equal(0);
+      expect((await keyroot.run(away)).stdout).to.match(/\nNo verdict: /);
+      expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
     it("ends with 3 where the endpoint is gone, and with 1 where it proves something false", async () => {
       const away = auditing().with(2, await gone());
-      expect((await keyrootJson(away)).json.error).to.include({ code: "UNREACHABLE" });
+      expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
-      const { code, json } = await keyrootJson(auditing("--proof"));
+      const { code, json } = await keyroot.json(auditing("--proof"));
       expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
     });
 
     it("ends with 2 at a state that was changed, and begins anew where it is asked to", async () => {
       await writeFile(statePath(), "{}");
-      const { code, json } = await keyrootJson(auditing());
+      const { code, json } = await keyroot.json(auditing());
       expect([code, json.error?.["code"]]).to.deep.equal([2, "STATE_INVALID"]);
-      expect((await keyroot(auditing("--fresh"))).code).to.equal(0);
-      expect((await keyroot(auditing())).code).to.equal(0);
+      expect((await keyroot.run(auditing("--fresh"))).code).to.equal(0);
+      expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
     it("ends with 2 where the question is wrong, having asked nobody", async () => {
@@ -109,7 +108,7 @@ describe("commands that audit and watch", function () {
         ["--workers", "-1"],
         ["--file-bytes", "0"],
       ];
-      const ran = await Promise.all(wrong.map((options) => keyrootJson(auditing(...options))));
+      const ran = await Promise.all(wrong.map((options) => keyroot.json(auditing(...options))));
       expect(ran.map(({ code, json }) => [code, json.error?.["code"]])).to.deep.equal(
         wrong.map(() => [2, "ARGUMENT_INVALID"]),
       );
@@ -130,9 +129,9 @@ describe("commands that audit and watch", function () {
 
     it("looks once, from where it ended, and ends with 0", async () => {
       const once = watching("--once", "--state", statePath());
-      expect((await keyroot(once)).code).to.equal(0);
+      expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
-      const { code, stdout } = await keyroot([...once, "--json"]);
+      const { code, stdout } = await keyroot.run([...once, "--json"]);
       expect(code).to.equal(0);
       const [added, published, polled] = linesOf(stdout);
       expect(added).to.include({ event: "rootAdded", root, addedCount: 1 });
@@ -151,7 +150,7 @@ describe("commands that audit and watch", function () {
           });
         }),
       );
-      const child = startKeyroot(watching("--json", "--webhook-host", new URL(hook.url).host), {
+      const child = keyroot.start(watching("--json", "--webhook-host", new URL(hook.url).host), {
         KEYROOT_WEBHOOK: `${hook.url}/secret`,
       });
       const lines: string[] = [];
@@ -177,7 +176,7 @@ describe("commands that audit and watch", function () {
       await world.publish([...others, { ...other, userID: mine.userID }]);
       const hook = `${await gone()}/secret`;
       const hooked = ["--webhook", hook, "--webhook-host", new URL(hook).host];
-      const { code, stdout, stderr } = await keyroot(["watch", ...place(), "--records", path, "--once", ...hooked]);
+      const { code, stdout, stderr } = await keyroot.run(["watch", ...place(), "--records", path, "--once", ...hooked]);
       expect(code).to.equal(1);
       expect(stdout).to.match(new RegExp(` ${others.length} of ${records.length} watched keys published, 1 alarms\\n`));
       expect(stdout.split("\n")).to.have.lengthOf(3);
@@ -194,7 +193,7 @@ describe("commands that audit and watch", function () {
         if (++calls > 2 && calls < 5) throw new Error();
         return truth(method, params);
       });
-      const child = startKeyroot(watching("--json"));
+      const child = keyroot.start(watching("--json"));
       const seen: string[] = [];
       for await (const line of createInterface({ input: child.stdout })) {
         seen.push((JSON.parse(line) as { event: string }).event);
@@ -208,7 +207,7 @@ describe("commands that audit and watch", function () {
     });
 
     it("ends with 3 where nobody answers, and it is to look once", async () => {
-      const { code, json } = await keyrootJson(watching("--once").with(2, await gone()));
+      const { code, json } = await keyroot.json(watching("--once").with(2, await gone()));
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
     });
 
@@ -228,7 +227,7 @@ describe("commands that audit and watch", function () {
         watching("--from-block", "-1"),
         watching("--every", "0"),
       ];
-      const ran = await Promise.all(wrong.map((args) => keyrootJson(args)));
+      const ran = await Promise.all(wrong.map((args) => keyroot.json(args)));
       expect(ran.map(({ code }) => code)).to.deep.equal(wrong.map(() => 2));
       expect(JSON.stringify(ran)).not.to.include("secret");
       expect(asked).to.equal(0);

@@ -10,10 +10,9 @@ import { startStack, type Stack } from "../../../packages/operator/src/stack/sta
 import type { Bundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
-import { keyroot, keyrootJson } from "../../support/commandLine.ts";
+import { type CommandLine, describeOnHosts } from "../../support/commandLine.ts";
 
-describe("bundle, and verify --bundle", function () {
-  this.timeout(60_000);
+describeOnHosts("bundle, and verify --bundle", (keyroot) => {
   const folder = temporaryFolder();
   const file = makeMerkleFile(sampleRecords(700));
   const { root } = file.tree;
@@ -26,7 +25,7 @@ describe("bundle, and verify --bundle", function () {
   /** Options of a command that asks nobody: what the user trusts. */
   let trusted: string[];
   let bundlePath: string;
-  let made: Awaited<ReturnType<typeof keyrootJson>>;
+  let made: Awaited<ReturnType<CommandLine["json"]>>;
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -37,7 +36,7 @@ describe("bundle, and verify --bundle", function () {
     await registry.addMerkleTreeRoot(`0x${root}`, `0x${packed}`);
 
     target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
-    made = await keyrootJson(["bundle", userID, ...target, "--out", merkleDir]);
+    made = await keyroot.json(["bundle", userID, ...target, "--out", merkleDir]);
     bundlePath = (made.json["bundle"] as { path: string }).path;
     trusted = ["--contract", contract, "--block-hash", (made.json["block"] as { hash: string }).hash];
   });
@@ -45,7 +44,7 @@ describe("bundle, and verify --bundle", function () {
   after(() => stack.close());
 
   const verify = async (path: string, ...options: string[]) => {
-    const { code, json } = await keyrootJson(["verify", "--bundle", path, ...options]);
+    const { code, json } = await keyroot.json(["verify", "--bundle", path, ...options]);
     return { code, json, error: json.error?.["code"] };
   };
   /** The bundle with something in the place of something else. */
@@ -81,14 +80,17 @@ describe("bundle, and verify --bundle", function () {
     });
 
     it("tells people what to do with it", async () => {
-      const { code, stdout } = await keyroot(["bundle", other.userID, ...target, "--out", folder.path]);
+      const { code, stdout } = await keyroot.run(["bundle", other.userID, ...target, "--out", folder.path]);
       expect(code).to.equal(0);
       const [proof = "", bundle = "", , hint = ""] = stdout.split("\n");
       expect(proof).to.match(/\.json {2}proof, \d+ bytes$/);
       expect(bundle).to.match(/\.bundle\.json {2}bundle, \d+ bytes$/);
       const [path = ""] = bundle.split("  ");
-      const command = hint.trim().split(" ").slice(3);
-      const { code: verified } = await keyroot(command.map((word) => (word === "FILE" ? path : word)));
+      expect(hint)
+        .to.match(new RegExp(`^ {2}${keyroot.program} verify --bundle `))
+        .and.contain(path);
+      const command = hint.trim().slice(keyroot.program.length + 1);
+      const { code: verified } = await keyroot.run(command.split(" "));
       expect(verified).to.equal(0);
     });
 
@@ -98,13 +100,14 @@ describe("bundle, and verify --bundle", function () {
       await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(note));
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
-      const newer = await keyrootJson(["bundle", userID], { env });
+      const bundling = ["bundle", userID, "--out", stack.merkleDir];
+      const newer = await keyroot.json(bundling, { env });
       expect([newer.code, (newer.json["bundle"] as { path: string }).path]).to.deep.equal([0, bundlePath]);
       expect(await readFile(bundlePath, "utf8")).to.not.equal(before);
-      expect((await keyrootJson(["bundle", userID, ...trusted.slice(2)], { env })).code).to.equal(0);
+      expect((await keyroot.json([...bundling, ...trusted.slice(2)], { env })).code).to.equal(0);
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
       // The stack that runs says which contract, too.
-      const verified = await keyroot(["verify", "--bundle", bundlePath, ...trusted.slice(2)], { env });
+      const verified = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(2)], { env });
       expect(verified).to.include({ code: 0, stderr: "" });
     });
 
@@ -120,20 +123,31 @@ describe("bundle, and verify --bundle", function () {
       ["an endpoint that is gone", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
       it(`ends with ${exit} and writes nothing: ${what}`, async () => {
-        const { code, json } = await keyrootJson(["bundle", ...args(), "--out", folder.path]);
+        const { code, json } = await keyroot.json(["bundle", ...args(), "--out", folder.path]);
         expect([code, json.error?.["code"]]).to.deep.equal([exit, error]);
         expect(await readdir(folder.path)).to.be.empty;
       });
     }
 
+    it("ends with 2 without --out, and writes nothing where the local stack keeps its files", async () => {
+      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
+      await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify({ ...stack, pid: process.pid, connection: undefined }));
+      const before = await readFile(bundlePath, "utf8");
+      await stack.connection.networkHelpers.mine();
+      const { code, json } = await keyroot.json(["bundle", userID], { env });
+      expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      expect(json.error?.["message"]).to.contain("--out");
+      expect(await readFile(bundlePath, "utf8")).to.equal(before);
+    });
+
     it("ends with 3 where it cannot write", async () => {
       const path = join(folder.path, "file");
       await writeFile(path, "");
-      const { code, json } = await keyrootJson(["bundle", userID, ...target, "--out", path]);
+      const { code, json } = await keyroot.json(["bundle", userID, ...target, "--out", path]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
       // A folder stands where the proof should: no draft is left beside it.
       await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
-      expect((await keyrootJson(["bundle", userID, ...target, "--out", folder.path])).code).to.equal(3);
+      expect((await keyroot.json(["bundle", userID, ...target, "--out", folder.path])).code).to.equal(3);
       expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
     });
   });
@@ -150,17 +164,17 @@ describe("bundle, and verify --bundle", function () {
     it("opens no connection at all", async () => {
       const patch = "import net from 'node:net'; net.Socket.prototype.connect = () => { throw new Error('network'); };";
       const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(patch)}` };
-      const { code, stderr } = await keyroot(["verify", "--bundle", bundlePath, ...trusted], { env });
+      const { code, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted], { env });
       expect([code, stderr]).to.deep.equal([0, ""]);
       // With the same patch, whatever does open one fails.
-      expect((await keyroot(["verify", userID, ...target], { env })).code).to.equal(3);
+      expect((await keyroot.run(["verify", userID, ...target], { env })).code).to.equal(3);
     });
 
     it("verifies it for people", async () => {
-      const { code, stdout } = await keyroot(["verify", userID, "--bundle", bundlePath, ...trusted]);
+      const { code, stdout } = await keyroot.run(["verify", userID, "--bundle", bundlePath, ...trusted]);
       expect(code).to.equal(0);
-      expect(stdout).to.match(new RegExp(`^The public key of ${userID} is verified, as of block \\d+\\.\n`));
-      expect(stdout).to.contain("only the whole file shows");
+      expect(stdout).to.match(new RegExp(`^The public key of ${userID} is verified as of block \\d+\\.\n`));
+      expect(stdout).to.contain("only the whole file can");
     });
 
     it("holds against all that the user knows", async () => {
@@ -172,7 +186,7 @@ describe("bundle, and verify --bundle", function () {
     });
 
     it("says that a bundle is unanchored where no block is trusted, and ends with 1", async () => {
-      const { code, stdout, stderr } = await keyroot(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
+      const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(/^UNANCHORED \(step anchor\): Unanchored: /);
     });
@@ -212,7 +226,7 @@ describe("bundle, and verify --bundle", function () {
 
   describe("verify without a bundle", () => {
     it("still needs a user, and ends with 2 without one", async () => {
-      const { code, json } = await keyrootJson(["verify", ...target]);
+      const { code, json } = await keyroot.json(["verify", ...target]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
   });

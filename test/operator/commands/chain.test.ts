@@ -8,17 +8,25 @@ import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/sr
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { parsePlan } from "../../../packages/operator/src/publisher/plan/plan.ts";
 import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
-import { fetchOwner, fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
+import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
-import { keyroot, keyrootJson, keyrootJsonLines, startKeyroot } from "../../support/commandLine.ts";
+import { type CommandLine, describeOnHosts, program } from "../../support/commandLine.ts";
 
-const DEPLOYMENTS = join(import.meta.dirname, "../../../ignition/deployments");
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
-describeOnBoth("commands with a chain", (startChain) => {
+describeOnHosts("commands with a chain", (keyroot) => {
+  // One host on both chains is enough: hosts differ in parsing only.
+  if (keyroot === program) {
+    describeOnBoth("commands with a chain", (startChain) => {
+      describeCommands(keyroot, startChain);
+    });
+  } else describeCommands(keyroot, startHardhat);
+});
+
+function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
   const closing = closedAfterEach();
@@ -43,13 +51,13 @@ describeOnBoth("commands with a chain", (startChain) => {
     ...place({ records: await write(records), out: fresh.merkleDir, ...changes }),
   ];
   const publish = async (...args: Parameters<typeof publishing>) => {
-    const { code, json, events } = await keyrootJsonLines(
+    const { code, json, events } = await keyroot.jsonLines(
       await publishing(args[0], { plan: planFolder(), ...args[1] }),
     );
     return { code, json, events, error: json.error?.["code"] };
   };
   const verify = async (userID: string, changes: Record<string, string> = {}) => {
-    const { code, json } = await keyrootJson(["verify", userID, ...place(changes)]);
+    const { code, json } = await keyroot.json(["verify", userID, ...place(changes)]);
     return [code, json.error?.["code"] ?? json["verified"]];
   };
   const readUserCount = () => fetchUserCount(fresh.call, fresh.contract);
@@ -82,10 +90,10 @@ describeOnBoth("commands with a chain", (startChain) => {
 
     it("tells people of each root, and who keeps an older one", async () => {
       await publishQuickly(one);
-      const { code, stdout } = await keyroot(await publishing([one, two]));
+      const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^[0-9a-f]{64} {2}1 users in block \d+, \d+ gas\n1 users published, 1 had a root before and keep it\.\nEach key is proven\. 1 transactions, \d+ gas, \d+ a user, \S+ ETH\.\n$/,
+        /^[0-9a-f]{64} {2}1 user in block \d+, \d+ gas\nPublished 1 user; 1 already published\.\nVerified every key\. 1 transaction, \d+ gas, \d+ per user, \S+ ETH\.\n$/,
       );
       const { json, events } = await publish([one, two]);
       expect(json).to.include({ users: 0, alreadyPublished: 2 });
@@ -115,7 +123,7 @@ describeOnBoth("commands with a chain", (startChain) => {
     it("shows its plan, the same byte for byte each time, and stores and sends nothing", async () => {
       const plan = async (...more: string[]) => {
         const args = ["publish", "--plan-only", ...chain({ records: await write([one, two, three]) })];
-        return keyroot([...args, "--users-per-file", "2", ...more]);
+        return keyroot.run([...args, "--users-per-file", "2", ...more]);
       };
       const [first, again, people] = await Promise.all([plan("--json"), plan("--json"), plan()]);
       expect([first.code, people.code]).to.deep.equal([0, 0]);
@@ -124,7 +132,7 @@ describeOnBoth("commands with a chain", (startChain) => {
       expect(again.stdout).to.equal(first.stdout);
       expect(people.stdout)
         .to.include(batches[0]?.root)
-        .and.include("3 users to publish in 2 transactions, 0 have a root.");
+        .and.include("3 users to publish in 2 transactions, 0 already published.");
       expect([await readdir(fresh.merkleDir), await readUserCount()]).to.deep.equal([[], 0]);
 
       const { json } = await publish([one, two, three], { "users-per-file": "2" });
@@ -218,14 +226,16 @@ describeOnBoth("commands with a chain", (startChain) => {
         ["SIGKILL", [null, "SIGKILL"]],
         ["SIGINT", [130, null]],
       ] as const) {
-        const child = startKeyroot([...(await publishing([one, two, three], { rpc: holding.url })), "--plan", plan]);
+        const child = keyroot.start([...(await publishing([one, two, three], { rpc: holding.url })), "--plan", plan]);
         const ended = once(child, "exit");
         const said = text(child.stderr);
         await once(asked, "sending");
         child.kill(signal);
         expect(await ended).to.deep.equal(ending);
         if (signal === "SIGINT") {
-          expect(await said).to.match(/^Stopped; nothing is lost.*\n {2}npx hardhat keyroot publish .*--plan \S+\n$/);
+          expect(await said).to.match(
+            new RegExp(`^Interrupted\\. Nothing is lost.*\n {2}${keyroot.program} publish .*--plan \\S+\n$`),
+          );
         }
       }
       const files = await readdir(fresh.merkleDir);
@@ -258,7 +268,7 @@ describeOnBoth("commands with a chain", (startChain) => {
 
   describe("estimate", () => {
     const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
-      keyrootJson(["estimate", ...chain({ records: await write(records), ...changes })]);
+      keyroot.json(["estimate", ...chain({ records: await write(records), ...changes })]);
 
     it("tells users, transactions, gas, price and cost, and what publishing then uses", async () => {
       const records = sampleRecords(60);
@@ -282,10 +292,10 @@ describeOnBoth("commands with a chain", (startChain) => {
     });
 
     it("needs no key, and shows people what it means", async () => {
-      const { code, stdout } = await keyroot(["estimate", ...chain({ records: await write([one]) })]);
+      const { code, stdout } = await keyroot.run(["estimate", ...chain({ records: await write([one]) })]);
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^1 users in 1 transactions, 0 have a root\.\n {2}gas +\d+, [\d.]+ a user: each estimated by the node\n/,
+        /^1 user in 1 transaction, 0 already published\.\n {2}gas +\d+, [\d.]+ per user, estimated by the node\n/,
       );
     });
 
@@ -298,10 +308,14 @@ describeOnBoth("commands with a chain", (startChain) => {
   describe("verify", () => {
     it("says whose key it verified, and where it is published", async () => {
       await publishQuickly(one, two);
-      const { code, json } = await keyrootJson(["verify", one.userID, ...place({ "expected-public-key": one.pubKey })]);
+      const { code, json } = await keyroot.json([
+        "verify",
+        one.userID,
+        ...place({ "expected-public-key": one.pubKey }),
+      ]);
       expect(code).to.equal(0);
       expect(json).to.deep.include({ verified: true, record: one, contract: fresh.contract, chainId: fresh.chainId });
-      const { stdout } = await keyroot(["verify", one.userID, ...place()]);
+      const { stdout } = await keyroot.run(["verify", one.userID, ...place()]);
       expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
     });
 
@@ -338,7 +352,7 @@ describeOnBoth("commands with a chain", (startChain) => {
   describe("status", () => {
     it("shows chain, code, owner, users and the block of the deployment", async () => {
       await publishQuickly(one);
-      const { code, json } = await keyrootJson(["status", ...chain()]);
+      const { code, json } = await keyroot.json(["status", ...chain()]);
       const { contract, chainId, owner } = fresh;
       expect(code).to.equal(0);
       expect(json).to.include({ contract, chainId, owner, userCount: 1 });
@@ -347,65 +361,21 @@ describeOnBoth("commands with a chain", (startChain) => {
       expect(await verify(one.userID, { "code-hash": json["codeHash"] as string })).to.deep.equal([0, true]);
     });
 
+    it("reads the endpoint from KEYROOT_RPC_URL, and --rpc before it", async () => {
+      const args = ["status", ...chain().slice(2)];
+      const { code, json } = await keyroot.json(args, { env: { KEYROOT_RPC_URL: fresh.rpcUrl } });
+      expect([code, json["contract"]]).to.deep.equal([0, fresh.contract]);
+      const unavailable = { KEYROOT_RPC_URL: "http://127.0.0.1:1" };
+      expect((await keyroot.json(args, { env: unavailable })).code).to.equal(3);
+      expect((await keyroot.json(["status", ...chain()], { env: unavailable })).code).to.equal(0);
+    });
+
     it("ends with 1 where there is no contract", async () => {
-      const { code, json } = await keyrootJson(["status", ...chain({ contract: NOBODY })]);
+      const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
     });
   });
-
-  describe("deploy", () => {
-    let before: string[];
-    const deployments = () => readdir(DEPLOYMENTS).catch(() => []);
-    beforeEach(async () => {
-      before = await deployments();
-    });
-    afterEach(async () => {
-      const added = (await deployments()).filter((name) => !before.includes(name));
-      for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
-      if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
-    });
-    const deploy = (changes: Record<string, string> = {}) =>
-      keyrootJson(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
-    const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
-
-    it("deploys a registry, once for each owner, and finds it again", async () => {
-      const first = await deploy();
-      expect(first.code).to.equal(0);
-      expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
-      expect(first.json["existed"]).to.equal(false);
-      expect((await deploy()).json).to.deep.equal({ ...first.json, existed: true });
-      const other = await deploy({ owner: fresh.stranger });
-      expect(await ownerOf(other.json["contract"])).to.equal(fresh.stranger.toLowerCase());
-      expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
-    });
-
-    it("ends with 2 for an owner that is none, and with 1 on the wrong chain", async () => {
-      for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
-        const { code, json } = await deploy({ owner });
-        expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
-      }
-      const { code, json } = await deploy({ "chain-id": "1" });
-      expect([code, json.error?.["code"]]).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
-      expect(await deployments()).to.deep.equal(before);
-    });
-
-    it("ends with 3 where the endpoint fails in the middle, and shows no more of its address than the host", async () => {
-      const failing = closing(
-        await serve((request, response) => {
-          void text(request).then(async (body) => {
-            const answer = await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE });
-            const message = "over quota: https://rpc.example/secret";
-            const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } });
-            response.end(body.includes("eth_sendTransaction") ? error : await answer.text());
-          });
-        }),
-      );
-      const { code, json } = await deploy({ rpc: `${failing.url}/secret` });
-      expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ERROR"]);
-      expect(JSON.stringify(json)).to.contain("over quota").and.not.contain("secret");
-    });
-  });
-});
+}
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 

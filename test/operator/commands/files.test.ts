@@ -13,12 +13,11 @@ import { cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutI
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
 import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
-import { COMMAND, environment, keyroot, keyrootJson, outcomeOf, startKeyroot } from "../../support/commandLine.ts";
+import { describeOnHosts, environment, outcomeOf } from "../../support/commandLine.ts";
 
 const jsonl = (records: readonly KeyRecord[]) => records.map((record) => `${serializeKeyRecord(record)}\n`).join("");
 
-describe("commands without a chain", function () {
-  this.timeout(60_000);
+describeOnHosts("commands without a chain", (keyroot) => {
   const folder = temporaryFolder();
   const inFolder = (name: string) => join(folder.path, name);
   const out = () => inFolder("files");
@@ -29,7 +28,7 @@ describe("commands without a chain", function () {
 
   describe("sample-users", () => {
     it("prints as many good records as asked for, one a line, each of another user", async () => {
-      const { code, stdout, stderr } = await keyroot(["sample-users", "--count", "30"]);
+      const { code, stdout, stderr } = await keyroot.run(["sample-users", "--count", "30"]);
       expect([code, stderr]).to.deep.equal([0, ""]);
       const records = stdout.trimEnd().split("\n").map(parseKeyRecord);
       expect(new Set(records.map(({ userID }) => userID))).to.have.lengthOf(30);
@@ -41,7 +40,7 @@ describe("commands without a chain", function () {
       ["SIGTERM", 143],
     ] as const) {
       it(`ends with ${code} at ${signal}`, async () => {
-        const child = startKeyroot(["sample-users", "--count", "1000000"]);
+        const child = keyroot.start(["sample-users", "--count", "1000000"]);
         child.stdout.once("data", () => child.kill(signal));
         expect(await outcomeOf(child)).to.include({ code, stderr: "" });
       });
@@ -50,7 +49,7 @@ describe("commands without a chain", function () {
 
   describe("build-file", () => {
     const build = (path: string, ...more: string[]) =>
-      keyrootJson(["build-file", "--records", path, "--out", out(), ...more]);
+      keyroot.json(["build-file", "--records", path, "--out", out(), ...more]);
 
     it("makes the files of JSON lines and of CSV, the same of the same records", async () => {
       const records = sampleRecords(25);
@@ -77,7 +76,7 @@ describe("commands without a chain", function () {
 
     it("names bad rows by their lines and writes nothing", async () => {
       const path = await write("users.jsonl", `${jsonl(sampleRecords(2))}nonsense\n${jsonl(sampleRecords(1))}`);
-      const { code, stdout, stderr } = await keyroot(["build-file", "--records", path, "--out", out()]);
+      const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(
         /^RECORDS_INVALID .* 2 bad of 4 rows; nothing was written\.\n {2}line 3: .*\n {2}line 4: .*\n$/,
@@ -93,15 +92,15 @@ describe("commands without a chain", function () {
 
     it("leaves bad rows out with --skip-bad, and says which", async () => {
       const path = await write("users.jsonl", `nonsense\n${jsonl(sampleRecords(2))}`);
-      const { code, stdout } = await keyroot(["build-file", "--records", path, "--out", out(), "--skip-bad"]);
+      const { code, stdout } = await keyroot.run(["build-file", "--records", path, "--out", out(), "--skip-bad"]);
       expect(code).to.equal(0);
-      expect(stdout).to.contain("2 users in 1 file.\nLeft out: 1 bad rows, lines 1.\n");
+      expect(stdout).to.contain("2 users in 1 file.\nSkipped 1 bad row, line 1.\n");
       expect(await readdir(out())).to.deep.equal([`${makeMerkleFile(sampleRecords(2)).tree.root}.json`]);
     });
 
     it("names twenty bad rows and counts the others", async () => {
       const path = await write("users.jsonl", "nonsense\n".repeat(50));
-      const { stderr } = await keyroot(["build-file", "--records", path, "--out", out()]);
+      const { stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
       expect(stderr.match(/line \d+/g)).to.have.lengthOf(20);
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
@@ -119,13 +118,27 @@ describe("commands without a chain", function () {
       expect(await readdir(folder.path)).to.deep.equal(["empty.jsonl"]);
     });
 
+    it("reads records from standard input with -", async () => {
+      const records = jsonl(sampleRecords(3));
+      const args = ["build-file", "--records", "-", "--out", out()];
+      const { code, json } = await keyroot.json(args, { input: records });
+      expect([code, json["users"]]).to.deep.equal([0, 3]);
+      const invalid = await keyroot.run(args, { input: `nonsense\n${records}` });
+      expect([invalid.code, invalid.stdout]).to.deep.equal([1, ""]);
+      expect(invalid.stderr).to.match(
+        /^RECORDS_INVALID .*: Standard input has 1 bad of 4 rows; nothing was written\.\n {2}line 1: /,
+      );
+      const { json: empty } = await keyroot.json(args, { input: "" });
+      expect(empty.error).to.include({ code: "NO_RECORDS" });
+    });
+
     it("reads records from a pipe", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(3)));
       const piped = [
         "-c",
         'cat "$0" | "$@"',
         records,
-        ...COMMAND,
+        ...keyroot.words,
         "build-file",
         "--records",
         "/dev/stdin",
@@ -139,14 +152,14 @@ describe("commands without a chain", function () {
 
     it("ends with 3 where it cannot write, or as far as there is room, and leaves no half of a file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
-      const { code, json } = await keyrootJson(["build-file", "--records", records, "--out", records]);
+      const { code, json } = await keyroot.json(["build-file", "--records", records, "--out", records]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
       // No file of more than 50 KiB may be written: 1000 users are 0.8 MB.
       const limited = [
         "-c",
         'ulimit -f 100; exec "$@"',
         "sh",
-        ...COMMAND,
+        ...keyroot.words,
         "build-file",
         "--records",
         records,
@@ -163,7 +176,7 @@ describe("commands without a chain", function () {
     it("leaves no half of a file when Ctrl-C ends it, and ends with 130", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(20_000)));
       await mkdir(out());
-      const child = startKeyroot(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
+      const child = keyroot.start(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
       const ending = outcomeOf(child);
       while ((await readdir(out())).length === 0);
       child.kill("SIGINT");
@@ -178,15 +191,15 @@ describe("commands without a chain", function () {
     /** Writes a text under the name of a root. */
     const asRoot = (content: string, root = good.tree.root) => write(`${root}.json`, content);
     const check = async (...paths: string[]) => {
-      const { code, json } = await keyrootJson(["check-file", ...paths]);
+      const { code, json } = await keyroot.json(["check-file", ...paths]);
       return [code, json.error?.["step"], json.error?.["code"]];
     };
 
     it("takes what build-file made, one file or many", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(25)));
-      await keyroot(["build-file", "--records", records, "--out", out(), "--users-per-file", "10"]);
+      await keyroot.run(["build-file", "--records", records, "--out", out(), "--users-per-file", "10"]);
       const paths = (await readdir(out())).map((name) => join(out(), name));
-      const { code, json } = await keyrootJson(["check-file", ...paths]);
+      const { code, json } = await keyroot.json(["check-file", ...paths]);
       expect([code, json["users"]]).to.deep.equal([0, 25]);
       const files = json["files"] as Record<string, unknown>[];
       expect(files.map(({ path }) => path)).to.deep.equal(paths);
@@ -194,8 +207,8 @@ describe("commands without a chain", function () {
       expect(
         files.map(({ users, levels }) => `${users as number} users, ${levels as number} levels`).sort(),
       ).to.deep.equal(["10 users, 5 levels", "10 users, 5 levels", "5 users, 4 levels"]);
-      const { stdout } = await keyroot(["check-file", ...paths]);
-      expect(stdout.match(/\.json holds: /g)).to.have.lengthOf(3);
+      const { stdout } = await keyroot.run(["check-file", ...paths]);
+      expect(stdout.match(/\.json is valid: /g)).to.have.lengthOf(3);
     });
 
     it("refuses another name than the root's", async () => {
@@ -216,7 +229,7 @@ describe("commands without a chain", function () {
         ["", "JSON_INVALID"],
       ] as const) {
         const path = await asRoot(content);
-        const { code: exit, json } = await keyrootJson(["check-file", untouched, path]);
+        const { code: exit, json } = await keyroot.json(["check-file", untouched, path]);
         expect([exit, json.error?.["code"]]).to.deep.equal([1, code]);
         expect(json.error?.["message"]).to.match(new RegExp(`^${path}: `));
       }

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { temporaryFolder } from "../../support/support.ts";
-import { COMMAND, environment } from "../../support/commandLine.ts";
+import { describeOnHosts, environment } from "../../support/commandLine.ts";
 
 /** Gives a command a terminal (util-linux). */
 const SCRIPT = "script";
@@ -14,8 +14,7 @@ const HIDE_CURSOR = "\u001b[?25l";
 const CLEAR_LINE = "\u001b[0K";
 const SHOW_CURSOR = "\u001b[?25h";
 
-describe("Progress", function () {
-  this.timeout(60_000);
+describeOnHosts("the progress bar", (keyroot) => {
   const folder = temporaryFolder();
   const quote = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
 
@@ -32,7 +31,7 @@ describe("Progress", function () {
     const path = join(folder.path, "command");
     await writeFile(
       path,
-      `${quote([...COMMAND, "sample-users", "--count", `${count}`])} > '${folder.path}/users.jsonl'\n`,
+      `${quote([...keyroot.words, "sample-users", "--count", `${count}`])} > '${folder.path}/users.jsonl'\n`,
     );
     const args = ["--quiet", "--return", "--flush", "--command", `sh '${path}'`, "/dev/null"];
     const child = spawn(SCRIPT, args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm" }) });

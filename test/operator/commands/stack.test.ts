@@ -1,9 +1,11 @@
 import { expect } from "chai";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { StackNote } from "../../../packages/operator/src/stack/stackFile.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
@@ -11,58 +13,59 @@ import { UserClient } from "../../../packages/keyroot/src/user.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import {
-  keyrootJson,
-  keyrootJsonLines,
+  environment,
+  hardhat,
+  program,
   type Running,
   signalGroup,
   stackFoldersIn,
-  startKeyroot,
   untilGroupIsGone,
 } from "../../support/commandLine.ts";
 
-describe("keyroot stack", function () {
+describe("npx hardhat keyroot stack", function () {
   this.timeout(60_000);
   const folder = temporaryFolder();
   let child: Running;
-  /** Where this stack is noted, and keeps its files. */
+  /** Where this stack writes its stack file and its Merkle-tree files. */
   let env: { KEYROOT_STACK_FILE: string; TMPDIR: string };
   beforeEach(() => {
-    env = { KEYROOT_STACK_FILE: join(folder.path, "notes", "stack.json"), TMPDIR: folder.path };
+    env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
   });
   afterEach(() => {
     signalGroup(child, "SIGKILL");
   });
 
-  it("says where it is, is found by the other commands, and leaves nothing behind", async () => {
-    child = startKeyroot(["stack", "--port", "0", "--json"], env);
+  it("prints its addresses, is found by the commands of both hosts, and leaves nothing behind", async () => {
+    child = hardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const place = JSON.parse(String(line)) as Omit<StackNote, "pid"> & { baseUrl: string };
+    const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { baseUrl: string };
     expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId", "baseUrl");
     expect((await stat(place.merkleDir)).isDirectory()).to.be.true;
 
     const records = join(folder.path, "users.jsonl");
     const [record = never()] = sampleRecords(1);
     await writeFile(records, serializeKeyRecord(record));
-    const published = await keyrootJsonLines(["publish", "--records", records], { env });
+    const published = await program.jsonLines(["publish", "--records", records], { env });
     expect([published.code, published.json["contract"]]).to.deep.equal([0, place.contract]);
     expect(await readdir(place.merkleDir)).to.have.lengthOf(1);
     const answers = await Promise.all([
-      keyrootJson(["verify", record.userID], { env }),
-      keyrootJson(["status"], { env }),
-      keyrootJson(["status", "--chain-id", "1"], { env }),
+      program.json(["verify", record.userID], { env }),
+      program.json(["status"], { env }),
+      program.json(["status", "--chain-id", "1"], { env }),
     ]);
     expect(answers.map(({ code }) => code)).to.deep.equal([0, 0, 1]);
 
-    const { json: partner } = await keyrootJson(["create-partner", "--name", "Acme"], { env });
+    const { json: partner } = await program.json(["create-partner", "--name", "Acme"], { env });
     const bizId = String(partner["bizId"]);
-    const { json: made } = await keyrootJson(["create-server-token", "--biz-id", bizId, "--name", "one"], { env });
+    const { json: made } = await program.json(["create-server-token", "--biz-id", bizId, "--name", "one"], { env });
     const { baseUrl } = place;
+    await followUp(place, env);
     const client = new PartnerClient({ baseUrl, bizId, serverToken: String(made["serverToken"]) });
     await client.createUser(record.userID, "eu-west-1");
     const refreshToken = await client.createRefreshToken(record.userID, "phone");
     const app = new UserClient({ baseUrl, bizId, refreshToken });
     await app.register(base64ToBytes(record.pubKey));
-    const { code, json } = await keyrootJson(["publish-registered"], { env });
+    const { code, json } = await program.json(["publish-registered"], { env });
     expect([code, json["published"]]).to.deep.equal([0, 0], "this user's key is on the chain already");
     expect(await app.record()).to.include({ state: "published" });
 
@@ -72,8 +75,79 @@ describe("keyroot stack", function () {
     expect(await rest).to.deep.equal(["", ""]);
     await untilGroupIsGone(child);
     expect(await stackFoldersIn(folder.path)).to.be.empty;
-    expect(await readdir(join(folder.path, "notes"))).to.be.empty;
-    expect(await keyrootJson(["status"], { env })).to.have.property("code", 2);
+    expect(await readdir(join(folder.path, "stack"))).to.be.empty;
+    expect(await program.json(["status"], { env })).to.have.property("code", 2);
+  });
+
+  /** Runs what create-partner prints as the next command, with a service that is named and without. */
+  async function followUp({ baseUrl }: { baseUrl: string }, env: NodeJS.ProcessEnv): Promise<void> {
+    const { service } = JSON.parse(await readFile(env["KEYROOT_STACK_FILE"] ?? "", "utf8")) as StackFile;
+    const named = { KEYROOT_ADMIN_TOKEN: service?.adminToken };
+    for (const [keyroot, options, given] of [
+      [program, [], env],
+      [program, ["--service", baseUrl], named],
+      [hardhat, ["--service", baseUrl], named],
+    ] as const) {
+      const { code, stdout } = await keyroot.run(["create-partner", "--name", "Acme", ...options], { env: given });
+      const [, command = ""] = /^To create a token for its server: (.*)$/m.exec(stdout) ?? [];
+      expect([code, command.startsWith(`${keyroot.program} create-server-token --biz-id biz_`)]).to.deep.equal([
+        0,
+        true,
+      ]);
+      const words = command.slice(keyroot.program.length + 1).split(" ");
+      expect(words.slice(3)).to.deep.equal(options);
+      const { stdout: token } = await keyroot.run(words, { env: given });
+      expect(token).to.match(/^krs_/);
+    }
+  }
+
+  describe("Ctrl-C", () => {
+    /** A stack without a service, which starts quickly, that stops as the commands do. */
+    const stackProgram = `
+      import hre from "hardhat";
+      import { setTimeout as sleep } from "node:timers/promises";
+      import { untilStopped } from "@keyroot/operator/commands";
+      import { startStack } from "@keyroot/operator/hardhat";
+      const stopped = untilStopped();
+      const stack = await startStack(hre, { ports: { chain: 0, files: 0 }, announce: true });
+      console.log(stack.merkleDir);
+      await stopped;
+      await sleep(Number(process.argv[1]));
+      await stack.close();
+    `;
+    const start = async (root: string, slowness: number) => {
+      const env = environment({ KEYROOT_STACK_FILE: join(root, "stack", "stack.json"), TMPDIR: root });
+      const started = spawn(process.execPath, ["--input-type=module", "--eval", stackProgram, String(slowness)], {
+        ...{ stdio: "pipe", detached: true, env },
+      });
+      await once(started.stdout, "data");
+      expect(await readdir(join(root, "stack"))).to.deep.equal(["stack.json"]);
+      return started;
+    };
+    const left = async (root: string) => [...(await stackFoldersIn(root)), ...(await readdir(join(root, "stack")))];
+
+    for (const milliseconds of [0, 1, 10, 50, 100, 200, 350, 500]) {
+      it(`leaves nothing behind, even if npm repeats it after ${milliseconds} ms`, async () => {
+        child = await start(folder.path, 300);
+        const ended = once(child, "exit");
+        signalGroup(child, "SIGINT");
+        await sleep(milliseconds);
+        // After the cleanup, while Node exits, the signal may end the process.
+        signalGroup(child, "SIGINT");
+        await ended;
+        expect(await left(folder.path)).to.be.empty;
+      });
+    }
+
+    it("leaves nothing behind if a later second one ends the process before its cleanup", async () => {
+      child = await start(folder.path, 60_000);
+      const ended = once(child, "exit");
+      signalGroup(child, "SIGINT");
+      await sleep(2_200);
+      signalGroup(child, "SIGINT");
+      expect(await ended).to.deep.equal([130, null]);
+      expect(await left(folder.path)).to.be.empty;
+    });
   });
 });
 

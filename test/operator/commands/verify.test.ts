@@ -13,7 +13,7 @@ import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/lyingEndpoint.ts";
-import { keyroot, keyrootJson } from "../../support/commandLine.ts";
+import { describeOnHosts } from "../../support/commandLine.ts";
 
 const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
 const { userID } = mine;
@@ -22,8 +22,7 @@ const GET_MERKLE_TREE_ROOT = "0xee94c797";
 /** A contract that answers every call with zero. */
 const RETURNS_ZERO = "0x60206000f3";
 
-describe("verify's demands on evidence", function () {
-  this.timeout(60_000);
+describeOnHosts("verify, with evidence options", (keyroot) => {
   let stack: Stack;
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
@@ -81,7 +80,7 @@ describe("verify's demands on evidence", function () {
     return ["verify", user, ...place, ...fill(rpc + options)];
   };
   const verify = async (...args: Parameters<typeof line>) => {
-    const { code, json } = await keyrootJson(line(...args));
+    const { code, json } = await keyroot.json(line(...args));
     const { error } = json;
     return { code, error: error?.["code"], evidence: error?.["evidence"] ?? json["evidence"], json };
   };
@@ -114,7 +113,7 @@ describe("verify's demands on evidence", function () {
       ["", { anchor: "endpoint", storageProof: false }, undefined, "the word of one endpoint"],
       ["--proof --max-age 3600", { anchor: "endpoint", storageProof: true }, "head", "the word of one endpoint"],
       ["--light-client --block safe", { anchor: "light-client", storageProof: false }, "earlier", "the light client"],
-      ["--block-hash EARLIER", { anchor: "pinned", storageProof: false }, "earlier", "the hash that you named"],
+      ["--block-hash EARLIER", { anchor: "pinned", storageProof: false }, "earlier", "the block hash that you gave"],
       [
         "--rpc THREE --quorum 3 --proof",
         { anchor: "quorum", storageProof: true, agreeing: 3 },
@@ -129,10 +128,10 @@ describe("verify's demands on evidence", function () {
         const block = at && { head, earlier }[at];
         expect([code, json["verified"], json["record"]]).to.deep.equal([0, true, mine]);
         expect(evidence).to.deep.equal({ ...known, ...(block && { block }) });
-        const { stdout } = await keyroot(line(options));
+        const { stdout } = await keyroot.run(line(options));
         const where = block ? ` for block ${block.number}, ${block.hash}` : "";
         const proof = known.storageProof ? ", and a storage proof under it" : "";
-        expect(stdout).to.contain(`\n  rests on    ${text}${where}${proof}\n`);
+        expect(stdout).to.contain(`\n  evidence    ${text}${where}${proof}\n`);
       });
     }
 
@@ -186,7 +185,7 @@ describe("verify's demands on evidence", function () {
 
   it("ends with 3 where too few endpoints answer, and shows no more of their addresses than the hosts", async () => {
     for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
-    const { code, stdout, stderr } = await keyroot(line("--rpc THREE/secret --quorum 2"));
+    const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --quorum 2"));
     expect([code, stdout]).to.deep.equal([3, ""]);
     expect(stderr)
       .to.match(/^QUORUM_NOT_REACHED: Fewer than 2 of 3 endpoints agree\./)
@@ -221,7 +220,7 @@ describe("verify's demands on evidence", function () {
 
     for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
       it(`a bundle with ${options}`, async () => {
-        const { code, json } = await keyrootJson([
+        const { code, json } = await keyroot.json([
           "verify",
           "--bundle",
           devNull,

@@ -15,7 +15,7 @@ import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPu
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
-import { signalGroup, startKeyroot, untilGroupIsGone } from "../../support/commandLine.ts";
+import { program, signalGroup, untilGroupIsGone } from "../../support/commandLine.ts";
 import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
 describe("the publisher's lease", () => {
@@ -186,7 +186,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     await register(records);
     const keys = `${folder.path}/keys.json`;
     await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
-    const service = startKeyroot(["serve", "--every", "1"], {
+    const service = program.start(["serve", "--every", "1"], {
       ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: "https://k.test", KEYROOT_PORT: "0" },
       ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.merkleDir },
     });

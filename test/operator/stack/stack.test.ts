@@ -25,7 +25,7 @@ describe("stack", () => {
     else process.env["TMPDIR"] = TMPDIR;
   });
 
-  /** The project at hand with its notes elsewhere, so that a stack somebody runs does not get into the way. */
+  /** This project with its stack file elsewhere, so that a running stack does not interfere. */
   const elsewhere = (root: string): HardhatRuntimeEnvironment => {
     const config = { ...hre.config, paths: { ...hre.config.paths, root } };
     return Object.create(hre, { config: { value: config } }) as HardhatRuntimeEnvironment;
@@ -44,14 +44,14 @@ describe("stack", () => {
       expect(await registry.getFunction("owner")()).to.equal(owner?.address);
     });
 
-    it("serves the files of a fresh folder", async () => {
+    it("serves the files of a new folder", async () => {
       const { merkleUrl, merkleDir } = await start();
       expect(await readdir(merkleDir)).to.be.empty;
       await writeFile(join(merkleDir, `${ROOT}.json`), "{}");
       expect(await (await fetch(`${merkleUrl}/${ROOT}.json`)).text()).to.equal("{}");
     });
 
-    it("prints nothing on stdout and writes no deployment", async () => {
+    it("prints nothing and writes no deployment", async () => {
       const { stdout } = process;
       const write = stdout.write.bind(stdout);
       const printed: unknown[] = [];
@@ -97,7 +97,7 @@ describe("stack", () => {
   });
 
   describe("announce", () => {
-    it("notes the stack for other processes", async () => {
+    it("writes the stack file for other processes", async () => {
       const stack = await start({ announce: true });
       expect(stack.announced).to.be.true;
       const { pid, ...place } = (await readStackFile(project.path)) ?? {};
@@ -111,7 +111,7 @@ describe("stack", () => {
       expect(await readdir(project.path)).to.be.empty;
     });
 
-    it("leaves the note of a stack that runs already, also at the end", async () => {
+    it("leaves the file of a stack that runs already, also at the end", async () => {
       const one = await start({ announce: true });
       const other = await start({ announce: true });
       expect(other.announced).to.be.false;
@@ -131,7 +131,7 @@ describe("stack", () => {
       }
     });
 
-    it("removes the folder of files and the note", async () => {
+    it("removes the folder of files and the stack file", async () => {
       const stack = await start({ announce: true });
       await writeFile(join(stack.merkleDir, `${ROOT}.json`), "{}");
       await stack.close();
@@ -139,7 +139,7 @@ describe("stack", () => {
       expect(await readdir(join(project.path, ".keyroot"))).to.be.empty;
     });
 
-    it("may be called again", async () => {
+    it("may be repeated", async () => {
       const stack = await start();
       await Promise.all([stack.close(), stack.close()]);
       await stack.close();

@@ -8,17 +8,17 @@ import {
   removeStackFile,
   stackFilePath,
   writeStackFile,
-  type StackNote,
+  type StackFile,
 } from "../../../packages/operator/src/stack/stackFile.ts";
 import { closedAfterEach, failure, freePort, hold, portOf, temporaryFolder } from "../../support/support.ts";
 
 describe("stack file", () => {
   const project = temporaryFolder();
   const closing = closedAfterEach();
-  let note: StackNote;
+  let stack: StackFile;
 
   beforeEach(async () => {
-    note = {
+    stack = {
       rpcUrl: `http://127.0.0.1:${portOf(closing(await hold(0)))}`,
       merkleUrl: "http://127.0.0.1:8546",
       merkleDir: "/tmp/keyroot-x",
@@ -36,38 +36,38 @@ describe("stack file", () => {
 
   describe("readStackFile", () => {
     it("returns what was written", async () => {
-      expect(await writeStackFile(project.path, note)).to.be.true;
-      expect(await readStackFile(project.path)).to.deep.equal(note);
+      expect(await writeStackFile(project.path, stack)).to.be.true;
+      expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("finds nothing in a project without a note", async () => {
+    it("finds nothing in a project without a stack file", async () => {
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
-    it("ignores a note whose process is gone", async () => {
+    it("ignores a file whose process is gone", async () => {
       const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
       await once(child, "exit");
-      await writeText(JSON.stringify({ ...note, pid: child.pid }));
+      await writeText(JSON.stringify({ ...stack, pid: child.pid }));
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
-    it("ignores a note whose process id now belongs to another program", async () => {
-      await writeText(JSON.stringify({ ...note, rpcUrl: `http://127.0.0.1:${await freePort()}` }));
+    it("ignores a file whose process id now belongs to another program", async () => {
+      await writeText(JSON.stringify({ ...stack, rpcUrl: `http://127.0.0.1:${await freePort()}` }));
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
-    it("drops fields that it does not know", async () => {
-      await writeText(JSON.stringify({ ...note, more: 1 }));
-      expect(await readStackFile(project.path)).to.deep.equal(note);
+    it("drops unknown fields", async () => {
+      await writeText(JSON.stringify({ ...stack, more: 1 }));
+      expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("reports a note that cannot be read", async () => {
+    it("reports a file that cannot be read", async () => {
       await mkdir(stackFilePath(project.path), { recursive: true });
       expect(await failure(readStackFile(project.path))).to.have.property("code", "EISDIR");
     });
 
     for (const text of ["", "{", "null", "1", "[]", "{}"]) {
-      it(`ignores a note that reads ${JSON.stringify(text)}`, async () => {
+      it(`ignores a file that reads ${JSON.stringify(text)}`, async () => {
         await writeText(text);
         expect(await readStackFile(project.path)).to.be.undefined;
       });
@@ -83,8 +83,8 @@ describe("stack file", () => {
     };
     for (const [field, values] of Object.entries(malformed)) {
       for (const value of values) {
-        it(`ignores a note with ${value === undefined ? "nothing" : JSON.stringify(value)} as ${field}`, async () => {
-          await writeText(JSON.stringify({ ...note, [field]: value }));
+        it(`ignores a file with ${value === undefined ? "nothing" : JSON.stringify(value)} as ${field}`, async () => {
+          await writeText(JSON.stringify({ ...stack, [field]: value }));
           expect(await readStackFile(project.path)).to.be.undefined;
         });
       }
@@ -92,45 +92,45 @@ describe("stack file", () => {
   });
 
   describe("writeStackFile", () => {
-    it("leaves the note of another running stack and says so", async () => {
-      await writeStackFile(project.path, note);
-      expect(await writeStackFile(project.path, { ...note, chainId: 1 })).to.be.false;
-      expect(await readStackFile(project.path)).to.deep.equal(note);
+    it("leaves the file of another running stack and returns false", async () => {
+      await writeStackFile(project.path, stack);
+      expect(await writeStackFile(project.path, { ...stack, chainId: 1 })).to.be.false;
+      expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("replaces a note that no longer counts", async () => {
+    it("replaces a file that no longer counts", async () => {
       await writeText("{");
-      expect(await writeStackFile(project.path, note)).to.be.true;
-      expect(await readStackFile(project.path)).to.deep.equal(note);
+      expect(await writeStackFile(project.path, stack)).to.be.true;
+      expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
     it("leaves no other file behind", async () => {
-      await writeStackFile(project.path, note);
+      await writeStackFile(project.path, stack);
       expect(await readdir(dirname(stackFilePath(project.path)))).to.deep.equal(["stack.json"]);
     });
   });
 
   describe("removeStackFile", () => {
-    it("removes the stack's own note", async () => {
-      await writeStackFile(project.path, note);
-      await removeStackFile(project.path, note);
+    it("removes the stack's own file", async () => {
+      await writeStackFile(project.path, stack);
+      removeStackFile(project.path, stack);
       expect(await readdir(dirname(stackFilePath(project.path)))).to.be.empty;
     });
 
-    it("leaves the note of another stack of the same process", async () => {
-      await writeStackFile(project.path, note);
-      await removeStackFile(project.path, { ...note, rpcUrl: "http://127.0.0.1:1" });
-      expect(await readStackFile(project.path)).to.deep.equal(note);
+    it("leaves the file of another stack of the same process", async () => {
+      await writeStackFile(project.path, stack);
+      removeStackFile(project.path, { ...stack, rpcUrl: "http://127.0.0.1:1" });
+      expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("leaves what it cannot understand", async () => {
+    it("leaves a malformed file", async () => {
       await writeText("{");
-      await removeStackFile(project.path, note);
+      removeStackFile(project.path, stack);
       expect(await readFile(stackFilePath(project.path), "utf8")).to.equal("{");
     });
 
-    it("does nothing without a note", async () => {
-      await removeStackFile(project.path, note);
+    it("does nothing without a file", () => {
+      removeStackFile(project.path, stack);
     });
   });
 });

@@ -2,19 +2,21 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
+import { plural } from "./plural.ts";
+import { style } from "./style.ts";
 
 interface Place {
   contract: string;
   chainId: number;
 }
 
-/** How many findings the page shows; `--json` has more. */
+/** How many findings the page lists; `--json` has more. */
 const SHOWN = 20;
 const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
 const BLOCK = "█";
 
-/** What an audit says, as one object. */
+/** An audit report as one object. */
 export function auditJson(report: AuditReport, place: Place): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, usersInFiles, straysSearched } = report;
   return {
@@ -39,27 +41,27 @@ export function auditJson(report: AuditReport, place: Place): object {
   };
 }
 
-/** What an audit says, for people. */
+/** An audit report as text. */
 export function auditPage(report: AuditReport, { contract, chainId }: Place): string {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
-    `Audit of ${contract} on chain ${chainId}`,
-    `  as of block  ${number}, ${hash}, ${dateOf(timestamp)}`,
-    `  rests on     ${evidence.anchor === "pinned" ? "the hash that you named" : "the word of one endpoint"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
-    `  users        ${userCount} in ${rootCount} ${rootCount === 1 ? "file" : "files"}`,
+    style("heading", `Audit of ${contract} on chain ${chainId}`),
+    `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
+    `  evidence     ${evidence.anchor === "pinned" ? "the block hash that you gave" : "the word of one endpoint"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
+    `  users        ${userCount} in ${plural(rootCount, "file")}`,
     ...chart(events),
     "",
-    ...listOf("Damage", findings.list.filter(isDamage), findings.count.damage),
+    ...listOf(style("failure", "Damage"), findings.list.filter(isDamage), findings.count.damage),
     ...listOf(
-      "Notice",
+      style("notice", "Notice"),
       findings.list.filter((one) => !isDamage(one)),
       findings.count.notice,
     ),
-    ...unavailableFiles.map(({ root, code, message }) => `Unavailable  ${root}: ${code}: ${printable(message)}`),
-    ...(straysSearched
-      ? []
-      : ["Files that belong to no root were not looked for: that takes the folder, --files DIR."]),
+    ...unavailableFiles.map(
+      ({ root, code, message }) => `${style("notice", "Unavailable")}  ${root}: ${code}: ${printable(message)}`,
+    ),
+    ...(straysSearched ? [] : ["Stray files were not searched for; that needs the folder: --files DIR."]),
     sentenceOf(report),
   ].join("\n");
 }
@@ -67,11 +69,11 @@ export function auditPage(report: AuditReport, { contract, chainId }: Place): st
 function sentenceOf(report: AuditReport): string {
   switch (verdictOf(report)) {
     case "passed":
-      return "All is as it should be: every event, every file, every user.";
+      return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":
-      return "NO VERDICT: not all files could be had. Run it again: it goes on from here.";
+      return `${style("notice", "No verdict")}: some files could not be read. Run the audit again; it continues from here.`;
     case "damage":
-      return `NOT AS IT SHOULD BE: ${report.findings.count.damage} findings. docs/auditing.md says what each means.`;
+      return `${style("failure", "Audit failed")}: ${plural(report.findings.count.damage, "finding")}. docs/auditing.md explains each code.`;
   }
 }
 
@@ -83,10 +85,10 @@ function listOf(kind: string, findings: readonly Finding[], count: number): stri
   const lines = findings.slice(0, SHOWN).map(({ code, detail, message }) => {
     return `${kind}  ${code}${detail === undefined ? "" : ` (${detail})`}: ${printable(message)}`;
   });
-  return count > lines.length ? [...lines, `${kind}  and ${count - lines.length} more; --json shows more`] : lines;
+  return count > lines.length ? [...lines, `${kind}  and ${count - lines.length} more; --json lists more`] : lines;
 }
 
-/** Batches over time: the time from the first to the last one in equal parts, and how many users came in each. */
+/** Batches over time: equal periods from the first to the last batch, and the number of users added in each. */
 function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -105,13 +107,13 @@ function chart(events: readonly DatedRootLog[]): string[] {
     "",
     ...used.map(({ from, users, batches }) => {
       const bar = BLOCK.repeat(Math.ceil((users / most) * CHART_COLUMNS)).padEnd(CHART_COLUMNS);
-      return `  from ${dateOf(from)}  ${bar}  ${users} users in ${batches} ${batches === 1 ? "batch" : "batches"}`;
+      return `  from ${dateOf(from)}  ${bar}  ${plural(users, "user")} in ${plural(batches, "batch", "batches")}`;
     }),
   ];
 }
 
 function dateOf(timestamp: number): string {
-  // Later than any date that can be written: an endpoint may say so.
+  // An endpoint may report a timestamp beyond the range of dates.
   const date = new Date(timestamp * 1000);
   return Number.isNaN(date.getTime()) ? `second ${timestamp}` : date.toISOString().replace(".000Z", "Z");
 }

@@ -1,42 +1,43 @@
 import { join } from "node:path";
+import { ArgumentError } from "keyroot/errors";
 import { makeBundle } from "keyroot/verifier";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import { command } from "./command.ts";
-import { Target, type TargetArgs } from "./target.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Host, Outcome } from "./host.ts";
+import { shellCommand } from "./shellCommand.ts";
+import { Target } from "./target.ts";
 
-interface Args extends TargetArgs {
-  userId: string;
-  out: string | undefined;
-  blockHash: string | undefined;
-  json: boolean;
-}
-
-/** `keyroot bundle <userID>`: a user's proof and bundle, into the folder that the file host serves. */
-export default command(async (args: Args, hre) => {
-  const { userId, blockHash } = args;
-  const target = await Target.resolve(args, hre);
+/** `keyroot bundle <userID>`: a user's proof and bundle, in the layout of the file host. */
+export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
+  const { userId, blockHash, out } = args;
+  if (out === undefined) {
+    const message =
+      "Set the folder for the user's proof and bundle: --out DIR, for example the folder of the file host.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const target = await Target.resolve(args, host);
   const { rpc, contract, merkleUrl, chainId } = target;
-  const out = args.out ?? target.merkleDir;
   const { bundle, verified } = await makeBundle(userId, { rpc, contract, merkleUrl, chainId, blockHash });
   const { record, root, evidence } = verified;
-  const put = async (name: string, content: object) => {
+  const write = async (name: string, content: object) => {
     const path = join(out, root, name);
     const text = JSON.stringify(content);
     await writeFileAtomic(path, text);
     return { path, bytes: Buffer.byteLength(text) };
   };
   const files = {
-    proof: await put(`${userId}.json`, bundle.proof),
-    bundle: await put(`${userId}.bundle.json`, bundle),
+    proof: await write(`${userId}.json`, bundle.proof),
+    bundle: await write(`${userId}.bundle.json`, bundle),
   };
-  const { hash, number } = evidence.block ?? {};
+  const { hash = "", number } = evidence.block ?? {};
+  const trusted = ["--block-hash", hash, "--contract", contract, "--chain-id", String(chainId)];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
     text: [
       `${files.proof.path}  proof, ${files.proof.bytes} bytes`,
       `${files.bundle.path}  bundle, ${files.bundle.bytes} bytes`,
-      `The bundle is of block ${number}, ${hash}. Whoever trusts that hash verifies it without a network:`,
-      `  npx hardhat keyroot verify --bundle FILE --block-hash ${hash} --contract ${contract} --chain-id ${chainId}`,
+      `The bundle is for block ${number}, ${hash}. Anyone who trusts this hash can verify it without a network:`,
+      `  ${host.program} ${shellCommand(["verify", "--bundle", files.bundle.path, ...trusted])}`,
     ].join("\n"),
   };
-});
+}

@@ -1,29 +1,21 @@
-import { describeValue } from "keyroot/input";
 import { ArgumentError } from "keyroot/errors";
-import { checkUsersPerFile } from "../publisher/plan/cutIntoFiles.ts";
+import { describeValue } from "keyroot/input";
+import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
 import { quote, type Quote } from "../publisher/plan/quote.ts";
-import { Registry } from "../publisher/chain/registry.ts";
-import { command } from "./command.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
 import { describeEther, describeGwei } from "./money.ts";
+import { plural } from "./plural.ts";
 import { Progress } from "./progress.ts";
-import { Target, type TargetArgs } from "./target.ts";
+import { Target } from "./target.ts";
 
-interface Args extends Omit<TargetArgs, "merkleUrl"> {
-  records: string | undefined;
-  usersPerFile: number;
-  skipBad: boolean;
-  ethPrice: string | undefined;
-  json: boolean;
-}
-
-/** `keyroot estimate`: what it would cost to publish these records now. */
-export default command(async (args: Args, hre) => {
+/** `keyroot estimate`: the cost of publishing these records now. */
+export default async function estimate(args: ArgsOf<"estimate">, host: Host): Promise<Outcome> {
   const { usersPerFile } = args;
-  checkUsersPerFile(usersPerFile);
   const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
-  const target = await Target.resolve(args, hre);
+  const target = await Target.resolve(args, host);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, target.contract);
   using progress = new Progress();
@@ -39,7 +31,9 @@ export default command(async (args: Args, hre) => {
   if (plan.batches.length === 0) {
     return {
       json: { users: 0, transactions: 0, alreadyPublished, skipped: bad },
-      text: [`There is nothing to publish: all ${alreadyPublished} users have a root.`, ...skippedLine(bad)].join("\n"),
+      text: [`Nothing to publish: ${plural(alreadyPublished, "user")} already published.`, ...skippedLine(bad)].join(
+        "\n",
+      ),
     };
   }
   const quoted = await quote(plan, registry);
@@ -60,30 +54,31 @@ export default command(async (args: Args, hre) => {
     },
     text: [...describe(quoted, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
   };
-});
+}
 
 function describe(quoted: Quote, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
   const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = quoted;
   const { baseFeePerGas, cost, costAtMost } = quoted;
-  const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at the price given`);
-  const how = estimated === transactions ? "each estimated by the node" : `${estimated} of them estimated by the node`;
+  const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at --eth-price`);
+  const how =
+    estimated === transactions ? "estimated by the node" : `extrapolated from ${estimated} that the node estimated`;
   const price =
     baseFeePerGas === undefined
       ? describeGwei(priorityFee)
       : `${describeGwei(baseFeePerGas)} and ${describeGwei(priorityFee)}`;
   return [
-    `${users} users in ${transactions} transactions, ${alreadyPublished} have a root.`,
-    `  gas     ${gas}, ${gasPerUser} a user: ${how}`,
-    `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}taken`,
-    `  price   ${price} a unit at block ${block}`,
+    `${plural(users, "user")} in ${plural(transactions, "transaction")}, ${alreadyPublished} already published.`,
+    `  gas     ${gas}, ${gasPerUser} per user, ${how}`,
+    `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}used`,
+    `  price   ${price} per unit of gas at block ${block}`,
     `  cost    ${describeEther(cost)}${inMoney(cost)}`,
-    `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, as transactions would offer now`,
+    `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, at the highest fee that transactions would offer now`,
   ];
 }
 
 function toPrice(text: string): number {
   if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Number(text);
-  const message = `--eth-price must be what one ETH costs, a number such as 3000: ${describeValue(text)}.`;
+  const message = `--eth-price must be a number such as 3000, not ${describeValue(text)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

@@ -1,12 +1,13 @@
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
+import { plural } from "./plural.ts";
 import type { Progress } from "./progress.ts";
 
-/** How many bad rows a message names; `--json` has them all. */
-const NAMED = 20;
+/** How many bad rows a message lists; `--json` has all of them. */
+const LISTED = 20;
 
 /**
- * Reads the records of `--records`; a bad row ends the command unless `--skip-bad` was said.
+ * Reads the records of `--records`. A bad row ends the command, except with `--skip-bad`.
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
@@ -14,23 +15,28 @@ export async function loadRecords(
   progress: Progress,
 ): Promise<RecordsRead> {
   if (path === undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "Name the file with the users' records: --records FILE.");
+    throw new ArgumentError("ARGUMENT_INVALID", "Set the file with the user records: --records FILE.");
   }
-  const read = await readRecords(path, (done, size) => {
+  const isStandardInput = path === "-";
+  const name = isStandardInput ? "Standard input" : path;
+  const read = await readRecords(isStandardInput ? process.stdin : path, (done, size) => {
     progress.update("reading records", done, size, "bytes");
   });
   const { records, bad } = read;
   if (bad.length > 0 && !skipBad) {
-    const rows = bad.slice(0, NAMED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
-    const more = bad.length > NAMED ? `\n  and ${bad.length - NAMED} more` : "";
-    const message = `${path} has ${bad.length} bad of ${bad.length + records.length} rows; nothing was written.${rows.join("")}${more}`;
+    const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
+    const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";
+    const total = plural(bad.length + records.length, "row");
+    const message = `${name} has ${bad.length} bad of ${total}; nothing was written.${rows.join("")}${more}`;
     throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
   }
-  if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${path} has no records to publish.`);
+  if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${name} has no records to publish.`);
   return read;
 }
 
-/** What to tell people of the rows that `--skip-bad` left out. */
+/** A line about the rows that `--skip-bad` left out, if any. */
 export function skippedLine(bad: readonly BadRow[]): string[] {
-  return bad.length === 0 ? [] : [`Left out: ${bad.length} bad rows, lines ${bad.map(({ line }) => line).join(", ")}.`];
+  if (bad.length === 0) return [];
+  const lines = bad.map(({ line }) => line).join(", ");
+  return [`Skipped ${plural(bad.length, "bad row")}, ${bad.length === 1 ? "line" : "lines"} ${lines}.`];
 }

@@ -1,9 +1,9 @@
 import { readConfig } from "../service/config.ts";
 import { checkMigrations, openDatabases } from "../service/store/database.ts";
-import { command } from "./command.ts";
+import type { Outcome } from "./host.ts";
 
-/** `keyroot migrate`: gives the service's databases the tables that this version needs. */
-export default command(async () => {
+/** `keyroot migrate`: creates or updates the tables of the service's databases. */
+export default async function migrate(): Promise<Outcome> {
   const { databaseUrl: url, regionUrls, databaseFolder: folder } = readConfig(process.env);
   await using databases = await openDatabases({ url, regionUrls, folder });
   await databases.migrate();
@@ -13,4 +13,4 @@ export default command(async () => {
     json: { databases: count },
     text: `${count === 1 ? "The database has" : `All ${count} databases have`} the tables that this version needs.`,
   };
-});
+}

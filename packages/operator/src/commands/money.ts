@@ -1,11 +1,11 @@
 import { formatEther, formatUnits } from "ethers";
 
-/** A price of gas for people. @param wei a unit of gas */
+/** A gas price as text. @param wei per unit of gas */
 export function describeGwei(wei: bigint): string {
   return `${rounded(formatUnits(wei, "gwei"))} gwei`;
 }
 
-/** An amount for people. @param wei 10^-18 of the chain's coin, which on most chains is ETH */
+/** An amount as text. @param wei 10^-18 of the native currency, which is ETH on most chains */
 export function describeEther(wei: bigint): string {
   return `${rounded(formatEther(wei))} ETH`;
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { PlanTarget } from "../publisher/plan/plan.ts";
 
-/** Where the project keeps a registry's unfinished plan. The first block tells throw-away chains apart. */
-export function planFolderOf({ chainId, genesisHash, contract }: PlanTarget, projectRoot: string): string {
-  return join(projectRoot, ".keyroot", "plans", `${chainId}-${genesisHash.slice(2, 10)}-${contract}`);
+/** The folder of a registry's unfinished plan. Local chains share chain ids, so the genesis hash is part of its name. */
+export function planFolderOf({ chainId, genesisHash, contract }: PlanTarget, root: string): string {
+  return join(root, ".keyroot", "plans", `${chainId}-${genesisHash.slice(2, 10)}-${contract}`);
 }

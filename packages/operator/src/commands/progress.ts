@@ -1,16 +1,14 @@
 import { Presets, SingleBar } from "cli-progress";
-import { constants } from "node:os";
-import { afterOutput } from "./command.ts";
+import { afterOutput } from "./output.ts";
+import { exitCodeOf, onStopSignal, type StopSignal } from "./stopSignals.ts";
 
-/** Work that takes less shows nothing. */
+/** No bar for work that takes less. */
 const SHOW_AFTER_MS = 1_000;
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
 /**
- * A progress bar on standard error, for work of more than a second; none where that is no terminal. As long as the work
- * goes on, Ctrl-C ends the process by `process.exit`: the terminal is as before, and nothing is left half-written. Where what
- * was printed waits for its reader, a second Ctrl-C ends the process without it.
+ * A progress bar on standard error for work of more than a second; none if standard error is not a terminal. While the work
+ * runs, Ctrl-C ends the process with `process.exit`: the terminal is restored and no file is left half written. If printed
+ * lines still wait for their reader, a later second Ctrl-C ends the process without them.
  */
 export class Progress {
   readonly #start = performance.now();
@@ -23,25 +21,20 @@ export class Progress {
     },
     Presets.shades_classic,
   );
-  readonly #interrupt = (signal: (typeof SIGNALS)[number]) => {
-    this.#bar.stop();
-    this.#isInterrupted = true;
-    this.#onInterrupt();
-    const exitCode = 128 + constants.signals[signal];
-    afterOutput(() => process.exit(exitCode));
-  };
+  readonly #onInterrupt: () => void;
+  readonly #listening: Disposable;
   #stage: string | undefined;
   #isInterrupted = false;
 
-  readonly #onInterrupt: () => void;
-
-  /** @param onInterrupt is called at Ctrl-C, once the bar is gone */
+  /** @param onInterrupt called on Ctrl-C, after the bar is removed */
   constructor(onInterrupt: () => void = () => undefined) {
     this.#onInterrupt = onInterrupt;
-    for (const signal of SIGNALS) process.once(signal, this.#interrupt);
+    this.#listening = onStopSignal((signal) => {
+      this.#interrupt(signal);
+    });
   }
 
-  /** Shows how far a stage of the work has come. @param note what else there is to say */
+  /** Shows the progress of a stage. @param note further text for the bar */
   update(stage: string, done: number, total: number, unit = "users", note = ""): void {
     if (this.#isInterrupted || performance.now() - this.#start < SHOW_AFTER_MS) return;
     if (stage !== this.#stage) {
@@ -53,7 +46,14 @@ export class Progress {
   }
 
   [Symbol.dispose](): void {
-    for (const signal of SIGNALS) process.off(signal, this.#interrupt);
+    this.#listening[Symbol.dispose]();
     this.#bar.stop();
+  }
+
+  #interrupt(signal: StopSignal): void {
+    this.#bar.stop();
+    this.#isInterrupted = true;
+    this.#onInterrupt();
+    afterOutput(() => process.exit(exitCodeOf(signal)));
   }
 }

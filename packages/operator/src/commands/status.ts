@@ -2,12 +2,13 @@ import { getAddress } from "ethers";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
 import { fetchBlockNumber, fetchOwner, fetchUserCount, ZERO_ROOT } from "keyroot/registry";
-import { command } from "./command.ts";
-import { Target, type TargetArgs } from "./target.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Host, Outcome } from "./host.ts";
+import { Target } from "./target.ts";
 
-/** `keyroot status`: what a registry says of itself. */
-export default command(async (args: Omit<TargetArgs, "merkleUrl"> & { json: boolean }, hre) => {
-  const target = await Target.resolve(args, hre);
+/** `keyroot status`: what a registry reports about itself. */
+export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
+  const target = await Target.resolve(args, host);
   const { call, contract } = target;
   const chainId = await target.checkChainId();
   const codeHash = await fetchCodeHash(call, contract, "latest");
@@ -24,7 +25,7 @@ export default command(async (args: Omit<TargetArgs, "merkleUrl"> & { json: bool
       `PublicKeyRegistry at ${contract} on chain ${chainId}, deployed in block ${deploymentBlock}`,
       `  published users   ${userCount}`,
       `  owner             ${owner}`,
-      `  hash of its code  ${codeHash}`,
+      `  code hash         ${codeHash}`,
     ].join("\n"),
   };
-});
+}

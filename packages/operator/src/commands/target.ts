@@ -1,30 +1,28 @@
 import { isAddress } from "ethers";
-import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
-import { describeValue } from "keyroot/input";
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { fetchChainId } from "keyroot/ethereum";
-import { readStackFile, type StackNote } from "../stack/stackFile.ts";
-import { DEFAULT_LIMITS } from "keyroot/transport";
-import { checkUrl, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { describeValue } from "keyroot/input";
+import { checkUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { readStackFile, type StackFile } from "../stack/stackFile.ts";
+import type { Host } from "./host.ts";
 
-/** The options by which a command is told where to look. */
+/** The options that name a chain, a registry and a file host. */
 export interface TargetArgs {
-  rpc: string | undefined;
-  contract: string | undefined;
-  merkleUrl: string | undefined;
-  /** 0 where none was given. */
-  chainId: number;
+  rpc?: string | undefined;
+  contract?: string | undefined;
+  merkleUrl?: string | undefined;
+  chainId?: number | undefined;
 }
 
-/** Where a command looks: what its options say, and for the rest the local stack that is running. */
+/** Where a command reads and writes: what its options name, and otherwise the local stack that is running. */
 export class Target {
-  readonly #args: Partial<TargetArgs>;
-  readonly #stack: StackNote | undefined;
-  /** A JSON-RPC endpoint, or the connection of the network that was named by `--network`. */
+  readonly #args: TargetArgs;
+  readonly #stack: StackFile | undefined;
+  /** A JSON-RPC endpoint, or the connection to the network that `--network` names. */
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
 
-  private constructor(args: Partial<TargetArgs>, stack: StackNote | undefined, rpc: string | Eip1193Provider) {
+  private constructor(args: TargetArgs, stack: StackFile | undefined, rpc: string | Eip1193Provider) {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
@@ -32,17 +30,16 @@ export class Target {
   }
 
   /** @throws ArgumentError ARGUMENT_INVALID */
-  static async resolve(args: Partial<TargetArgs>, hre: HardhatRuntimeEnvironment): Promise<Target> {
-    // Declared as always there, it is undefined where no --network was given.
-    const network = hre.globalOptions.network as string | undefined;
-    if (network !== undefined) {
+  static async resolve(args: TargetArgs, host: Host): Promise<Target> {
+    const provider = await host.connectNetwork();
+    if (provider !== undefined) {
       if (args.rpc !== undefined) {
-        throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both name a chain: give one of them.");
+        throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both name a chain. Use one of them.");
       }
-      return new Target(args, undefined, (await hre.network.create()).provider);
+      return new Target(args, undefined, provider);
     }
-    const stack = await readStackFile(hre.config.paths.root);
-    return new Target(args, stack, args.rpc ?? stack?.rpcUrl ?? missing("--rpc"));
+    const stack = await readStackFile(host.root);
+    return new Target(args, stack, args.rpc ?? endpointOfEnvironment() ?? stack?.rpcUrl ?? missing("--rpc"));
   }
 
   get contract(): string {
@@ -58,36 +55,42 @@ export class Target {
     return this.#stack?.merkleDir ?? missing("--out");
   }
 
-  /** The chain that must answer. */
+  /** The chain id that the endpoint must have. */
   get chainId(): number {
-    return this.#knownChainId ?? missing("--chain-id");
+    return this.#expectedChainId ?? missing("--chain-id");
   }
 
   /**
-   * Asks which chain answers.
-   * @throws VerificationError CHAIN_ID_MISMATCH where it is not the one that was named, or the local stack's
+   * Requests the endpoint's chain id.
+   * @throws VerificationError CHAIN_ID_MISMATCH if it is not the one that `--chain-id` or the local stack names
    */
   async checkChainId(): Promise<number> {
     const actual = await fetchChainId(this.call);
-    const expected = this.#knownChainId ?? actual;
+    const expected = this.#expectedChainId ?? actual;
     if (actual === expected) return actual;
-    const message = `The endpoint speaks for the chain ${actual}, expected was the chain ${expected}.`;
+    const message = `The endpoint has chain id ${actual}, expected ${expected}.`;
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 
-  get #knownChainId(): number | undefined {
-    return this.#args.chainId === 0 ? this.#stack?.chainId : this.#args.chainId;
+  get #expectedChainId(): number | undefined {
+    return this.#args.chainId ?? this.#stack?.chainId;
   }
 }
 
-/** Returns the address that it was given. @throws ArgumentError ARGUMENT_INVALID */
+/** Endpoint URLs often contain secrets; the variable keeps them out of the process list. */
+function endpointOfEnvironment(): string | undefined {
+  const { KEYROOT_RPC_URL: url } = process.env;
+  return url === "" ? undefined : url;
+}
+
+/** Returns the given address. @throws ArgumentError ARGUMENT_INVALID */
 export function checkAddress(option: string, address: string): string {
   if (address.startsWith("0x") && isAddress(address)) return address;
-  const message = `${option} must be 0x and 40 hex digits, in one case or with a right checksum: ${describeValue(address)}.`;
+  const message = `${option} must be 0x and 40 hex digits, in one case or with a valid checksum, not ${describeValue(address)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function missing(option: string): never {
-  const message = `No local stack is running: start one with 'npm start', or name another place with ${option}.`;
+  const message = `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${option}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -1,50 +1,34 @@
-import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
+import { base64ToBytes } from "keyroot/bytes";
+import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { checkPublicKey, parseUserID } from "keyroot/identity";
+import { printable } from "keyroot/input";
 import type { PollOptions, WatchedUser } from "../audit/poll.ts";
+import { pollEvents, watch } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
-import { describeValue, printable } from "keyroot/input";
-import { ArgumentError, KeyrootError } from "keyroot/errors";
-import { base64ToBytes } from "keyroot/bytes";
-import { checkPublicKey } from "keyroot/identity";
-import { parseUserID } from "keyroot/identity";
-import { untilStopped } from "../stack/untilStopped.ts";
-import { checkCount, filesOf, placeOf, tagOf } from "./auditArgs.ts";
-import { command, print } from "./command.ts";
+import { filesOf, placeOf } from "./auditArgs.ts";
+import type { ArgsOf } from "./definitions.ts";
 import { EXIT } from "./exitCodes.ts";
+import type { Host } from "./host.ts";
 import { loadRecords } from "./loadRecords.ts";
+import { print, printError } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { Target, type TargetArgs } from "./target.ts";
+import { untilStopped } from "./stopSignals.ts";
+import { Target } from "./target.ts";
+import { describeEvent, isCounted } from "./watchEvents.ts";
 
-interface Args extends TargetArgs {
-  userId: string | undefined;
-  publicKey: string | undefined;
-  records: string | undefined;
-  files: string | undefined;
-  fileBytes: number;
-  every: number;
-  once: boolean;
-  stay: boolean;
-  block: string | undefined;
-  fromBlock: string | undefined;
-  state: string | undefined;
-  fresh: boolean;
-  webhook: string | undefined;
-  webhookHost: string | undefined;
-  json: boolean;
-}
+type Args = ArgsOf<"watch">;
 
-/** `keyroot watch`: looks at what is new until an alarm, or Ctrl-C; one JSON object a line with `--json`. */
-export default command(async (args: Args, hre) => {
+/** `keyroot watch`: polls for new roots until an alarm or Ctrl-C. */
+export default async function watchKeys(args: Args, host: Host): Promise<undefined> {
   const users = await usersOf(args);
   const webhook = webhookOf(args);
-  const tag = tagOf(args.block);
-  checkCount("--every", args.every, 1, 2 ** 31 - 1);
-  const fromBlock = args.fromBlock === undefined ? undefined : toCount(args.fromBlock);
-  const target = await Target.resolve(args, hre);
+  const target = await Target.resolve(args, host);
   const files = filesOf(args, target);
   const { call } = target;
   const place = await placeOf(target);
   using state = await WatchState.open(args.state, place, { fresh: args.fresh });
+  const { block: tag = "latest", fromBlock } = args;
   const options = { ...place, call, files, users, tag, fromBlock, state };
 
   const stopping = new AbortController();
@@ -54,72 +38,48 @@ export default command(async (args: Args, hre) => {
   for await (const events of polls(options, args, stopping.signal)) {
     for (const event of events) {
       if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
-      // The summary counts them: with many users, they would be many lines.
-      else if (event.event !== "rootAdded" && event.event !== "published") print(lineOf(event));
+      else if (args.verbose || !isCounted(event)) print(describeEvent(event));
       if (event.event !== "alarm") continue;
       process.exitCode = EXIT.false;
-      if (webhook !== undefined) await shout(webhook, { ...event, contract: place.contract, chainId: place.chainId });
+      const { contract, chainId } = place;
+      if (webhook !== undefined) await sendAlarm(webhook, { ...event, contract, chainId });
     }
     if (process.exitCode === EXIT.false && !args.stay) break;
   }
-  return undefined;
-});
+}
 
 async function* polls(options: Omit<PollOptions, "readOwnFiles">, { once, every }: Args, signal: AbortSignal) {
   if (once) yield await pollEvents({ ...options, readOwnFiles: true });
   else yield* watch({ ...options, intervalMs: every, signal });
 }
 
-/** The alarm has been given already: a webhook that takes none must not take it back. */
-async function shout(webhook: string, alarm: object): Promise<void> {
+/** Sends an alarm that is already printed, so a failing webhook does not end the command. */
+async function sendAlarm(webhook: string, alarm: object): Promise<void> {
   try {
     await postWebhook(webhook, alarm);
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
-    process.stderr.write(`${error.code}: The alarm was not sent: ${printable(error.message)}\n`);
+    printError(`${error.code}: The alarm was not sent: ${printable(error.message)}`);
   }
 }
 
 async function usersOf({ userId, publicKey, records }: Args): Promise<WatchedUser[]> {
   if (records !== undefined) {
     if (userId !== undefined || publicKey !== undefined) {
-      throw new ArgumentError("ARGUMENT_INVALID", "--records names the users: leave out --user-id and --public-key.");
+      throw new ArgumentError("ARGUMENT_INVALID", "--records names the users: omit --user-id and --public-key.");
     }
     using progress = new Progress();
     return [...(await loadRecords({ records, skipBad: false }, progress)).records];
   }
   if (userId === undefined || publicKey === undefined) {
-    const message = "Name the user and their own key, --user-id and --public-key, or several with --records FILE.";
+    const message = "Set a user and their own key, --user-id and --public-key, or several users with --records FILE.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   checkPublicKey(base64ToBytes(publicKey));
   return [{ userID: parseUserID(userId), pubKey: publicKey }];
 }
 
-/** The address is a secret as a rule: the variable keeps it out of the list of processes. */
+/** The URL usually contains a secret; the variable keeps it out of the process list. */
 function webhookOf({ webhook = process.env["KEYROOT_WEBHOOK"], webhookHost }: Args): string | undefined {
   return webhook === undefined ? undefined : checkWebhook(webhook, webhookHost?.split(",") ?? []);
-}
-
-function toCount(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new ArgumentError("ARGUMENT_INVALID", `--from-block must be a whole number: ${describeValue(text)}.`);
-}
-
-function lineOf(event: Exclude<WatchEvent, { event: "rootAdded" | "published" }>): string {
-  switch (event.event) {
-    case "polled":
-      return (
-        `block ${event.blockNumber}  ${event.rootsAdded} new roots with ${event.usersAdded} users, ` +
-        `${event.publishedUsers} of ${event.watchedUsers} watched keys published, ${event.alarms} alarms`
-      );
-    case "alarm":
-      return `ALARM  ${event.code}: ${printable(event.message)}`;
-    case "notice":
-      return `notice  ${event.code}: ${printable(event.message)}`;
-    case "unavailable":
-      return `unavailable  ${event.code}: ${printable(event.message)} Next try in ${event.retryInMs} ms.`;
-    case "recovered":
-      return "recovered";
-  }
 }

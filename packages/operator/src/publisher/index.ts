@@ -11,7 +11,15 @@ export { type BadRow, readRecords, type RecordsRead } from "./records/readRecord
 export { RecordTable } from "./records/recordTable.ts";
 export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 export { makePlan, type MakePlanOptions, planTargetOf } from "./plan/makePlan.ts";
-export { type Batch, countUsers, packBatch, parsePlan, type Plan, type PlanTarget, serializePlan } from "./plan/plan.ts";
+export {
+  type Batch,
+  countUsers,
+  packBatch,
+  parsePlan,
+  type Plan,
+  type PlanTarget,
+  serializePlan,
+} from "./plan/plan.ts";
 export { quote, type Quote } from "./plan/quote.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";

@@ -6,57 +6,56 @@ import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/identity";
 import { listen } from "./ports.ts";
 
-/** The kinds of path that exist, taken literally: no query, no percent-encoding, no upper case. */
+/** The paths that exist, literally: no query, no percent-encoding, no upper case. */
 const PATH = /^\/(?<root>[0-9a-f]{64})(?:\/(?<userID>[a-z0-9]{32})(?<bundle>\.bundle)?)?\.json$/;
 
-/** What follows from the root that names it never changes: one year, the longest that caches honour. */
+/** For content that its path determines: one year, the longest time that caches honour. */
 const FOREVER = "public, max-age=31536000, immutable";
-/** A bundle is made anew for a newer block. */
-const ASK_EACH_TIME = "no-cache";
+/** For bundles, which are replaced by ones for newer blocks. */
+const REVALIDATE = "no-cache";
 
-/** What `open` says about a name that is no regular file: absent, a symbolic link, a socket. */
+/** The errors of `open` for a name that is not a regular file: absent, a symbolic link, a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
 /** Serves Merkle-tree files, and users' proofs and bundles, over HTTP. */
 export interface FileHost {
-  /** `http://<address>:<port>`, without a slash at the end; a file is at `<url>/<root>.json`. */
+  /** `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
   readonly url: string;
   /** Ends every open connection at once and frees the port. */
   close(): Promise<void>;
 }
 
 export interface FileHostOptions {
-  /** The folder that holds the files, by the paths at which they are served. Files may be added while the host runs. */
+  /** The folder with the files, in the layout of their URLs. Files may be added while the host runs. */
   dir: string;
   /** The address to listen on. */
   host?: string;
-  /** The port to listen on; a taken one gives way to the next free one, 0 means any. */
+  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
   port: number;
 }
 
 /**
- * Serves `/<root>.json` from a folder, beside it users' proofs `/<root>/<userID>.json` and bundles
- * `/<root>/<userID>.bundle.json`, and nothing else; a root is 64 lowercase hex digits. Everyone may read, any web page
- * included; nobody may write.
+ * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json` and bundles `/<root>/<userID>.bundle.json`, and
+ * nothing else. A root is 64 lowercase hex digits. Everyone may read, including any web page. Nobody may write.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
- * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
 export function startFileHost({ dir, host = "127.0.0.1", port }: FileHostOptions): Promise<FileHost> {
   const server = createServer((request, response) => {
-    // Once the head is out, a broken connection is the only way left to tell the reader that the body is not whole.
-    answer(dir, request, response).catch(() => response.destroy());
+    // After the head is sent, only a broken connection can signal that the body is incomplete.
+    respond(dir, request, response).catch(() => response.destroy());
   });
   return listen(server, { host, port });
 }
 
-async function answer(dir: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(dir: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.setHeader("Access-Control-Allow-Origin", "*");
   response.setHeader("X-Content-Type-Options", "nosniff");
 
   const resource = resourceAt(request.url ?? "");
   if (resource === undefined) {
-    refuse(response, 404);
+    reject(response, 404);
   } else if (request.method === "GET" || request.method === "HEAD") {
     await serve(dir, resource, request, response);
   } else if (request.method === "OPTIONS") {
@@ -68,16 +67,16 @@ async function answer(dir: string, request: IncomingMessage, response: ServerRes
     });
     response.end();
   } else {
-    refuse(response.setHeader("Allow", "GET, HEAD, OPTIONS"), 405);
+    reject(response.setHeader("Allow", "GET, HEAD, OPTIONS"), 405);
   }
 }
 
-/** What a path names. */
+/** The file that a path names. */
 interface Resource {
-  /** The folder of the file, below the one that is served; empty where it is that one. */
+  /** The folder of the file, relative to the served one. */
   folder: string;
   name: string;
-  /** The tag of its content, where that follows from its path. */
+  /** The tag of its content, if the path determines it. */
   etag: string | undefined;
 }
 
@@ -96,20 +95,20 @@ async function serve(
 ): Promise<void> {
   let file: FileHandle;
   try {
-    // Not through a link, and without waiting for the other end of a named pipe.
+    // Does not follow links and does not wait for the other end of a named pipe.
     if (folder !== "" && !(await lstat(join(dir, folder))).isDirectory()) {
-      refuse(response, 404);
+      reject(response, 404);
       return;
     }
     file = await open(join(dir, folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    refuse(response, NO_FILE.has((error as NodeJS.ErrnoException).code ?? "") ? 404 : 500);
+    reject(response, NO_FILE.has((error as NodeJS.ErrnoException).code ?? "") ? 404 : 500);
     return;
   }
   try {
     const stat = await file.stat();
     if (stat.isFile()) await send(file, stat.size, etag, request, response);
-    else refuse(response, 404);
+    else reject(response, 404);
   } finally {
     await file.close();
   }
@@ -122,10 +121,10 @@ async function send(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  response.setHeader("Cache-Control", etag === undefined ? ASK_EACH_TIME : FOREVER);
+  response.setHeader("Cache-Control", etag === undefined ? REVALIDATE : FOREVER);
   if (etag !== undefined) {
     response.setHeader("ETag", etag);
-    if (names(request.headers["if-none-match"], etag)) {
+    if (matches(request.headers["if-none-match"], etag)) {
       response.writeHead(304).end();
       return;
     }
@@ -137,19 +136,19 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // A file that shrank while it was read leaves the reader waiting for the rest.
+  // If the file shrank while it was read, the client would wait for the rest.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }
 
-/** Whether an If-None-Match header names this tag. */
-function names(header: string | undefined, etag: string): boolean {
+/** Whether an If-None-Match header contains this tag. */
+function matches(header: string | undefined, etag: string): boolean {
   const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag) || tags.includes("*");
 }
 
-/** Says no in the same words to everyone, whatever the reason was. */
-function refuse(response: ServerResponse, status: number): void {
+/** Sends an error without details. */
+function reject(response: ServerResponse, status: number): void {
   const body = `${STATUS_CODES[status] ?? "Error"}\n`;
   response.writeHead(status, {
     "Cache-Control": "no-store",

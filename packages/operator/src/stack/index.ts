@@ -3,5 +3,4 @@ export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
 export { listen, type Listening, stackPorts } from "./ports.ts";
 export { type Stack, startStack } from "./stack.ts";
-export { type ServiceNote } from "./stackFile.ts";
-export { untilStopped } from "./untilStopped.ts";
+export { type StackService } from "./stackFile.ts";

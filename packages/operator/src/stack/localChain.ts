@@ -9,26 +9,26 @@ import { listen } from "./ports.ts";
 /** Hardhat's name for the simulated network of its own `node` command. */
 const NETWORK = "node";
 
-/** A simulated chain with JSON-RPC over HTTP and WebSocket; it lives in memory and ends with the process. */
+/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. It ends with the process. */
 export interface LocalChain {
   /** `http://<address>:<port>`, without a slash at the end. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** Hardhat's own way in, without a socket: what is deployed through it leaves nothing on disk. */
+  /** Hardhat's connection to the chain, without a socket. */
   readonly connection: NetworkConnection;
-  /** Ends every open connection at once, frees the port and forgets the chain. May be called again. */
+  /** Ends every open connection at once, frees the port and discards the chain. Repeating the call has no effect. */
   close(): Promise<void>;
 }
 
 export interface LocalChainOptions {
   /** The address to listen on. */
   host?: string;
-  /** The port to listen on; a taken one gives way to the next free one, 0 means any. */
+  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
   port: number;
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. Contracts compiled later are unknown to its error messages: build first.
+ * Starts a simulated chain with JSON-RPC. Its error messages name only contracts that are compiled by then.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
@@ -43,8 +43,8 @@ export async function startLocalChain(
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // Hardhat's server crashes the process when its port is taken, and its close() waits for every WebSocket. So it gets a
-  // port that nobody else wants, and the one that people see is a relay.
+  // Hardhat's server crashes the process if its port is in use, and its close() waits for every WebSocket. So it listens on
+  // a random port, and a relay listens on the requested one.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });
@@ -54,35 +54,35 @@ export async function startLocalChain(
   return { rpcUrl: outer.url, chainId, connection, close: () => running.disposeAsync() };
 }
 
-/** Creates the chain and catches the connection that Hardhat's server keeps to itself. */
+/** Creates the chain and captures the connection, which Hardhat's server does not expose. */
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {
-  // Hooks see every connection made in the meantime, by others, too: the one made inside of this call is ours.
+  // The hook is called for every connection of the process, so mark the one that is made within this call.
   const ours = new AsyncLocalStorage<true>();
-  let caught: NetworkConnection<string> | undefined;
+  let captured: NetworkConnection<string> | undefined;
   const hooks: Pick<NetworkHooks, "newConnection"> = {
     async newConnection(context, next) {
       const connection = await next(context);
-      if (ours.getStore()) caught = connection;
+      if (ours.getStore()) captured = connection;
       return connection;
     },
   };
   hre.hooks.registerHandlers("network", hooks);
   try {
     const server = await ours.run(true, () => hre.network.createServer({ network: NETWORK }, "127.0.0.1", 0));
-    return { server, connection: caught as NetworkConnection };
+    return { server, connection: captured as NetworkConnection };
   } finally {
     hre.hooks.unregisterHandlers("network", hooks);
   }
 }
 
-/** Passes bytes on, both ways. */
+/** Forwards bytes in both directions. */
 function relayTo({ address, port }: { address: string; port: number }): Server {
   return createServer({ noDelay: true }, (outer) => {
     const inner = connect({ host: address, port, noDelay: true });
     pipeline(outer, inner, outer, () => {
-      // However it ended, both sockets are closed now.
+      // Both sockets are closed now, with or without an error.
     });
   });
 }

@@ -4,16 +4,16 @@ import { readConfig } from "../service/config.ts";
 import { type RunningService, startService } from "../service/startService.ts";
 import { listen } from "./ports.ts";
 
-/** A partner service for development: in this process, its database in memory, made fresh for this run. */
+/** A partner service for development, in this process, with a new database in memory. */
 export interface LocalService extends RunningService {
-  /** What lets its operator in. */
+  /** The secret that admin operations require. */
   readonly adminToken: string;
 }
 
 export interface LocalServiceOptions {
-  /** The port to listen on; a taken one gives way to the next free one, 0 means any. */
+  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
   port: number;
-  /** Where it publishes the keys that users register. */
+  /** The chain on which it publishes the keys that users register. */
   chain: { rpcUrl: string; contract: string; merkleDir: string };
 }
 
@@ -34,7 +34,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
   return { ...service, adminToken };
 }
 
-/** The first free port from a wanted one on; whoever takes it in the next moment makes the service say so. */
+/** The first free port from a wanted one on. If another process takes it first, the service fails to listen. */
 async function freePort(wanted: number): Promise<number> {
   const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
   await probe.close();

@@ -2,16 +2,16 @@ import { once } from "node:events";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { ArgumentError, TransportError } from "keyroot/errors";
 
-/** Where a stack listens when nothing else is asked for: the chain where tools expect one, the files beside it. */
+/** The default ports of a stack. Tools expect a local chain at 8545. */
 export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
 
-/** The ports of a stack whose chain is at `first`, the others after it; 0 means any. */
+/** The ports of a stack: the chain at `first`, the others after it; 0 means any. */
 export function stackPorts(first: number): { chain: number; files: number; service: number } {
   if (first === 0) return { chain: 0, files: 0, service: 0 };
   return { chain: first, files: first + 1, service: first + 2 };
 }
 
-/** How many ports in a row are tried before giving up. */
+/** How many consecutive ports are tried. */
 const TRIES = 64;
 const LAST_PORT = 65_535;
 
@@ -25,11 +25,11 @@ export interface Listening {
 }
 
 /**
- * Lets `server` listen on `host`, at `port` or, where that is taken, at the next free one; 0 means any free port. The
- * only way to know that a port is free is to get it, so each is tried by listening.
+ * Makes `server` listen on `host` at `port`, or at the next free port if that one is in use; 0 means any free port. The only
+ * reliable test of a port is to listen on it.
  *
- * @throws ArgumentError `ARGUMENT_INVALID`: the port is no whole number from 0 to 65535.
- * @throws TransportError `PORT_UNAVAILABLE`: 64 ports in a row are taken, or the system refuses to listen there.
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
+ * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening there.
  */
 export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
   if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {

@@ -1,37 +1,37 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import publicKeyRegistry from "../../../../ignition/modules/PublicKeyRegistry.ts";
-import { buildContracts } from "./build.ts";
+import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
-import { startLocalChain, type LocalChain } from "./localChain.ts";
+import { type LocalChain, startLocalChain } from "./localChain.ts";
 import { startLocalService } from "./localService.ts";
 import { STACK_PORTS } from "./ports.ts";
-import { removeStackFile, writeStackFile, type StackNote } from "./stackFile.ts";
+import { removeStackFile, type StackFile, writeStackFile } from "./stackFile.ts";
 
-/** A running chain with the registry on it, a running host of Merkle-tree files, and a partner service if it was asked for. */
-export interface Stack extends Omit<StackNote, "pid">, Pick<LocalChain, "connection"> {
-  /** Whether other processes find this stack by the project's note; false also when another stack is noted already. */
+/** A running chain with the registry, a host of Merkle-tree files, and a partner service if one was requested. */
+export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {
+  /** Whether commands in other processes find this stack; false also if they find another one already. */
   readonly announced: boolean;
-  /** Closes everything, frees the ports, removes the files and the note. May be called again. */
+  /** Closes everything, frees the ports, removes the files and the stack file. Repeating the call has no effect. */
   close(): Promise<void>;
 }
 
 export interface StackOptions {
   /**
-   * The ports to listen on, `STACK_PORTS` by default; a taken one gives way to the next free one, 0 means any. Without
-   * one for it there is no service.
+   * The ports to listen on, by default `STACK_PORTS`. A port in use is replaced by the next free one; 0 means any. Without
+   * `service`, the stack has no partner service.
    */
   ports?: { chain: number; files: number; service?: number };
-  /** Whether to note the stack in the project, so that other processes find it. */
+  /** Whether to write the project's stack file, so that commands in other processes find the stack. */
   announce?: boolean;
 }
 
 /**
- * Starts a whole stack on this machine: builds the contracts if need be, starts a chain in memory and a host of files
- * from a fresh temporary folder, and deploys the registry, owned by the chain's first account. Listens on 127.0.0.1
- * only and prints nothing on stdout. What was started is closed again when a later step fails.
+ * Starts a stack on this machine: a chain in memory, a host of files from a new temporary folder, and the registry, owned by
+ * the chain's first account. It listens on 127.0.0.1 only and prints nothing. If a step fails, the earlier ones are undone.
+ * If the process exits without `close`, files and stack file are removed nevertheless.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
@@ -40,12 +40,14 @@ export async function startStack(
   hre: HardhatRuntimeEnvironment,
   { ports = STACK_PORTS, announce = false }: StackOptions = {},
 ): Promise<Stack> {
-  await buildContracts(hre);
-
   // Disposed of in reverse order: at the first step that fails, or by `close`.
   await using starting = new AsyncDisposableStack();
   const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
-  starting.defer(() => rm(merkleDir, { recursive: true, force: true }));
+  starting.defer(
+    removeAtExit(() => {
+      rmSync(merkleDir, { recursive: true, force: true });
+    }),
+  );
 
   const chain = await startLocalChain(hre, { port: ports.chain });
   starting.defer(() => chain.close());
@@ -53,9 +55,7 @@ export async function startStack(
   const fileHost = await startFileHost({ dir: merkleDir, port: ports.files });
   starting.defer(() => fileHost.close());
 
-  const { publicKeyRegistry: registry } = await chain.connection.ignition.deploy(publicKeyRegistry);
-
-  const contract = await registry.getAddress();
+  const contract = await deployRegistry(chain.connection.provider);
   const { rpcUrl } = chain;
   const service =
     ports.service === undefined
@@ -71,10 +71,26 @@ export async function startStack(
     chainId: chain.chainId,
     ...(service && { service: { baseUrl: service.url, adminToken: service.adminToken } }),
   };
-  const note = { ...place, pid: process.pid };
-  const announced = announce && (await writeStackFile(hre.config.paths.root, note));
-  if (announced) starting.defer(() => removeStackFile(hre.config.paths.root, note));
+  const { root } = hre.config.paths;
+  const stackFile = { ...place, pid: process.pid };
+  const announced = announce && (await writeStackFile(root, stackFile));
+  if (announced) {
+    starting.defer(
+      removeAtExit(() => {
+        removeStackFile(root, stackFile);
+      }),
+    );
+  }
 
   const running = starting.move();
   return { ...place, connection: chain.connection, announced, close: () => running.disposeAsync() };
+}
+
+/** Returns the function, and also calls it if the process exits before the returned one was called. */
+function removeAtExit(remove: () => void): () => void {
+  process.once("exit", remove);
+  return () => {
+    process.off("exit", remove);
+    remove();
+  };
 }

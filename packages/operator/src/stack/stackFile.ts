@@ -1,11 +1,12 @@
 import { once } from "node:events";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync, rmSync } from "node:fs";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
-/** Where commands find the local stack that another process runs. */
-export interface StackNote {
+/** What commands read to find the local stack that another process runs. */
+export interface StackFile {
   /** `http://127.0.0.1:<port>`: JSON-RPC of the chain. */
   readonly rpcUrl: string;
   /** `http://127.0.0.1:<port>`: the host of the Merkle-tree files. */
@@ -15,73 +16,79 @@ export interface StackNote {
   /** The address of the registry, `0x` and 40 hex digits. */
   readonly contract: string;
   readonly chainId: number;
-  /** The partner service, where the stack has one. */
-  readonly service?: ServiceNote;
+  /** The partner service, if the stack has one. */
+  readonly service?: StackService;
   /** The process that runs the stack. */
   readonly pid: number;
 }
 
-/** Where the stack's partner service is. */
-export interface ServiceNote {
+/** The stack's partner service. */
+export interface StackService {
   /** `http://127.0.0.1:<port>`. */
   readonly baseUrl: string;
-  /** What lets its operator in. */
+  /** The secret that admin operations require. */
   readonly adminToken: string;
 }
 
-/** The note's path in a project; the environment variable KEYROOT_STACK_FILE names another, for a stack beside it. */
-export const stackFilePath = (projectRoot: string): string =>
-  resolve(projectRoot, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
+/** The stack file of a project; the environment variable KEYROOT_STACK_FILE names another one, for a second stack. */
+export const stackFilePath = (root: string): string =>
+  resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Notes a running stack, all at once: no reader sees half a note. Of two stacks that start in the same instant the
- * later writer is the one noted.
+ * Writes the stack file atomically: no reader sees a part of it. If two stacks start at the same instant, the later writer
+ * wins.
  *
- * @returns false when another running stack is noted already; its note stays as it is.
+ * @returns false if another running stack has written its file; that file stays unchanged.
  */
-export async function writeStackFile(projectRoot: string, note: StackNote): Promise<boolean> {
-  if ((await readStackFile(projectRoot)) !== undefined) return false;
-  const path = stackFilePath(projectRoot);
-  const draft = `${path}.${note.pid}`;
+export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
+  if ((await readStackFile(root)) !== undefined) return false;
+  const path = stackFilePath(root);
+  const draft = `${path}.${stack.pid}`;
   await mkdir(dirname(path), { recursive: true });
-  // It holds a token: for this account's eyes only.
-  await writeFile(draft, `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
+  // It contains a token, so only this account may read it.
+  await writeFile(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);
   return true;
 }
 
 /**
- * Reads which stack is running. A note counts only while its process lives and its chain's port accepts connections
- * (process ids are used again); one that is malformed counts as none, so that the next stack replaces it.
+ * Reads which stack is running. A file counts only while its process lives and its chain's port accepts connections
+ * (process ids are reused). A malformed file does not count, so the next stack replaces it.
  */
-export async function readStackFile(projectRoot: string): Promise<StackNote | undefined> {
-  const note = await readNote(projectRoot);
-  return note !== undefined && isAlive(note.pid) && (await accepts(note.rpcUrl)) ? note : undefined;
-}
-
-/** Removes the note of this very stack; any other stays. */
-export async function removeStackFile(projectRoot: string, note: StackNote): Promise<void> {
-  if (isDeepStrictEqual(await readNote(projectRoot), note)) await rm(stackFilePath(projectRoot), { force: true });
-}
-
-async function readNote(projectRoot: string): Promise<StackNote | undefined> {
+export async function readStackFile(root: string): Promise<StackFile | undefined> {
   let text: string;
   try {
-    text = await readFile(stackFilePath(projectRoot), "utf8");
+    text = await readFile(stackFilePath(root), "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
+  const stack = parseStackFile(text);
+  return stack !== undefined && isAlive(stack.pid) && (await accepts(stack.rpcUrl)) ? stack : undefined;
+}
+
+/** Removes the file of this stack; the file of any other stack stays. Synchronous, so that it also works during exit. */
+export function removeStackFile(root: string, stack: StackFile): void {
+  const path = stackFilePath(root);
+  let text: string;
   try {
-    return parseNote(JSON.parse(text));
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  if (isDeepStrictEqual(parseStackFile(text), stack)) rmSync(path, { force: true });
+}
+
+function parseStackFile(text: string): StackFile | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function parseNote(json: unknown): StackNote | undefined {
   if (typeof json !== "object" || json === null) return undefined;
-  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, pid } = json as Record<keyof StackNote, unknown>;
+  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, pid } = json as Record<keyof StackFile, unknown>;
   const valid =
     isLocalUrl(rpcUrl) &&
     isLocalUrl(merkleUrl) &&
@@ -92,12 +99,12 @@ function parseNote(json: unknown): StackNote | undefined {
     isCount(chainId) &&
     isCount(pid);
   if (!valid) return undefined;
-  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid, ...(isServiceNote(service) && { service }) };
+  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid, ...(isStackService(service) && { service }) };
 }
 
-function isServiceNote(value: unknown): value is ServiceNote {
+function isStackService(value: unknown): value is StackService {
   if (typeof value !== "object" || value === null) return false;
-  const { baseUrl, adminToken } = value as Record<keyof ServiceNote, unknown>;
+  const { baseUrl, adminToken } = value as Record<keyof StackService, unknown>;
   return isLocalUrl(baseUrl) && typeof adminToken === "string";
 }
 
@@ -113,7 +120,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Not allowed to signal it, so it is there.
+    // EPERM: the process exists, but may not be signalled.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -6,7 +6,8 @@ import type { MerkleFileStore } from "./merkleFileStore.ts";
 /**
  * Opens the store at a location.
  * @param location a folder's path, or `s3://<bucket>/<prefix>` (needs the package `@aws-sdk/client-s3`; see `BucketStore`)
- * @throws ArgumentError ARGUMENT_INVALID for another location, or if no region is set for a bucket
+ * @throws ArgumentError ARGUMENT_INVALID for another location, or if no region is set for a bucket; CONFIGURATION_INVALID if
+ * that package is not installed
  * @example
  * ```ts
  * const store = await openStore("s3://keyroot-files/prod");
@@ -14,8 +15,7 @@ import type { MerkleFileStore } from "./merkleFileStore.ts";
  */
 export async function openStore(location: string): Promise<MerkleFileStore> {
   if (location.startsWith("s3://")) {
-    // Loads the SDK only if it is needed.
-    const { BucketStore } = await import("./bucketStore.ts");
+    const { BucketStore } = await importBucketStore();
     return BucketStore.open(location);
   }
   if (location === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
@@ -23,4 +23,16 @@ export async function openStore(location: string): Promise<MerkleFileStore> {
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   return new FolderStore(location);
+}
+
+/** The SDK is an optional dependency: stores in folders do not need it. */
+async function importBucketStore() {
+  try {
+    return await import("./bucketStore.ts");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const message =
+      "Storing files in a bucket needs the package @aws-sdk/client-s3, which is not installed. Run 'npm install @aws-sdk/client-s3'.";
+    throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
+  }
 }

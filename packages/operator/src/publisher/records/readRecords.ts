@@ -1,5 +1,6 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
+import type { Readable } from "node:stream";
 import { ArgumentError, type ErrorCode, KeyrootError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/identity";
 import { describeValue, printable } from "keyroot/input";
@@ -20,13 +21,19 @@ export interface RecordsRead {
   bad: BadRow[];
 }
 
+/** A stream that counts its bytes: of a file, a pipe or a socket. */
+export type ByteStream = Readable & { readonly bytesRead: number };
+
+type OnRead = (bytesRead: number, bytes: number) => void;
+
 /** A record has about 250 characters. */
 const MAX_LINE_LENGTH = 4096;
 /** The columns of a CSV file, sorted by name. A file may have them in any order. */
 const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
- * Reads users' key records from a file: CSV with a header if its name ends in `.csv`, otherwise one JSON object per line.
+ * Reads users' key records from a file: CSV with a header if its name ends in `.csv`, otherwise one JSON object per
+ * line, as in a stream such as standard input.
  * Checks every key as a verifier does. A second record of a user is a bad row. Empty lines are skipped.
  * @param onRead is called with the number of bytes read so far and the size of the file in bytes
  * @throws ArgumentError FILE_UNREADABLE
@@ -36,11 +43,9 @@ const FIELDS = ["keyID", "pubKey", "userID"].join();
  * for (const { line, message } of bad) console.error(`line ${line}: ${message}`);
  * ```
  */
-export async function readRecords(
-  path: string,
-  onRead: (bytesRead: number, bytes: number) => void = () => undefined,
-): Promise<RecordsRead> {
-  let parse = path.toLowerCase().endsWith(".csv") ? undefined : parseKeyRecord;
+export async function readRecords(source: string | ByteStream, onRead: OnRead = () => undefined): Promise<RecordsRead> {
+  const isCsv = typeof source === "string" && source.toLowerCase().endsWith(".csv");
+  let parse = isCsv ? undefined : parseKeyRecord;
   const records = RecordTable.empty();
   const bad: BadRow[] = [];
   const read = (text: string, line: number): void => {
@@ -58,7 +63,7 @@ export async function readRecords(
     records.add(record, line);
   };
   let line = 0;
-  for await (const texts of readLines(path, onRead)) {
+  for await (const texts of readLines(source, onRead)) {
     for (const text of texts) {
       line++;
       try {
@@ -117,28 +122,37 @@ function parseCsvRows(line: string): string[][] {
   }
 }
 
-/** Yields the lines of a file, many at a time: to yield them one by one would take as long as to read them. */
-async function* readLines(path: string, onRead: (bytesRead: number, bytes: number) => void): AsyncGenerator<string[]> {
+/** Yields the lines of a file or a stream. */
+async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGenerator<string[]> {
   try {
-    await using file = await open(path);
-    const { size } = await file.stat();
-    const stream = file.createReadStream({ encoding: "utf8" });
-    let first = true;
-    let rest = "";
-    for await (const chunk of stream as AsyncIterable<string>) {
-      const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
-      first = false;
-      texts[0] = rest + (texts[0] ?? "");
-      // A line that is too long is cut to save memory; it stays too long.
-      rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
-      yield texts;
-      // The size of a pipe is 0.
-      onRead(stream.bytesRead, Math.max(stream.bytesRead, size));
+    if (typeof source === "string") {
+      await using file = await open(source);
+      const { size } = await file.stat();
+      yield* splitLines(file.createReadStream(), size, onRead);
+    } else {
+      yield* splitLines(source, 0, onRead);
     }
-    yield [rest];
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (cause instanceof KeyrootError || code === undefined) throw cause;
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${message}.`, { cause });
+    const name = typeof source === "string" ? source : "Standard input";
+    throw new ArgumentError("FILE_UNREADABLE", `${name} cannot be read: ${message}.`, { cause });
   }
+}
+
+/** Yields lines, many at a time: to yield them one by one would take as long as to read them. @param size 0 for a pipe */
+async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {
+  stream.setEncoding("utf8");
+  let first = true;
+  let rest = "";
+  for await (const chunk of stream as AsyncIterable<string>) {
+    const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
+    first = false;
+    texts[0] = rest + (texts[0] ?? "");
+    // A line that is too long is cut to save memory; it stays too long.
+    rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
+    yield texts;
+    onRead(stream.bytesRead, Math.max(stream.bytesRead, size));
+  }
+  yield [rest];
 }

@@ -4,36 +4,35 @@ import { VerificationError } from "keyroot/errors";
 import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
-import { command } from "./command.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Outcome } from "./host.ts";
+import { plural } from "./plural.ts";
 import { Progress } from "./progress.ts";
 import { readInput } from "./readInput.ts";
+import { style } from "./style.ts";
 
-interface Args {
-  files: string[];
-  json: boolean;
-}
-
-/** `keyroot check-file <files…>`: Merkle-tree files by themselves: name, every record, the whole tree. */
-export default command(async ({ files: paths }: Args) => {
+/** `keyroot check-file <files…>`: Merkle-tree files on their own: the name, every record and the whole tree. */
+export default async function checkFiles({ files: paths }: ArgsOf<"check-file">): Promise<Outcome> {
   using progress = new Progress();
   const files = [];
-  for (const path of paths) files.push({ ...(await check(path, progress)), path });
+  for (const path of paths) files.push({ ...(await checkFile(path, progress)), path });
   return {
     json: { users: files.reduce((sum, { users }) => sum + users, 0), files },
     text: files
       .map(({ root, users, levels }) => {
-        return `${root}.json holds: ${users} users, ${levels} levels, every record and every node as it should be.`;
+        const size = `${plural(users, "user")}, ${plural(levels, "level")}`;
+        return `${root}.json is ${style("success", "valid")}: ${size}; every record and every node is correct.`;
       })
       .join("\n"),
   };
-});
+}
 
-async function check(path: string, progress: Progress) {
+async function checkFile(path: string, progress: Progress) {
   const bytes = await readInput(path);
   try {
     const root = /^([0-9a-f]{64})\.json$/.exec(basename(path))?.[1];
     if (root === undefined) {
-      const message = "The name of a Merkle-tree file is its root, 64 lowercase hex digits and .json.";
+      const message = "The name of a Merkle-tree file is its root: 64 lowercase hex digits and .json.";
       throw new VerificationError("file", "FILE_NAME", message, { actual: basename(path) });
     }
     const { records, tree } = parseMerkleFile(bytes, root);

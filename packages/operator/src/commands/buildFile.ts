@@ -1,22 +1,15 @@
 import { ArgumentError } from "keyroot/errors";
-import { checkUsersPerFile, cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
 import { FolderStore } from "../publisher/files/folderStore.ts";
-import { command } from "./command.ts";
+import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
+import { plural } from "./plural.ts";
 import { Progress } from "./progress.ts";
 
-interface Args {
-  records: string | undefined;
-  out: string | undefined;
-  usersPerFile: number;
-  skipBad: boolean;
-  json: boolean;
-}
-
-/** `keyroot build-file`: Merkle-tree files from users' records; nothing is asked of a chain. */
-export default command(async ({ out, usersPerFile, ...args }: Args) => {
-  if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name the folder for the files: --out DIR.");
-  checkUsersPerFile(usersPerFile);
+/** `keyroot build-file`: Merkle-tree files from user records, without a chain. */
+export default async function buildFile({ out, usersPerFile, ...args }: ArgsOf<"build-file">): Promise<Outcome> {
+  if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --out DIR.");
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
   const store = new FolderStore(out);
@@ -30,9 +23,9 @@ export default command(async ({ out, usersPerFile, ...args }: Args) => {
   return {
     json: { users, files, skipped: bad },
     text: [
-      ...files.map((file) => `${file.path}  ${file.users} users`),
-      `${users} users in ${files.length} ${files.length === 1 ? "file" : "files"}.`,
+      ...files.map((file) => `${file.path}  ${plural(file.users, "user")}`),
+      `${plural(users, "user")} in ${plural(files.length, "file")}.`,
       ...skippedLine(bad),
     ].join("\n"),
   };
-});
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env node
+/** The program `keyroot`: every command of the table that needs no Hardhat. */
+import { Command, CommanderError, Option } from "commander";
+import { readFileSync } from "node:fs";
+import { ArgumentError } from "keyroot/errors";
+import { describeOption, optionName } from "./commands/definition.ts";
+import { EXIT } from "./commands/exitCodes.ts";
+import type { Host } from "./commands/host.ts";
+import { type Command as KeyrootCommand, printFailure, runCommand } from "./commands/runCommand.ts";
+import { COMMANDS } from "./commands/table.ts";
+
+const words = process.argv.slice(2);
+
+const host: Omit<Host, "showStackTraces"> = {
+  program: "npx keyroot",
+  invocation: ["npx", "keyroot", ...words],
+  root: process.cwd(),
+  connectNetwork: () => Promise.resolve(undefined),
+};
+
+const program = new Command("keyroot")
+  .description("Publish users' public keys, verify and audit them, and run the partner service.")
+  .option("--show-stack-traces", "Print the stack traces of unexpected errors")
+  .version(version(), "--version", "Print the version of @keyroot/operator")
+  .helpOption("-h, --help", "Print the help of a command")
+  .configureOutput({ writeErr: () => undefined })
+  .exitOverride();
+
+for (const [name, command] of Object.entries(COMMANDS)) program.addCommand(toCommand(name, command));
+
+try {
+  if (words.length === 0) program.outputHelp();
+  else await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  // Help and version end this way, too.
+  if (error.exitCode !== 0) reject(error.message);
+}
+
+/** A command of the table as one of commander's. */
+function toCommand(name: string, command: KeyrootCommand): Command {
+  const parser = new Command(name)
+    .summary(command.summary)
+    .description(`${command.summary}.`)
+    .copyInheritedSettings(program);
+  const { argument } = command;
+  if (argument !== undefined) {
+    const words = argument.kind === "many" ? `<${argument.name}...>` : `<${argument.name}>`;
+    parser.argument(argument.kind === "optional" ? `[${argument.name}]` : words, argument.description);
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    const flags = option.kind === "flag" ? optionName(name) : `${optionName(name)} <${option.value}>`;
+    parser.addOption(new Option(flags, describeOption(option)));
+    onlyOnce(parser, optionName(name));
+  }
+  return parser.action(async (...given: unknown[]) => {
+    const value = argument === undefined ? {} : { [argument.name]: given[0] };
+    const showStackTraces = program.opts()["showStackTraces"] === true;
+    await runCommand(command, { ...value, ...parser.opts() }, { ...host, showStackTraces });
+  });
+}
+
+/** Rejects a repeated option, of which commander would silently use the last. */
+function onlyOnce(parser: Command, option: string): void {
+  let isGiven = false;
+  parser.on(`option:${option.slice(2)}`, () => {
+    if (isGiven) parser.error(`option '${option}' is repeated`);
+    isGiven = true;
+  });
+}
+
+/** Prints why commander does not accept the command line, like any other invalid argument. */
+function reject(message: string): void {
+  const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
+  const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
+  const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
+  process.exitCode = EXIT.invalidArguments;
+  printFailure(new ArgumentError("ARGUMENT_INVALID", text), { json: words.includes("--json"), showStackTraces: false });
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return version;
+}

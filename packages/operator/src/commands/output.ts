@@ -1,0 +1,50 @@
+import { EXIT } from "./exitCodes.ts";
+
+/** Set once standard output accepts nothing more. */
+let lost = false;
+
+/** If a pipe accepts nothing for so long, its reader has stopped. */
+const READER_TIMEOUT_MS = 5_000;
+
+/** Writes a line to standard output, unless that accepts nothing more. */
+export function print(text: string): void {
+  if (!lost) process.stdout.write(`${text}\n`);
+}
+
+/** Writes a line to standard error, for people. */
+export function printError(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Whether standard output accepts nothing more. */
+export function outputIsLost(): boolean {
+  return lost;
+}
+
+/** Handles errors of standard output for the rest of the process. */
+export function watchOutput(): void {
+  process.stdout.off("error", onOutputError).on("error", onOutputError);
+}
+
+/**
+ * Accepts no further lines, and continues once all printed lines have been written: immediately, unless standard output is
+ * a pipe whose reader is behind.
+ */
+export function afterOutput(next: () => void): void {
+  lost = true;
+  if (process.stdout.writableLength === 0) {
+    next();
+    return;
+  }
+  setTimeout(next, READER_TIMEOUT_MS);
+  process.stdout.write("", next);
+}
+
+function onOutputError({ code, message }: NodeJS.ErrnoException): void {
+  if (lost) return;
+  lost = true;
+  // The reader has closed the pipe, as `| head -1` does: the work continues without output.
+  if (code === "EPIPE") return;
+  printError(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.`);
+  process.exitCode = EXIT.unavailable;
+}

@@ -1,0 +1,40 @@
+import type { PublishEvent } from "../publisher/publish.ts";
+import { describeGwei } from "./money.ts";
+import type { Progress } from "./progress.ts";
+
+/** The progress bar of `publish`, which also shows transactions, gas and its price. */
+export class PublishBar {
+  readonly #progress: Progress;
+  #transactions = 0;
+  #included = 0;
+  #gas = 0;
+  #price: bigint | undefined;
+  #stage: string | undefined;
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  take(event: PublishEvent): void {
+    if (event.event === "planned" || event.event === "resumed") {
+      this.#transactions = event.batches;
+      this.#included = 0;
+    } else if (event.event === "included") {
+      this.#included++;
+      this.#gas += event.added?.gasUsed ?? 0;
+      this.#price = event.added?.gasPrice ?? this.#price;
+    } else if (event.event === "reorganised") {
+      this.#included--;
+    }
+  }
+
+  /** Shows the progress of a stage, in users. @returns whether the stage is new */
+  show(stage: string, done: number, users: number): boolean {
+    const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
+    const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;
+    this.#progress.update(stage, done, users, "users", stage === "adding roots" ? note : "");
+    const isNew = stage !== this.#stage;
+    this.#stage = stage;
+    return isNew;
+  }
+}

@@ -1,0 +1,48 @@
+import type { PublishResult, PublishEvent } from "../publisher/publish.ts";
+import type { BadRow } from "../publisher/records/readRecords.ts";
+import { skippedLine } from "./loadRecords.ts";
+import { describeEther } from "./money.ts";
+import { plural } from "./plural.ts";
+import { style } from "./style.ts";
+
+/** The result of `publish` as one object. Amounts of wei are decimal text. */
+export function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {
+  const users = published.reduce((sum, root) => sum + root.users, 0);
+  const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
+  const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice, 0n);
+  return {
+    users,
+    transactions: published.length,
+    gasUsed,
+    gasPerUser: users === 0 ? 0 : Math.round((gasUsed / users) * 10) / 10,
+    costWei: String(cost),
+    alreadyPublished,
+    superseded,
+    published: published.map(
+      ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, addedCount }) => {
+        const transaction = { transactionHash, blockNumber, gasUsed, gasPrice: String(gasPrice), addedCount };
+        return { root, users, fileBytes, ...transaction };
+      },
+    ),
+  };
+}
+
+/** The result of `publish` as text. */
+export function describeResult(result: PublishResult, bad: readonly BadRow[]): string {
+  const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
+  const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
+  return [
+    ...result.published.map(({ root, users, blockNumber, gasUsed }) => {
+      return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
+    }),
+    ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
+    `${style("success", "Published")} ${plural(users, "user")}; ${alreadyPublished} already published.`,
+    ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
+    ...skippedLine(bad),
+  ].join("\n");
+}
+
+/** An event as one line of JSON. */
+export function eventToJson(event: PublishEvent): string {
+  return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
+}

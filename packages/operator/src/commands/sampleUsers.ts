@@ -1,0 +1,20 @@
+import { once } from "node:events";
+import { setImmediate } from "node:timers/promises";
+import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/identity";
+import type { ArgsOf } from "./definitions.ts";
+import { outputIsLost } from "./output.ts";
+import { Progress } from "./progress.ts";
+
+/** `keyroot sample-users`: records of random users, whose private keys are discarded. */
+export default async function sampleUsers({ count }: ArgsOf<"sample-users">): Promise<undefined> {
+  using progress = new Progress();
+  for (let i = 1; i <= count && !outputIsLost(); i++) {
+    const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
+    const written = process.stdout.write(`${serializeKeyRecord(record)}\n`);
+    // On a terminal, the records themselves show the progress.
+    if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
+    if (!written) await once(process.stdout, "drain").catch(() => undefined);
+    // Lets Ctrl-C through.
+    await setImmediate();
+  }
+}

@@ -1,0 +1,42 @@
+import { constants } from "node:os";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export type StopSignal = (typeof SIGNALS)[number];
+
+/** A second signal sooner than this is the same request: npm repeats the terminal's SIGINT to the script that it runs. */
+const REPEATED_WITHIN_MS = 2_000;
+
+/** The exit code that shells report for a process that a signal ended. */
+export function exitCodeOf(signal: StopSignal): number {
+  return 128 + constants.signals[signal];
+}
+
+/**
+ * Calls `stop` once when the process is asked to stop: Ctrl-C, SIGTERM or a closed terminal. A second signal at least two
+ * seconds later ends the process at once. Waiting for a signal does not keep the process alive.
+ */
+export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
+  let stoppedAt: number | undefined;
+  const listener = (signal: StopSignal) => {
+    if (stoppedAt === undefined) {
+      stoppedAt = performance.now();
+      stop(signal);
+    } else if (performance.now() - stoppedAt >= REPEATED_WITHIN_MS) {
+      process.exit(exitCodeOf(signal));
+    }
+  };
+  for (const signal of SIGNALS) process.on(signal, listener);
+  return {
+    [Symbol.dispose]() {
+      for (const signal of SIGNALS) process.off(signal, listener);
+    },
+  };
+}
+
+/** Resolves with the signal when the process is asked to stop, as `onStopSignal` says. The caller then cleans up. */
+export function untilStopped(): Promise<StopSignal> {
+  return new Promise((resolve) => {
+    onStopSignal(resolve);
+  });
+}

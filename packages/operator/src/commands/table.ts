@@ -1,0 +1,28 @@
+/** The table of commands: definitions with their handlers. The program `keyroot` and the Hardhat plugin are made of it. */
+import { type ArgsOf, type CommandName, DEFINITIONS } from "./definitions.ts";
+import type { Handler } from "./host.ts";
+import type { Command } from "./runCommand.ts";
+
+/** Each handler in its own file, loaded when its command runs: `--help` loads none. */
+const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
+  "sample-users": () => import("./sampleUsers.ts"),
+  "build-file": () => import("./buildFile.ts"),
+  "check-file": () => import("./checkFile.ts"),
+  publish: () => import("./publish.ts"),
+  estimate: () => import("./estimate.ts"),
+  status: () => import("./status.ts"),
+  verify: () => import("./verify.ts"),
+  bundle: () => import("./bundle.ts"),
+  audit: () => import("./audit.ts"),
+  watch: () => import("./watch.ts"),
+  serve: () => import("./serve.ts"),
+  migrate: () => import("./migrate.ts"),
+  "make-signing-key": () => import("./makeSigningKey.ts"),
+  "create-partner": () => import("./createPartner.ts"),
+  "create-server-token": () => import("./createServerToken.ts"),
+  "publish-registered": () => import("./publishRegistered.ts"),
+};
+
+export const COMMANDS: Readonly<Record<string, Command>> = Object.fromEntries(
+  (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [name, { ...DEFINITIONS[name], load: HANDLERS[name] }]),
+);

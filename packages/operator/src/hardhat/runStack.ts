@@ -1,0 +1,33 @@
+import { print } from "../commands/output.ts";
+import { untilStopped } from "../commands/stopSignals.ts";
+import { stackPorts } from "../stack/ports.ts";
+import { startStack } from "../stack/stack.ts";
+import type { StackArgs } from "./stackCommand.ts";
+import type { HardhatHost } from "./task.ts";
+
+/** `keyroot stack`: chain, registry, file host and partner service on this machine, until Ctrl-C. */
+export default async function runStack({ port, json }: StackArgs, { hre }: HardhatHost): Promise<undefined> {
+  const stopped = untilStopped();
+  const stack = await startStack(hre, { ports: stackPorts(port), announce: true });
+  try {
+    const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, announced } = stack;
+    if (json) print(JSON.stringify({ rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl }));
+    else {
+      print(
+        [
+          `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
+          `registry      ${contract}`,
+          `Merkle files  ${merkleUrl}  (from ${merkleDir})`,
+          `service       ${service?.baseUrl}  (API description: ${service?.baseUrl}/docs)`,
+          announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
+        ].join("\n"),
+      );
+    }
+    await stopped;
+  } finally {
+    await stack.close();
+  }
+}
+
+const SECOND_STACK =
+  "Another stack runs in this project, and other commands use that one. Press Ctrl-C to stop this one.";

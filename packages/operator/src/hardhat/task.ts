@@ -1,0 +1,67 @@
+import { task } from "hardhat/config";
+import { ArgumentType } from "hardhat/types/arguments";
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import type { NewTaskDefinition } from "hardhat/types/tasks";
+import { ArgumentError } from "keyroot/errors";
+import { describeOption } from "../commands/definition.ts";
+import type { Host } from "../commands/host.ts";
+import type { RawArguments } from "../commands/parseArguments.ts";
+import { type Command, messageOf, runCommand } from "../commands/runCommand.ts";
+import { commandStarted } from "./refusals.ts";
+
+/** Hardhat as a host: commands that only exist there also get its runtime environment. */
+export interface HardhatHost extends Host {
+  readonly hre: HardhatRuntimeEnvironment;
+}
+
+/** Makes a command the task `npx hardhat keyroot <name>`. */
+export function commandTask(name: string, command: Command<HardhatHost>): NewTaskDefinition {
+  let builder = task(["keyroot", name], command.summary);
+  const { argument } = command;
+  if (argument !== undefined) {
+    const { name, description, kind } = argument;
+    if (kind === "many") builder = builder.addVariadicArgument({ name, description });
+    else if (kind === "required") builder = builder.addPositionalArgument({ name, description });
+    else builder = builder.addPositionalArgument({ name, description, ...OPTIONAL });
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    const description = describeOption(option);
+    if (option.kind === "flag") builder = builder.addFlag({ name, description });
+    else builder = builder.addOption({ name, description, ...OPTIONAL });
+  }
+  const action = async (raw: RawArguments, hre: HardhatRuntimeEnvironment) => {
+    commandStarted();
+    const load = async () => {
+      const { default: handle } = await command.load();
+      return { default: (args: never, host: HardhatHost) => handle(args, host).catch(asArgumentError) };
+    };
+    await runCommand({ ...command, load }, raw, hardhatHost(hre));
+  };
+  return builder.setAction(() => Promise.resolve({ default: action })).build();
+}
+
+/** Text of which our own parser makes the value, so that both hosts accept the same. */
+const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
+
+function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
+  // Declared as always set, it is undefined without --network.
+  const network = hre.globalOptions.network as string | undefined;
+  return {
+    hre,
+    program: "npx hardhat keyroot",
+    invocation: ["npx", "hardhat", ...process.argv.slice(2)],
+    root: hre.config.paths.root,
+    showStackTraces: hre.globalOptions.showStackTraces,
+    async connectNetwork() {
+      return network === undefined ? undefined : (await hre.network.create()).provider;
+    },
+  };
+}
+
+/** Hardhat's own errors are about configuration: an unknown network, a variable that is not set. */
+function asArgumentError(error: unknown): never {
+  if (error instanceof Error && error.name === "HardhatError") {
+    throw new ArgumentError("ARGUMENT_INVALID", messageOf(error), { cause: error });
+  }
+  throw error;
+}

@@ -1,0 +1,19 @@
+import { publicKeyRegistryBytecode } from "@keyroot/contracts";
+import { AbiCoder, concat, getAddress } from "ethers";
+import { isObject } from "keyroot/input";
+import type { Eip1193Provider } from "keyroot/transport";
+
+/**
+ * Deploys a registry on a local chain that mines at once. The chain's first account pays and is the owner.
+ * @returns its address, with checksum
+ */
+export async function deployRegistry(provider: Eip1193Provider): Promise<string> {
+  const [from] = (await provider.request({ method: "eth_accounts" })) as string[];
+  const data = concat([publicKeyRegistryBytecode, AbiCoder.defaultAbiCoder().encode(["address"], [from])]);
+  const hash = await provider.request({ method: "eth_sendTransaction", params: [{ from, data }] });
+  const receipt = await provider.request({ method: "eth_getTransactionReceipt", params: [hash] });
+  if (!isObject(receipt) || typeof receipt["contractAddress"] !== "string") {
+    throw new Error("The local chain did not mine the registry's deployment.");
+  }
+  return getAddress(receipt["contractAddress"]);
+}

@@ -1,0 +1,98 @@
+/**
+ * Writes docs/commands.md from the table of commands:
+ *
+ *     node scripts/makeCommandReference.ts            writes the page
+ *     node scripts/makeCommandReference.ts --check    exits with 1 if the page is not up to date
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { COMMANDS, type Definition, describeOption, optionName } from "@keyroot/operator/commands";
+import { stackCommand } from "@keyroot/operator/hardhat";
+import { demoCommand } from "../tasks/demoCommand.ts";
+import { deployCommand } from "../tasks/deployCommand.ts";
+
+const PAGE = join(import.meta.dirname, "../docs/commands.md");
+
+const INTRODUCTION = `# Commands
+
+<!-- Written by scripts/makeCommandReference.ts from packages/operator/src/commands/definitions.ts. Do not edit. -->
+
+Install \`@keyroot/operator\`, then run a command:
+
+\`\`\`console
+npm install @keyroot/operator
+npx keyroot status --rpc https://… --contract 0x…
+\`\`\`
+
+In a Hardhat 3 project, add the plugin. The same commands then use the project's networks and keystore:
+
+\`\`\`js
+// hardhat.config.ts
+import keyroot from "@keyroot/operator/hardhat";
+import { defineConfig } from "hardhat/config";
+
+export default defineConfig({ plugins: [keyroot] });
+\`\`\`
+
+\`\`\`console
+npx hardhat keyroot status --network sepolia --contract 0x…
+\`\`\`
+
+## What all commands have in common
+
+- **Output** is text, or one JSON object with \`--json\`. \`publish --json\` and \`watch --json\` print one object per line. Errors are
+  text on standard error, or \`{"error":{"code":…,"message":…}}\` on standard output with \`--json\`.
+  [docs/errors.md](errors.md) explains the codes.
+- **Exit codes**: 0 success; 1 the checked statement is false (forged, malformed, incomplete, not published); 2 invalid arguments;
+  3 network or service unavailable. Ctrl-C ends a command with 130; \`serve\`, \`watch\` and \`stack\` stop normally.
+- **Local stack**: without \`--rpc\` or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or \`npm start\` runs
+  in the same folder. \`KEYROOT_STACK_FILE\` names the file of another stack. See [Local chain](local-chain.md).
+- **Secrets** come from the environment, because other users of a machine can read arguments: \`KEYROOT_RPC_URL\` the endpoint,
+  \`KEYROOT_ADMIN_TOKEN\` the service's admin token, \`KEYROOT_WEBHOOK\` the URL for alarms. [Publishing](publishing.md) describes the
+  owner's key, [Operations](operations.md) the variables of the service.
+- **State**: unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
+- **Colours** appear in terminals only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` turns them on.
+- \`--show-stack-traces\` prints the stack trace of an unexpected error. \`--help\` after a command lists its options.
+`;
+
+function section(name: string, { summary, argument, options }: Definition, program = "npx keyroot"): string {
+  const value = argument === undefined ? "" : { required: " USER", optional: " [USER]", many: " FILE…" }[argument.kind];
+  const rows = Object.entries(options).map(([option, spec]) => {
+    const flag = spec.kind === "flag" ? "" : ` <${spec.value}>`;
+    return `| \`${optionName(option)}${flag}\` | ${describeOption(spec)
+      .replaceAll("|", "\\|")
+      .replaceAll(/\S*<[^>]+>\S*/g, "`$&`")} |`;
+  });
+  return [
+    `### ${name}\n`,
+    `${summary}.\n`,
+    `\`${program} ${name}${value} [options]\`\n`,
+    ...(argument === undefined ? [] : [`${argument.description.replaceAll(/<[^>]+>\S*/g, "`$&`")}.\n`]),
+    "| Option | Meaning |\n| --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+async function makePage(): Promise<string> {
+  const page = [
+    INTRODUCTION,
+    "## Commands of both hosts\n",
+    ...Object.entries(COMMANDS).map(([name, command]) => section(name, command)),
+    "## Commands that need Hardhat\n",
+    section("stack", stackCommand, "npx hardhat keyroot"),
+    "## Commands of this repository\n",
+    section("deploy", deployCommand, "npx hardhat keyroot"),
+    section("demo", demoCommand, "npx hardhat keyroot"),
+  ].join("\n");
+  return format(page, { ...(await resolveConfig(PAGE)), parser: "markdown" });
+}
+
+const page = await makePage();
+if (!process.argv.includes("--check")) {
+  await writeFile(PAGE, page);
+} else if ((await readFile(PAGE, "utf8").catch(() => "")) !== page) {
+  process.stderr.write("docs/commands.md is not up to date: run 'node scripts/makeCommandReference.ts'.\n");
+  process.exitCode = 1;
+}

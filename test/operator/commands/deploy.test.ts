@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fetchOwner } from "../../../packages/keyroot/src/registry/reads.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach } from "../../support/support.ts";
+import { hardhat } from "../../support/commandLine.ts";
+
+const DEPLOYMENTS = join(import.meta.dirname, "../../../ignition/deployments");
+const JSON_TYPE = { "Content-Type": "application/json" };
+
+describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  const closing = closedAfterEach();
+  let before: string[];
+  const deployments = () => readdir(DEPLOYMENTS).catch(() => []);
+  beforeEach(async () => {
+    before = await deployments();
+  });
+  afterEach(async () => {
+    const added = (await deployments()).filter((name) => !before.includes(name));
+    for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
+    if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
+  });
+  const deploy = (changes: Record<string, string> = {}) =>
+    hardhat.json(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
+  const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
+
+  it("deploys a registry, once for each owner, and finds it again", async () => {
+    const first = await deploy();
+    expect(first.code).to.equal(0);
+    expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
+    expect(first.json["existed"]).to.equal(false);
+    expect((await deploy()).json).to.deep.equal({ ...first.json, existed: true });
+    const other = await deploy({ owner: fresh.stranger });
+    expect(await ownerOf(other.json["contract"])).to.equal(fresh.stranger.toLowerCase());
+    expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
+  });
+
+  it("ends with 2 for an owner that is none, and with 1 on the wrong chain", async () => {
+    for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
+      const { code, json } = await deploy({ owner });
+      expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    }
+    const { code, json } = await deploy({ "chain-id": "1" });
+    expect([code, json.error?.["code"]]).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
+    expect(await deployments()).to.deep.equal(before);
+  });
+
+  it("ends with 3 where the endpoint fails in the middle, and shows no more of its address than the host", async () => {
+    const failing = closing(
+      await serve((request, response) => {
+        void text(request).then(async (body) => {
+          const answer = await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE });
+          const message = "over quota: https://rpc.example/secret";
+          const error = JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } });
+          response.end(body.includes("eth_sendTransaction") ? error : await answer.text());
+        });
+      }),
+    );
+    const { code, json } = await deploy({ rpc: `${failing.url}/secret` });
+    expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ERROR"]);
+    expect(JSON.stringify(json)).to.contain("over quota").and.not.contain("secret");
+  });
+});
+
+function options(values: Record<string, string>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
+}

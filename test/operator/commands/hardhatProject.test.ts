@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { testAll } from "../../../fixtures/testAll.ts";
+import { environment, hardhat, outcomeOf, stackFoldersIn } from "../../support/commandLine.ts";
+
+const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
+const [record = never(), ...others] = sampleRecords(3);
+/** The key of a local chain's first account. */
+const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
+/** A test of the project's own, which uses a local stack. */
+const OWN_TEST = `
+import assert from "node:assert/strict";
+import hre from "hardhat";
+import { startStack } from "@keyroot/operator/hardhat";
+
+describe("an app", () => {
+  it("has a chain with the registry, files and a service", async () => {
+    const stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
+    try {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [stack.contract, "latest"] });
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch(stack.rpcUrl, { method: "POST", headers, body });
+      assert.match((await response.json()).result, /^0x[0-9a-f]{100,}$/);
+      assert.equal((await fetch(stack.service.baseUrl + "/openapi.json")).status, 200);
+      assert.equal((await fetch(stack.merkleUrl + "/x")).status, 404);
+    } finally {
+      await stack.close();
+    }
+  });
+});
+`;
+
+for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
+  describe(`the Hardhat plugin in a project from the template ${template}`, function () {
+    this.timeout(120_000);
+    let folder: string;
+    let env: NodeJS.ProcessEnv;
+
+    const start = (args: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+      const [node, cli = ""] = hardhat.words;
+      return spawn(node, [cli, ...args], { cwd: folder, stdio: "pipe", env: { ...env, ...more } });
+    };
+    const json = async (args: readonly string[], more: NodeJS.ProcessEnv = {}) => {
+      const { code, stdout, stderr } = await outcomeOf(start(["keyroot", ...args, "--json"], more));
+      const last = stdout.trimEnd().split("\n").at(-1) ?? "";
+      if (last === "") throw new Error(stderr);
+      return { code, json: JSON.parse(last) as Record<string, unknown> };
+    };
+
+    before(async () => {
+      folder = await realpath(await mkdtemp(join(tmpdir(), "project-")));
+      // Hardhat's own command makes the project. In the place of npm, which would need a network: this repository's packages.
+      await mkdir(join(folder, "bin"));
+      await writeFile(join(folder, "bin", "npm"), "#!/bin/sh\necho 11.0.0\n");
+      await chmod(join(folder, "bin", "npm"), 0o755);
+      const PATH = [join(folder, "bin"), process.env["PATH"]].join(delimiter);
+      env = { ...environment({ PATH, TMPDIR: folder }), KEYROOT_STACK_FILE: undefined };
+      const made = await outcomeOf(start(["--init", "--template", template]));
+      expect(made.code, made.stderr).to.equal(0);
+      await symlink(NODE_MODULES, join(folder, "node_modules"));
+      await writeFile(join(folder, "users.jsonl"), [record, ...others].map(serializeKeyRecord).join("\n"));
+
+      const path = join(folder, "hardhat.config.ts");
+      const config = await readFile(path, "utf8");
+      const network = `remote: { type: "http", url: configVariable("RPC_URL"), accounts: [configVariable("OWNER_KEY")] }`;
+      const changed =
+        template === "minimal"
+          ? config
+              .replace("{ defineConfig }", "{ configVariable, defineConfig }")
+              .replace("defineConfig({", `defineConfig({\n  plugins: [keyroot],\n  networks: { ${network} },`)
+          : config.replace("plugins: [", "plugins: [keyroot, ").replace("networks: {", `networks: { ${network},`);
+      await writeFile(path, `import keyroot from "@keyroot/operator/hardhat";\n${changed}`);
+    });
+    after(() => rm(folder, { recursive: true }));
+
+    it("adds the commands, without deploy and demo, which are this repository's", async () => {
+      const { code, stdout } = await outcomeOf(start(["keyroot"]));
+      expect(code).to.equal(0);
+      const listed = Array.from(stdout.matchAll(/^ {2}keyroot (\S+)/gm), ([, name]) => name);
+      expect(listed).to.include.members(["audit", "publish", "stack", "verify", "watch"]);
+      expect(listed).not.to.include.members(["deploy"]).and.not.include.members(["demo"]);
+    });
+
+    it("runs a stack on which the project's commands publish, verify and audit", async () => {
+      const stack = start(["keyroot", "stack", "--port", "0", "--json"]);
+      const ended = once(stack, "exit");
+      try {
+        const [line] = (await once(createInterface({ input: stack.stdout }), "line")) as [string];
+        const { rpcUrl, contract, merkleUrl } = JSON.parse(line) as StackFile;
+
+        const published = await json(["publish", "--records", "users.jsonl"]);
+        expect([published.code, published.json["users"]]).to.deep.equal([0, 3]);
+        const target = ["--network", "remote", "--contract", contract, "--merkle-url", merkleUrl];
+        const remote = { RPC_URL: rpcUrl, OWNER_KEY };
+        const verified = await json(["verify", record.userID, ...target, "--chain-id", "31337", "--proof"], remote);
+        expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);
+        const audited = await json(["audit"]);
+        expect([audited.code, audited.json["passed"]]).to.deep.equal([0, true]);
+        // A configuration variable of the network that is not set.
+        expect((await json(["status", ...target.slice(0, 4)])).json["error"]).to.include({ code: "ARGUMENT_INVALID" });
+      } finally {
+        stack.kill("SIGINT");
+        await ended;
+      }
+      expect(await stackFoldersIn(folder)).to.be.empty;
+    });
+
+    // The minimal template has no test runner.
+    if (template === "mocha-ethers") {
+      it("gives the project's own tests a stack", async () => {
+        await writeFile(join(folder, "test", "app.ts"), OWN_TEST);
+        const { code, stdout } = await outcomeOf(start(["test", "mocha", "test/app.ts", "--no-compile"]));
+        expect([code, stdout.includes("1 passing")], stdout).to.deep.equal([0, true]);
+        expect(await stackFoldersIn(folder)).to.be.empty;
+      });
+    }
+  });
+}
+
+function never(): never {
+  throw new Error("unreachable");
+}

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const COMMANDS = new URL("../../../packages/operator/src/commands/", import.meta.url).href;
+/** Longer than the time within which a second signal counts as a repetition. */
+const LATER_MS = 2_200;
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+describe("signals that stop a command", function () {
+  this.timeout(60_000);
+  let child: Child;
+  const start = (program: string, ...args: string[]) => {
+    child = spawn(process.execPath, ["--input-type=module", "--eval", program, ...args], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  };
+  const nextLine = async (stream: Readable = child.stdout) => String((await once(stream, "data"))[0]).trim();
+
+  before(function () {
+    // Windows ends a process that is sent a signal, without calling its handlers.
+    if (process.platform === "win32") this.skip();
+  });
+  afterEach(() => {
+    child.kill("SIGKILL");
+  });
+
+  describe("untilStopped", () => {
+    const program = `
+      import { untilStopped } from "${COMMANDS}stopSignals.ts";
+      const stopped = untilStopped();
+      const busy = setInterval(() => {}, 1000);
+      console.log("up");
+      console.log(await stopped);
+      if (process.argv[1] === "finish") setTimeout(() => clearInterval(busy), 1000);
+    `;
+
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      it(`resolves on ${signal} and lets the process finish its work`, async () => {
+        start(program, "finish");
+        expect(await nextLine()).to.equal("up");
+        child.kill(signal);
+        expect(await nextLine()).to.equal(signal);
+        expect(await once(child, "exit")).to.deep.equal([0, null]);
+      });
+    }
+
+    it("ignores a second signal soon after the first, as npm sends", async () => {
+      start(program, "finish");
+      expect(await nextLine()).to.equal("up");
+      child.kill("SIGINT");
+      expect(await nextLine()).to.equal("SIGINT");
+      child.kill("SIGINT");
+      expect(await once(child, "exit")).to.deep.equal([0, null]);
+    });
+
+    it("ends the process at a later second signal", async () => {
+      start(program, "hang");
+      expect(await nextLine()).to.equal("up");
+      child.kill("SIGINT");
+      expect(await nextLine()).to.equal("SIGINT");
+      await sleep(LATER_MS);
+      child.kill("SIGINT");
+      expect(await once(child, "exit")).to.deep.equal([130, null]);
+    });
+  });
+
+  describe("Progress", () => {
+    const program = `
+      import { print } from "${COMMANDS}output.ts";
+      import { Progress } from "${COMMANDS}progress.ts";
+      new Progress(() => {
+        print("the end");
+        process.stderr.write("interrupted");
+        setInterval(() => print("work that goes on"), 1);
+      });
+      for (let line = 0; line < 20_000; line++) print("x".repeat(99));
+      process.kill(process.pid, "SIGINT");
+      setTimeout(() => undefined, 60_000);
+    `;
+    const interrupt = async () => {
+      start(program);
+      expect(await nextLine(child.stderr)).to.equal("interrupted");
+    };
+
+    for (const [what, signals] of [
+      ["one signal", 1],
+      ["two signals at once", 2],
+    ] as const) {
+      it(`loses no printed line at ${what}, even if the reader is behind`, async () => {
+        await interrupt();
+        if (signals === 2) child.kill("SIGINT");
+        const [stdout, exit] = await Promise.all([text(child.stdout), once(child, "exit")]);
+        expect(exit).to.deep.equal([130, null]);
+        expect(stdout === `${"x".repeat(99)}\n`.repeat(20_000) + "the end\n").to.be.true;
+      });
+    }
+
+    it("ends the process at a later second signal if nobody reads", async () => {
+      await interrupt();
+      await sleep(LATER_MS);
+      const ending = once(child, "exit");
+      child.kill("SIGINT");
+      expect(await ending).to.deep.equal([130, null]);
+    });
+  });
+});

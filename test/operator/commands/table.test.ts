@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { type Definition, describeOption, optionName } from "../../../packages/operator/src/commands/definition.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/definitions.ts";
+import { COMMANDS } from "../../../packages/operator/src/commands/table.ts";
+import { DEFAULT_USERS_PER_FILE } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
+import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
+import { MAX_VALUES } from "../../../packages/keyroot/src/merkle/tree.ts";
+import { outcomeOf, program } from "../../support/commandLine.ts";
+
+const commands = Object.entries<Definition>(DEFINITIONS);
+
+describe("the table of commands", function () {
+  this.timeout(60_000);
+
+  for (const [name, { summary, argument, options }] of commands) {
+    it(`defines ${name} for both hosts alike`, async () => {
+      const task = hre.tasks.getTask(["keyroot", name]);
+      expect(task.description).to.equal(summary);
+      const expected = Object.entries(options).map(([option, spec]) => [option, describeOption(spec)]);
+      const inHardhat = [...task.options.values()].map(({ name, description }) => [name, description]);
+      expect(inHardhat).to.deep.equal(expected);
+      expect(task.positionalArguments.map(({ name }) => name)).to.deep.equal(
+        argument === undefined ? [] : [argument.name],
+      );
+
+      const { code, stdout } = await program.run([name, "--help"], { env: { COLUMNS: "1000" } });
+      expect(code).to.equal(0);
+      const help = stdout.replace(/\s+/g, " ");
+      expect(help).to.contain(`${summary}.`);
+      for (const [option, spec] of Object.entries(options)) {
+        const value = spec.kind === "flag" ? "" : ` <${spec.value}>`;
+        expect(help).to.contain(`${optionName(option)}${value} ${describeOption(spec)}`);
+      }
+      const listed = Array.from(stdout.matchAll(/^ {2}(--[a-z-]+)/gm), ([, option]) => option);
+      expect(listed).to.deep.equal(Object.keys(options).map(optionName));
+    });
+  }
+
+  it("is described in docs/commands.md, which is up to date", async () => {
+    const script = fileURLToPath(new URL("../../../scripts/makeCommandReference.ts", import.meta.url));
+    const { code, stderr } = await outcomeOf(spawn(process.execPath, [script, "--check"], { stdio: "pipe" }));
+    expect([code, stderr]).to.deep.equal([0, ""]);
+  });
+
+  it("has a handler for every command", async () => {
+    for (const [name, { load }] of Object.entries(COMMANDS)) {
+      expect((await load()).default, name).to.be.a("function");
+    }
+  });
+
+  it("repeats the defaults and limits of the code that it configures", () => {
+    expect(DEFINITIONS.publish.options.usersPerFile).to.include({ default: DEFAULT_USERS_PER_FILE, max: MAX_VALUES });
+    expect(DEFINITIONS.verify.options.usersSlot.default).to.equal(USERS_SLOT);
+    expect(DEFINITIONS.audit.options.fileBytes.default).to.equal(DEFAULT_LIMITS.fileBytes);
+  });
+});
