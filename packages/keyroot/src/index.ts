@@ -1,4 +1,4 @@
-/** What an app needs to verify keys: no Node, no Hardhat, runs in browsers. */
+/** `keyroot`: everything that an app needs to verify keys. Runs in browsers and in Node. */
 export * from "./errors.ts";
 export {
   type KeyRecord,

@@ -4,7 +4,7 @@ import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
 import { withRetry } from "./retry.ts";
 
-/** The largest answer in bytes, after decompression: many times a page of 1,000 users. */
+/** The maximum size of an answer in bytes, after decompression: many times a page of 1,000 users. */
 const MAX_BYTES = 2 ** 22;
 
 /** What a request carries besides its body. */

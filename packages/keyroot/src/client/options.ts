@@ -15,9 +15,9 @@ import { checkUrl } from "../transport/jsonRpc.ts";
 export interface ConnectionOptions {
   /** The service's base URL: https, or http on this machine. */
   baseUrl: string;
-  /** The longest time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
+  /** The maximum time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
   timeoutMs?: number | undefined;
-  /** The highest number of retries after a failed attempt, 0 to 100. Default 4. */
+  /** The maximum number of retries after a failed attempt, 0 to 100. Default 4. */
   retries?: number | undefined;
   /** Replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;

@@ -8,7 +8,7 @@ import { rejectOnAbort } from "./abort.ts";
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
-/** The longest wait that a service can ask for with Retry-After, in ms. */
+/** The maximum wait that a service can request with Retry-After, in ms. */
 const MAX_RETRY_AFTER_MS = 30_000;
 /**
  * Without Retry-After, the wait before a retry is random, up to this many ms before the first, twice as many before
@@ -19,7 +19,7 @@ const MAX_BACKOFF_MS = 10_000;
 
 /** How often to send a request again, and what ends that early. */
 export interface RetryOptions {
-  /** The highest number of retries after the first attempt. */
+  /** The maximum number of retries after the first attempt. */
   retries: number;
   signal?: AbortSignal | undefined;
 }

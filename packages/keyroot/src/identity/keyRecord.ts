@@ -49,7 +49,8 @@ export function serializeKeyRecord(record: KeyRecord): string {
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_ID_INVALID
  */
 export function parseKeyRecord(text: string): KeyRecord {
-  const [, userID, pubKey, keyID] = SERIALIZED.exec(text) ?? [];
+  // `exec` alone would turn other values into text.
+  const [, userID, pubKey, keyID] = (typeof text === "string" ? SERIALIZED.exec(text) : undefined) ?? [];
   if (userID !== undefined && pubKey !== undefined && keyID !== undefined) return { userID, pubKey, keyID };
   return toKeyRecord(parseJson(text, 1));
 }

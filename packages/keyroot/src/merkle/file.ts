@@ -55,7 +55,8 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
   // Texts with the ids in front, all equally long: their order is the order of the ids.
-  const values = (records as readonly KeyRecord[]).map(serializeKeyRecord).sort();
+  // Not `map`, which skips the holes of an array.
+  const values = Array.from(records as readonly KeyRecord[], (record) => serializeKeyRecord(record)).sort();
   // Parses the texts again, so that the file contains only what every verifier accepts.
   const parsed = values.map(parseKeyRecord);
   return { values, records: parsed, lookup: indexByUser(parsed, values), tree: new MerkleTree(values) };

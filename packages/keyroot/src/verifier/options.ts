@@ -46,7 +46,7 @@ export interface VerifyOptions {
   storageProof?: boolean | undefined;
   /** The block to read at, unless `blockHash` names one. Default `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
-  /** The highest age of the block in ms. An endpoint that has stopped, or is held back, has older blocks. */
+  /** The maximum age of the block in ms. An endpoint that has stopped, or is held back, has older blocks. */
   maxAgeMs?: number | undefined;
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
@@ -86,7 +86,7 @@ export interface EvidencePolicy {
   storageProof: boolean;
   /** The block to read at, unless one is pinned. */
   tag: "latest" | "safe" | "finalized";
-  /** The highest age of the block in ms. */
+  /** The maximum age of the block in ms. */
   maxAgeMs: number | undefined;
   /** The slot of the contract's mapping from users to roots. */
   usersSlot: number;

@@ -47,6 +47,6 @@ export async function callContractAt(
 export function checkAge({ number, timestamp }: BlockHeader, { maxAgeMs }: EvidencePolicy, now: () => number): void {
   const age = now() - timestamp * 1000;
   if (maxAgeMs === undefined || age <= maxAgeMs) return;
-  const message = `The block ${number} is ${Math.round(age / 1000)} s old, the highest age is ${maxAgeMs / 1000} s.`;
+  const message = `The block ${number} is ${Math.round(age / 1000)} s old, the maximum age is ${maxAgeMs / 1000} s.`;
   throw new VerificationError("anchor", "STALE_BLOCK", message, { expected: maxAgeMs, actual: age });
 }

@@ -1,0 +1,110 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { execFile } from "node:child_process";
+import { access, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/fetchBytes.ts";
+import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
+import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
+import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish } from "../../packages/operator/src/publisher/publish.ts";
+import { startStack, type Stack } from "../../packages/operator/src/stack/stack.ts";
+import { sampleRecords, sampleUserID } from "../../fixtures/samples.ts";
+import { type Endpoint, startEndpoint } from "../support/lyingEndpoint.ts";
+
+const run = promisify(execFile);
+const { root } = hre.config.paths;
+const read = (path: string) => readFile(join(root, path), "utf8");
+const pages = {
+  "threat-model.md": await read("docs/threat-model.md"),
+  "verifying.md": await read("docs/verifying.md"),
+};
+const programOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines).join("\n");
+
+describe("the pages about verifying", () => {
+  const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
+  const opened = new AsyncDisposableStack();
+  let stack: Stack;
+  let endpoints: Endpoint[];
+  let blockHash: string;
+
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    opened.defer(() => stack.close());
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const registry = await Registry.connect(call, stack.contract);
+    await publish([mine, other], { registry, store: new FolderStore(stack.merkleDir) });
+    endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(stack.rpcUrl)));
+    for (const endpoint of endpoints) opened.defer(() => endpoint.close());
+    ({ hash: blockHash } = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string });
+  });
+
+  after(() => opened.disposeAsync());
+
+  /** Runs a page's program with the addresses of the stack, and returns its output. */
+  const runProgram = async (page: string, report = "") => {
+    const addresses: [string | RegExp, string][] = [
+      [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
+      [/https:\/\/files\.example|http:\/\/127\.0\.0\.1:8546/g, stack.merkleUrl],
+      [/0x5FbDB2315678afecb367f032d93F642f64180aa3/g, stack.contract],
+      [/chainId: 1,/g, `chainId: ${stack.chainId},`],
+    ];
+    const urls = endpoints.map(({ url }) => url);
+    let program = page.replace(/https:\/\/rpc-[abc]\.example/g, () => urls.shift() ?? "");
+    for (const [pattern, address] of addresses) program = program.replaceAll(pattern, address);
+    const values = {
+      userID: mine.userID,
+      expectedPublicKey: mine.pubKey,
+      contacts: [{ userID: mine.userID, expectedPublicKey: mine.pubKey }, { userID: sampleUserID(9) }],
+      blockHash,
+    };
+    const constants = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
+    const script = [...constants, program, report].join("\n");
+    const args = ["--input-type=module", "--eval", script];
+    const { stdout } = await run(process.execPath, args, { cwd: root });
+    return stdout;
+  };
+
+  it("have an example for strong evidence that runs", async () => {
+    const output = await runProgram(programOf(pages["threat-model.md"]));
+    expect(output).to.match(/^quorum [23] true\n$/);
+  });
+
+  it("have examples for a key, a list and a bundle that run", async () => {
+    const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
+    const output = await runProgram(programOf(pages["verifying.md"]), report);
+    const contacts = [`${mine.userID} verified`, `${sampleUserID(9)} NOT_PUBLISHED`];
+    expect(output.trim().split("\n")).to.deep.equal([...contacts, `${mine.pubKey} endpoint unchecked`]);
+  });
+
+  it("name tests and files that exist", async () => {
+    const folder = join(root, "test/keyroot/verifier");
+    const files = (await readdir(folder)).filter((name) => name.endsWith(".test.ts"));
+    const tests = (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
+    const quoted = [...pages["threat-model.md"].matchAll(/\(tests?:\s+"([^"]+)"\)/g)].map(([, name = ""]) => name);
+    expect(quoted).to.have.lengthOf(6);
+    for (const name of quoted) expect(tests).to.include(name.replace(/\s+/g, " "));
+
+    const paths = Object.values(pages).flatMap((page) =>
+      [...page.matchAll(/`((?:test|packages)\/[^` ]+\.ts)`/g)].map(([, path = ""]) => path),
+    );
+    expect(paths).to.include("test/keyroot/verifier/lies.test.ts");
+    const sources = [...pages["verifying.md"].matchAll(/`(\w+\.ts)`/g)].map(
+      ([, name]) => `packages/keyroot/src/verifier/${name}`,
+    );
+    for (const path of [...paths, ...sources]) await access(join(root, path));
+  });
+
+  it("list every option with its default", async () => {
+    const source = await read("packages/keyroot/src/verifier/options.ts");
+    const [, body = ""] = /export interface VerifyOptions \{([^]*?)\n\}/.exec(source) ?? [];
+    const options = [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = ""]) => name);
+    const limits = Object.keys(DEFAULT_LIMITS).map((name) => `limits.${name}`);
+    const table = pages["verifying.md"].split("## Options")[1] ?? "";
+    const listed = [...table.matchAll(/^\| `([\w.]+)` +\|/gm)].map(([, name]) => name);
+    expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits]);
+    expect(DEFAULT_LIMITS).to.deep.equal({ fileBytes: 16 * 2 ** 20, rpcBytes: 2 ** 20, timeoutMs: 30_000 });
+  });
+});

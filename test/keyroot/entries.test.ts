@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import * as bundle from "../../packages/keyroot/src/bundle.ts";
+import * as library from "../../packages/keyroot/src/index.ts";
+import * as partner from "../../packages/keyroot/src/partner.ts";
+import * as user from "../../packages/keyroot/src/user.ts";
+import { junk, keyrootErrorOf } from "../support/junk.ts";
+
+type Loose = (...args: unknown[]) => unknown;
+
+const ENTRIES: Record<string, Record<string, unknown>> = {
+  keyroot: library,
+  "keyroot/bundle": bundle,
+  "keyroot/partner": partner,
+  "keyroot/user": user,
+};
+
+/** Calls a function or constructs a class, and awaits or iterates what it returns. */
+async function use(exported: Loose, isClass: boolean, args: unknown[]): Promise<void> {
+  const result = (isClass ? Reflect.construct(exported, args) : await exported(...args)) as Generator | undefined;
+  if (typeof result?.next !== "function") return;
+  for (let i = 0; i < 10 && result.next().done !== true; i++);
+}
+
+describe("every function that an entry exports", () => {
+  for (const [entry, names] of Object.entries(ENTRIES)) {
+    const functions = Object.entries(names).filter(
+      (pair): pair is [string, Loose] => typeof pair[1] === "function" && !pair[0].endsWith("Error"),
+    );
+    it(`throws a KeyrootError or succeeds, with any arguments: ${entry}`, async () => {
+      expect(functions).to.not.be.empty;
+      for (const [name, exported] of functions) {
+        const isClass = /^[A-Z]/.test(name);
+        const property = fc.asyncProperty(
+          fc.array(fc.option(junk, { nil: undefined }), { maxLength: 3 }),
+          async (args) => {
+            await keyrootErrorOf(() => use(exported, isClass, args));
+          },
+        );
+        await fc.assert(property, { numRuns: 200 });
+      }
+    }).timeout(20_000);
+  }
+});
