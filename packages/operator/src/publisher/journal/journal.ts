@@ -1,4 +1,4 @@
-import { ArgumentError, VerificationError } from "keyroot/errors";
+import { KeyrootError, VerificationError } from "keyroot/errors";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import type { Plan } from "../plan/plan.ts";
@@ -55,7 +55,7 @@ export function parseAttempt(text: string): Attempt {
       fees: parseFees(fees),
     };
   } catch (cause) {
-    if (!(cause instanceof ArgumentError)) throw cause;
+    if (!(cause instanceof KeyrootError)) throw cause;
     const message =
       `A recorded transaction of the plan is damaged: ${cause.message} If no transaction of the registry's owner is ` +
       "pending, delete the plan and publish again.";
