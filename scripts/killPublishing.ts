@@ -63,13 +63,13 @@ export async function killPublishers(
   await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  const field = await openField(rpcUrl, join(folder, "files"));
-  cleanup.use(await mineInIntervals(field.call));
+  const deployment = await deploy(rpcUrl, join(folder, "files"));
+  cleanup.use(await mineInIntervals(deployment.call));
   const environment = {
     ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
     KEYROOT_RPC_URL: rpcUrl,
-    KEYROOT_CONTRACT: field.contract,
-    KEYROOT_FILES: field.merkleDir,
+    KEYROOT_CONTRACT: deployment.contract,
+    KEYROOT_FILES: deployment.merkleDir,
   };
   const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
   await runAt(environment.DATABASE_URL, RECORD_HOLDER);
@@ -106,14 +106,14 @@ export async function killPublishers(
 
   const { acknowledged, findings } = workload;
   await untilAllPublished(new PublicKeyStore(databases), findings);
-  const { rootOf, roots, filesWithoutRoot, ...published } = await verifyPublished(field, workload.registered());
+  const { rootOf, roots, filesWithoutRoot, ...published } = await verifyPublished(deployment, workload.registered());
   findings.push(...published.findings);
   await workload.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
   const { interrupted } = workload;
   return { kills, killedWhilePublishing, acknowledged, interrupted, roots, filesWithoutRoot, findings };
 }
 
-async function openField(rpcUrl: string, merkleDir: string): Promise<Deployment> {
+async function deploy(rpcUrl: string, merkleDir: string): Promise<Deployment> {
   const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   await mkdir(merkleDir);
