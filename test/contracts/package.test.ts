@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { publint } from "publint";
 import { generateFiles, readDeployments } from "../../scripts/contractArtifacts.ts";
 import { startHardhat } from "../../fixtures/freshRegistry.ts";
+import { packPackage } from "../support/packages/installPackages.ts";
 import { withoutHardhatOptions } from "./environment.ts";
 
 const run = promisify(execFile);
@@ -42,12 +43,10 @@ describe("@keyroot/contracts", function () {
   before("is packed and installed in an empty Hardhat project, next to a running chain", async () => {
     project = await mkdtemp(join(tmpdir(), "keyroot-contracts-"));
     chain = await startHardhat();
-    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", project], {
-      cwd: join(root, "contracts"),
-    });
+    const tarball = await packPackage("contracts");
     const installed = join(project, "node_modules/@keyroot/contracts");
     await mkdir(installed, { recursive: true });
-    await run("tar", ["-xzf", join(project, stdout.trim()), "-C", installed, "--strip-components=1"]);
+    await run("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
     await mkdir(join(project, "node_modules/@openzeppelin"));
     for (const name of ["@openzeppelin/contracts", "ethers", "hardhat", "solc"]) {
       await symlink(join(root, "node_modules", name), join(project, "node_modules", name));
