@@ -26,7 +26,7 @@ export interface IntegerOption {
 }
 
 /** An option without a value: `--json`. */
-export interface FlagOption {
+interface FlagOption {
   readonly kind: "flag";
   readonly description: string;
 }
@@ -34,7 +34,7 @@ export interface FlagOption {
 export type Option = TextOption | IntegerOption | FlagOption;
 
 /** What stands after a command's name without an option's name: `verify USER`. A command has one at most. */
-export interface Argument {
+interface Argument {
   readonly name: string;
   readonly description: string;
   /** `many` takes one or more. */
