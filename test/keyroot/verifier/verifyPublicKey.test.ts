@@ -248,7 +248,7 @@ describe("verifyPublicKey", () => {
       expect(error).to.include(transportError("RPC_ERROR"));
       expect(error)
         .to.have.property("message")
-        .that.equals(`${new URL(url).host} answers eth_chainId with the HTTP status 401.`);
+        .that.equals(`${new URL(url).host} answered eth_chainId with the HTTP status 401.`);
     });
   });
 

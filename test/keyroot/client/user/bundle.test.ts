@@ -4,10 +4,10 @@ import { bundle } from "../../../support/browser/bundle.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("the clients, bundled for browsers", () => {
-  it("keyroot/user weighs at most 12 kB gzipped", async () => {
+  it("keyroot/user weighs at most 13 kB gzipped", async () => {
     const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
-    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(12 * 1024);
+    expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(13 * 1024);
   });
 
   it("keyroot/user contains neither the partner's client nor its dependencies", async () => {
