@@ -178,7 +178,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       const hooked = ["--webhook", hook, "--webhook-host", new URL(hook).host];
       const { code, stdout, stderr } = await keyroot.run(["watch", ...place(), "--records", path, "--once", ...hooked]);
       expect(code).to.equal(1);
-      expect(stdout).to.match(new RegExp(` ${others.length} of ${records.length} watched keys published, 1 alarms\\n`));
+      expect(stdout).to.match(new RegExp(` ${others.length} of ${records.length} watched keys published, 1 alarm\\n`));
       expect(stdout.split("\n")).to.have.lengthOf(3);
       expect(stdout).to.match(/^ALARM {2}WATCHED_KEY_MISMATCH: /m);
       expect(stderr)
