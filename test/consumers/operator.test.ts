@@ -80,7 +80,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     it("contains neither Hardhat nor the optional packages, and takes at most 110 MB", async () => {
       const modules = inApp("node_modules");
       const found = await readdir(modules, { recursive: true });
-      expect(found.filter((path) => /(?:^|\/)(?:hardhat|@nomicfoundation)$/.test(path))).to.be.empty;
+      expect(found.filter((path) => /(?:^|node_modules\/)(?:hardhat|@nomicfoundation)$/.test(path))).to.be.empty;
       for (const name of OPTIONAL) expect(existsSync(join(modules, name)), name).to.be.false;
       const sizes = await Promise.all(found.map(async (path) => (await stat(join(modules, path))).size));
       // Files take whole blocks of the disk.
@@ -261,9 +261,11 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  it("ran every command with valid and with invalid input", () => {
-    expect([...ranWell].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
-    expect([...ranBadly].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
+  describe("these tests", () => {
+    it("ran every command with valid and with invalid input", () => {
+      expect([...ranWell].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
+      expect([...ranBadly].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
+    });
   });
 });
 
