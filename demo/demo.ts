@@ -35,7 +35,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   if (stack.service === undefined) throw failed("The stack has no partner service.");
   const provisioned = await provisionUsers(stack.service, signal);
   listener.provisioned?.(provisioned);
-  const published = await new AdminClient(stack.service).publish({ signal });
+  const published = await new AdminClient(stack.service).publish();
   listener.published?.(published);
 
   const records = await fetchKeys(provisioned, signal);

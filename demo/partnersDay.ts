@@ -22,8 +22,8 @@ export interface Provisioned {
 export async function provisionUsers(service: StackService, signal: AbortSignal): Promise<Provisioned> {
   const { baseUrl } = service;
   const admin = new AdminClient(service);
-  const { biz_id: bizId } = await admin.createPartner("Sample partner", { signal });
-  const { token: serverToken } = await admin.createServerToken(bizId, { signal });
+  const { biz_id: bizId } = await admin.createPartner("Sample partner");
+  const { token: serverToken } = await admin.createServerToken(bizId);
   const partner = new PartnerClient({ baseUrl, bizId, serverToken });
   // Derived under a secret, because readers of the chain must not be able to guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));

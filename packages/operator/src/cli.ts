@@ -2,11 +2,10 @@
 /** The program `keyroot`: every command of the table that needs no Hardhat. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
-import { ArgumentError } from "keyroot/errors";
 import { describeOption, optionName } from "./commands/definition.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
-import { type Command as KeyrootCommand, printFailure, runCommand } from "./commands/runCommand.ts";
+import type { Command as KeyrootCommand } from "./commands/runCommand.ts";
 import { COMMANDS } from "./commands/table.ts";
 
 const words = process.argv.slice(2);
@@ -34,7 +33,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
   // Help and version end this way, too.
-  if (error.exitCode !== 0) reject(error.message);
+  if (error.exitCode !== 0) await reject(error.message);
 }
 
 /** A command of the table as one of commander's. */
@@ -56,6 +55,8 @@ function toCommand(name: string, command: KeyrootCommand): Command {
   return parser.action(async (...given: unknown[]) => {
     const value = argument === undefined ? {} : { [argument.name]: given[0] };
     const showStackTraces = program.opts()["showStackTraces"] === true;
+    // Loaded on demand, so that help is fast.
+    const { runCommand } = await import("./commands/runCommand.ts");
     await runCommand(command, { ...value, ...parser.opts() }, { ...host, showStackTraces });
   });
 }
@@ -70,11 +71,13 @@ function onlyOnce(parser: Command, option: string): void {
 }
 
 /** Prints why commander does not accept the command line, like any other invalid argument. */
-function reject(message: string): void {
+async function reject(message: string): Promise<void> {
   const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
   const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
   const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
   process.exitCode = EXIT.invalidArguments;
+  const { printFailure } = await import("./commands/runCommand.ts");
+  const { ArgumentError } = await import("keyroot/errors");
   printFailure(new ArgumentError("ARGUMENT_INVALID", text), { json: words.includes("--json"), showStackTraces: false });
 }
 

@@ -1,8 +1,39 @@
 /**
- * The operator's API: `publish` publishes users' keys, `audit` checks a registry's whole history, `startService` runs the
- * partner service. The commands of `keyroot` and of the Hardhat plugin call the same functions.
+ * The operator's API: `publish` publishes users' keys, `audit` checks a registry's whole history, `watch` reports new roots,
+ * `startService` runs the partner service. The commands of `keyroot` and of the Hardhat plugin call the same functions.
  */
 export * from "./publisher/index.ts";
-export * from "./audit/index.ts";
-export { type ChainConfig, readConfig, type RunningService, type Schedule } from "./service/index.ts";
-export { type ServiceConfig, startService, type StartServiceOptions } from "./service/index.ts";
+export {
+  audit,
+  type AuditedContract,
+  type AuditOptions,
+  type AuditReport,
+  type AuditStage,
+  AuditState,
+  type AuditTarget,
+  type AuditVerdict,
+  type FileSource,
+  type Finding,
+  FINDING_CODES,
+  type FindingCode,
+  Findings,
+  type OpenStateOptions,
+  pollEvents,
+  type PollOptions,
+  type Severity,
+  verdictOf,
+  watch,
+  type WatchedUser,
+  type WatchEvent,
+  type WatchOptions,
+  WatchState,
+} from "./audit/index.ts";
+export {
+  type ChainConfig,
+  readConfig,
+  type RunningService,
+  type Schedule,
+  type ServiceConfig,
+  startService,
+  type StartServiceOptions,
+} from "./service/index.ts";

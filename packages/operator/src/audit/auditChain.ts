@@ -1,5 +1,6 @@
 import type { UserID } from "keyroot/identity";
 import type { RootAddedLog } from "keyroot/registry";
+import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
 
 /** A root, and what all its events together say about it. */
@@ -34,10 +35,10 @@ export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
 export function auditUserCount(events: readonly RootAddedLog[], userCount: number): Finding[] {
   const sum = events.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (sum === userCount) return [];
-  const counts = `All events together add ${sum} users, the contract counts ${userCount}`;
+  const counts = `All events together add ${plural(sum, "user")}, the contract counts ${userCount}`;
   return sum < userCount
-    ? [finding("LOG_WITHHELD", `${counts}: the endpoint withholds events of ${userCount - sum} users.`)]
-    : [finding("LOG_EXCESS", `${counts}: the endpoint returns false events of ${sum - userCount} users.`)];
+    ? [finding("LOG_WITHHELD", `${counts}: the endpoint withholds events of ${plural(userCount - sum, "user")}.`)]
+    : [finding("LOG_EXCESS", `${counts}: the endpoint returns false events of ${plural(sum - userCount, "user")}.`)];
 }
 
 /** Checks that the block of each event is on the chain. @param hashes the chain's block hashes by block number */
@@ -88,10 +89,10 @@ export function auditRoot(
     }
   }
   if (addedCount > found) {
-    const message = `${addedCount} users got the root ${root}, and ${found} of them are in its file: ${addedCount - found} are hidden.`;
+    const message = `${plural(addedCount, "user")} got the root ${root}, but its file has only ${found} of them.`;
     findings.push(finding("USER_HIDDEN", message, { root }));
   } else if (addedCount < found) {
-    const message = `${found} users of the file have the root ${root}, its events add ${addedCount}.`;
+    const message = `The file has ${plural(found, "user")} with the root ${root}, but its events add only ${addedCount}.`;
     findings.push(finding("ADDED_COUNT_TOO_LOW", message, { root }));
   }
   return { findings, others };

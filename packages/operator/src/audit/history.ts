@@ -2,6 +2,7 @@ import pMap from "p-map";
 import { fetchBlock } from "keyroot/ethereum";
 import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
+import { plural } from "../plural.ts";
 import { auditBlocks } from "./auditChain.ts";
 import { type Finding, finding } from "./finding.ts";
 
@@ -82,7 +83,7 @@ async function findKeptEvents(
 function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
   const roots = new Set(events.map(({ root }) => root));
   return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {
-    const block = `Block ${blockNumber}, ${blockHash}, in which ${addedCount} users got the root ${root}, is no longer on the chain`;
+    const block = `Block ${blockNumber}, ${blockHash}, in which ${plural(addedCount, "user")} got the root ${root}, is no longer on the chain`;
     return roots.has(root)
       ? finding("CHAIN_REORGANISED", `${block}; the root is in another block.`, { root })
       : finding("ROOT_REORGANISED", `${block}, and neither is that root.`, { root });

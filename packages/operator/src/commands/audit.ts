@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
-import { audit, verdictOf } from "../audit/audit.ts";
+import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { filesOf, placeOf } from "./auditArgs.ts";
@@ -13,6 +13,12 @@ import type { Host, Outcome } from "./host.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
 
+const UNITS: Record<AuditStage, string> = {
+  "reading events": "blocks",
+  "reading roots": "roots",
+  "auditing files": "files",
+  "auditing stray files": "files",
+};
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 
 /** `keyroot audit`: the whole history against all files, in both directions. */
@@ -42,7 +48,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     workers: args.workers === 0 ? availableParallelism() : args.workers,
     state,
     onProgress: (stage, done, total) => {
-      progress.update(stage, done, total, stage === "reading events" ? "blocks" : "roots");
+      progress.update(stage, done, total, UNITS[stage]);
     },
   });
   process.exitCode = EXIT_OF[verdictOf(report)];

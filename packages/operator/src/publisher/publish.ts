@@ -15,6 +15,7 @@
  */
 import { ArgumentError, TransportError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
+import { plural } from "../plural.ts";
 import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
@@ -212,7 +213,7 @@ class Publisher {
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
         const count = pendingBatches.length;
-        const message = `After ${MAX_ROUNDS} attempts, ${count} roots are still not final: publish again to continue.`;
+        const message = `Not final after ${MAX_ROUNDS} attempts: ${plural(count, "root")}. Publish again to continue.`;
         throw new TransportError("NOT_FINAL", message, { actual: count });
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);

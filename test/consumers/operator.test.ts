@@ -1,0 +1,274 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { EventEmitter, once } from "node:events";
+import { existsSync } from "node:fs";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import type { Postgres } from "../../fixtures/postgres/postgres.ts";
+import { startPostgres } from "../../fixtures/postgres/postgres.ts";
+import { type KeyRecord, parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
+import { UserClient } from "../../packages/keyroot/src/user.ts";
+import { base64ToBytes } from "../../packages/keyroot/src/bytes/base64.ts";
+import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts";
+import { type Stack, startStack } from "../../packages/operator/src/stack/stack.ts";
+import { freePort } from "../../fixtures/ports.ts";
+import { CommandLine, outcomeOf, type RunOptions } from "../support/commandLine.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { installPackages, run } from "../support/packages/installPackages.ts";
+import { serve } from "../support/servers.ts";
+import { closedAfterEach } from "../support/support.ts";
+
+/** The most that an install may take on disk, without the optional packages. */
+const MAX_MB = 110;
+const BLOCK = 4096;
+const OPTIONAL = ["@aws-sdk/client-s3", "@electric-sql/pglite"];
+const JSON_TYPE = { "Content-Type": "application/json" };
+const ADMIN_TOKEN = "a".repeat(64);
+
+describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty folder", () => {
+  const closing = closedAfterEach();
+  /** The names of the commands that these tests ran with valid and with invalid input. */
+  const ranWell = new Set<string>();
+  const ranBadly = new Set<string>();
+  let app: string;
+  let keyroot: CommandLine;
+  let stack: Stack;
+  let postgres: Postgres;
+  let records: KeyRecord[];
+  /** Options that name the chain, and the file host. */
+  let chain: string[];
+  let target: string[];
+
+  before("installs the tarballs, and starts a stack", async function () {
+    this.timeout(300_000);
+    app = await installPackages("keyroot", "contracts", "operator");
+    const cli = join(app, "node_modules", "@keyroot", "operator", "dist", "cli.js");
+    keyroot = new CommandLine("npx keyroot", [process.execPath, cli]);
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    postgres = await startPostgres();
+    chain = ["--rpc", stack.rpcUrl, "--contract", stack.contract, "--chain-id", String(stack.chainId)];
+    target = [...chain, "--merkle-url", stack.merkleUrl];
+    const { stdout } = await keyroot.run(["sample-users", "--count", "5"]);
+    await writeFile(inApp("users.jsonl"), stdout);
+    records = stdout.trimEnd().split("\n").map(parseKeyRecord);
+  });
+  after(async () => {
+    await stack.close();
+    await postgres.stop();
+  });
+
+  const inApp = (path: string) => join(app, path);
+  const nameOf = ([name = ""]: readonly string[]) => name;
+  /** Runs a command that succeeds, and returns the last object that it prints. */
+  const succeed = async (args: readonly string[], options?: RunOptions) => {
+    ranWell.add(nameOf(args));
+    const { code, json, events } = await keyroot.jsonLines(args, options);
+    expect(code, JSON.stringify(json)).to.equal(0);
+    return { json, events };
+  };
+  /** Runs a command that fails with this exit code and error code. */
+  const fail = async (args: readonly string[], exit: number, error: string, options?: RunOptions) => {
+    ranBadly.add(nameOf(args));
+    const { code, json } = await keyroot.jsonLines(args, options);
+    expect([code, json.error?.["code"]], JSON.stringify(json)).to.deep.equal([exit, error]);
+  };
+
+  describe("the install", () => {
+    it("contains neither Hardhat nor the optional packages, and takes at most 110 MB", async () => {
+      const modules = inApp("node_modules");
+      const found = await readdir(modules, { recursive: true });
+      expect(found.filter((path) => /(?:^|node_modules\/)(?:hardhat|@nomicfoundation)$/.test(path))).to.be.empty;
+      for (const name of OPTIONAL) expect(existsSync(join(modules, name)), name).to.be.false;
+      const sizes = await Promise.all(found.map(async (path) => (await stat(join(modules, path))).size));
+      // Files take whole blocks of the disk.
+      const bytes = sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0);
+      expect(bytes / 2 ** 20).to.be.at.most(MAX_MB);
+    });
+
+    it("has the program keyroot, which lists its commands", async () => {
+      const { stdout } = await run(inApp("node_modules/.bin/keyroot"), ["--help"], {
+        env: { PATH: join(process.execPath, "..") },
+      });
+      for (const name of Object.keys(DEFINITIONS)) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
+    });
+
+    it("names an optional package that is missing", async () => {
+      const publish = ["publish", "--records", inApp("users.jsonl"), ...target];
+      const { stderr, code } = await keyroot.run([...publish, "--out", "s3://bucket/prefix"]);
+      expect(code).to.equal(2);
+      expect(stderr).to.contain("npm install @aws-sdk/client-s3");
+      const env = { KEYROOT_DATABASE_FOLDER: inApp("database"), KEYROOT_PORT: "0" };
+      for (const name of ["serve", "migrate"]) {
+        const without = await keyroot.run([name], { env });
+        expect(without.code).to.equal(2);
+        expect(without.stderr).to.contain("npm install @electric-sql/pglite");
+      }
+    });
+  });
+
+  describe("files", () => {
+    it("are built and checked", async () => {
+      await succeed(["build-file", "--records", inApp("users.jsonl"), "--out", inApp("files")]);
+      const [name = ""] = await readdir(inApp("files"));
+      const { json } = await succeed(["check-file", inApp(`files/${name}`)]);
+      expect(json["users"]).to.equal(5);
+      ranWell.add("sample-users");
+
+      await fail(["build-file", "--records", "-", "--out", inApp("files")], 1, "RECORDS_INVALID", { input: "x\n" });
+      await fail(["check-file", inApp("users.jsonl")], 1, "FILE_NAME");
+      ranBadly.add("sample-users");
+      expect(await keyroot.run(["sample-users", "--count", "x"])).to.include({ code: 2, stdout: "" });
+    });
+  });
+
+  describe("a chain", () => {
+    it("gets users' keys, which are then verified, bundled, audited and watched", async () => {
+      const input = ["--records", inApp("users.jsonl")];
+      const [{ userID, pubKey } = never(), other = never()] = records;
+      expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
+      const publish = ["publish", ...input, ...target, "--out", stack.merkleDir, "--plan", inApp("plan")];
+      expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });
+      expect((await succeed(["status", ...chain])).json).to.include({ userCount: 5 });
+      expect((await succeed(["verify", userID, ...target, "--proof"])).json).to.include({ verified: true });
+      const bundled = (await succeed(["bundle", userID, ...target, "--out", inApp("bundles")])).json;
+      const { path } = bundled["bundle"] as { path: string };
+      const { hash } = bundled["block"] as { hash: string };
+      await succeed(["verify", "--bundle", path, "--block-hash", hash, "--contract", stack.contract]);
+      // With threads, each of which loads a module of its own.
+      const audited = await succeed(["audit", ...target, "--state", inApp("audit.sqlite"), "--workers", "2"]);
+      expect(audited.json).to.include({ passed: true, userCount: 5 });
+      const watching = ["watch", ...target, "--user-id", userID, "--once", "--from-block", "0", "--public-key"];
+      expect((await succeed([...watching, pubKey])).events.map(({ event }) => event)).to.include("published");
+
+      const { code, json, events } = await keyroot.jsonLines([...watching, other.pubKey]);
+      expect([code, [...events, json].filter(({ event }) => event === "alarm").length]).to.deep.equal([1, 1]);
+    });
+
+    it("is not changed by invalid input", async () => {
+      const input = ["--records", inApp("users.jsonl")];
+      const gone = ["--rpc", "http://127.0.0.1:1"];
+      const [{ userID, pubKey } = never()] = records;
+      await fail(["estimate", ...input, ...chain, "--eth-price", "much"], 2, "ARGUMENT_INVALID");
+      await fail(["publish", ...input, ...target.with(5, "1"), "--out", inApp("none")], 1, "CHAIN_ID_MISMATCH");
+      await fail(["status", ...chain.with(1, gone[1] ?? "")], 3, "UNREACHABLE");
+      await fail(["verify", "y".repeat(32), ...target], 1, "NOT_PUBLISHED");
+      await fail(["bundle", userID, ...target], 2, "ARGUMENT_INVALID");
+      await fail(["audit", ...target, "--block", "pending"], 2, "ARGUMENT_INVALID");
+      await fail(
+        ["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "0"],
+        2,
+        "ARGUMENT_INVALID",
+      );
+    });
+
+    it("loses nothing at Ctrl-C in publish, which says how to resume", async () => {
+      const sending = new EventEmitter();
+      const holding = closing(
+        await serve((request, response) => {
+          void text(request).then(async (body) => {
+            if (body.includes("eth_sendTransaction")) sending.emit("sending");
+            else response.end(await (await fetch(stack.rpcUrl, { method: "POST", body, headers: JSON_TYPE })).text());
+          });
+        }),
+      );
+      const { stdout } = await keyroot.run(["sample-users", "--count", "2"]);
+      await writeFile(inApp("more.jsonl"), stdout);
+      const publish = ["publish", "--records", inApp("more.jsonl"), ...target, "--out", stack.merkleDir];
+      const args = [...publish, "--plan", inApp("interrupted")];
+      const child = keyroot.start(args.with(args.indexOf("--rpc") + 1, holding.url));
+      const ended = outcomeOf(child);
+      await once(sending, "sending");
+      child.kill("SIGINT");
+      const { code, stderr } = await ended;
+      expect(code).to.equal(130);
+      expect(stderr).to.match(/^Interrupted\. .*\n {2}npx keyroot publish /);
+      expect((await succeed(args)).json).to.include({ users: 2 });
+    });
+
+    it("is watched until Ctrl-C", async () => {
+      const [{ userID, pubKey } = never()] = records;
+      const child = keyroot.start(["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "50"]);
+      const ended = outcomeOf(child);
+      await once(child.stdout, "data");
+      child.kill("SIGINT");
+      expect(await ended).to.include({ code: 0, stderr: "" });
+    });
+  });
+
+  describe("the service", () => {
+    it("is set up, serves partners, publishes, and ends at Ctrl-C", async () => {
+      const keys = inApp("keys.json");
+      await succeed(["make-signing-key", "--out", keys]);
+      await fail(["make-signing-key"], 2, "ARGUMENT_INVALID");
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}`;
+      const env = {
+        DATABASE_URL: await postgres.createDatabase(),
+        ...{ KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: url, KEYROOT_PORT: String(port) },
+        ...{ KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_CONTRACT: stack.contract },
+        ...{ KEYROOT_FILES: stack.merkleDir, KEYROOT_LOG_LEVEL: "error" },
+      };
+      await fail(["migrate"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_PORT: "x" } });
+      await fail(["serve"], 2, "SCHEMA_OUTDATED", { env });
+      expect((await succeed(["migrate"], { env })).json).to.deep.equal({ databases: 1 });
+
+      const child = keyroot.start(["serve", "--json"], env);
+      const ended = outcomeOf(child);
+      const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+      expect(JSON.parse(line)).to.deep.equal({ url });
+      ranWell.add("serve");
+
+      const service = ["--service", url];
+      const { json: partner } = await succeed(["create-partner", "--name", "Acme", ...service], { env });
+      const bizId = String(partner["bizId"]);
+      const { json: token } = await succeed(["create-server-token", "--biz-id", bizId, ...service], { env });
+      const client = new PartnerClient({ baseUrl: url, bizId, serverToken: String(token["serverToken"]) });
+      const { stdout } = await keyroot.run(["sample-users", "--count", "1"]);
+      const { userID, pubKey } = parseKeyRecord(stdout.trim());
+      await client.createUser(userID, "eu-west-1");
+      const refreshToken = await client.createRefreshToken(userID, "phone");
+      await new UserClient({ baseUrl: url, bizId, refreshToken }).register(base64ToBytes(pubKey));
+      expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
+
+      const wrong = { env: { ...env, KEYROOT_ADMIN_TOKEN: "b".repeat(64) } };
+      await fail(["create-partner", "--name", "Acme", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
+      await fail(["create-server-token", "--biz-id", "biz_none", ...service], 3, "PARTNER_UNKNOWN", { env });
+      await fail(["publish-registered", "--service", "http://127.0.0.1:1"], 3, "UNREACHABLE", { env });
+
+      child.kill("SIGINT");
+      expect(await ended).to.include({ code: 0, stderr: "" });
+    });
+  });
+
+  describe("the API", () => {
+    it("publishes with the program of the package's README", async () => {
+      const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
+      const [, sample = ""] = /```ts\n(import \{ FolderJournal[^]*?)```/.exec(page) ?? [];
+      const { stdout: users } = await keyroot.run(["sample-users", "--count", "3"]);
+      await writeFile(inApp("api.jsonl"), users);
+      const program = sample
+        .replace("http://127.0.0.1:8545", stack.rpcUrl)
+        .replace("0x5FbDB2315678afecb367f032d93F642f64180aa3", stack.contract)
+        .replace("users.jsonl", inApp("api.jsonl"))
+        .replace('FolderStore("files")', `FolderStore(${JSON.stringify(stack.merkleDir)})`)
+        .replace('"plan"', JSON.stringify(inApp("api-plan")));
+      await writeFile(inApp("program.ts"), program);
+      const { stdout } = await run(process.execPath, [inApp("program.ts")]);
+      expect(stdout).to.match(/^[0-9a-f]{64} 3 \d+\n$/);
+    });
+  });
+
+  describe("these tests", () => {
+    it("ran every command with valid and with invalid input", () => {
+      expect([...ranWell].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
+      expect([...ranBadly].sort()).to.deep.equal(Object.keys(DEFINITIONS).sort());
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("unreachable");
+}
