@@ -12,6 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { REGIONS } from "keyroot/identity";
 import { type Database, openDatabases, PublicKeyStore, publisherLeases } from "@keyroot/operator/service";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { LOCAL } from "../fixtures/local.ts";
 import { hasAnvil, startAnvil } from "../fixtures/anvil/anvil.ts";
 import { stopMining } from "../fixtures/anvil/anvilControl.ts";
 import type { Deployment } from "../fixtures/publisher/deployment.ts";
@@ -69,6 +70,7 @@ export async function killPublishers(
     ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
     KEYROOT_RPC_URL: rpcUrl,
     KEYROOT_CONTRACT: deployment.contract,
+    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
     KEYROOT_FILES: deployment.merkleDir,
   };
   const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));

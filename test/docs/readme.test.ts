@@ -91,6 +91,7 @@ describe("the README", () => {
     expect(contract).not.to.equal(stack.contract);
     const filledIn = publish
       .replace("0x…", contract)
+      .replace("--chain-id 1", `--chain-id ${stack.chainId}`)
       .replace("DIR", stack.merkleDir)
       .replace("https://…", stack.merkleUrl)
       .replace("users.jsonl", join(folder, "users.jsonl"));

@@ -25,6 +25,7 @@ import { type Anvil, describeOnAnvil, startAnvil } from "../../fixtures/anvil/an
 import { sampleRecords } from "../../fixtures/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { accountOf, trieOf } from "./tries.ts";
+import { LOCAL } from "../../fixtures/local.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
 export const GET_BLOCK_NUMBER = id("getBlockNumber(bytes32)").slice(0, 10);
@@ -91,7 +92,7 @@ export class FiveEndpoints {
     const store = new FolderStore(dir);
     const registry = await Registry.connect(this.call, this.contract);
     await store.put(forged);
-    const publish = async ({ records }: MerkleFile) => (await publishRecords(records, { registry, store })).published;
+    const publish = async ({ records }: MerkleFile) => (await publishRecords(records, { ...LOCAL, registry, store })).published;
     [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
     // So that the first file is finalized on Anvil, too, before the second one is published.
     await this.call("hardhat_mine", ["0x80"]);

@@ -14,6 +14,7 @@ import {
 } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID } from "../../../fixtures/samples.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
@@ -31,7 +32,7 @@ describe("verifyMany", () => {
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.merkleDir);
-    published = (await publish(records, { registry, store, usersPerFile: 5 })).published;
+    published = (await publish(records, { ...LOCAL, registry, store, usersPerFile: 5 })).published;
   });
 
   after(() => stack.close());

@@ -14,6 +14,7 @@ import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { type CommandLine, describeOnHosts, program } from "../../support/commandLine.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
@@ -63,7 +64,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   const readUserCount = () => fetchUserCount(fresh.call, fresh.contract);
   /** Publishes within this process, for commands that are asked about it afterwards. */
   const publishQuickly = async (...records: KeyRecord[]) =>
-    publishRecords(records, { registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
+    publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
 
   describe("publish", () => {
     it("publishes, so that verify says yes and status counts", async () => {

@@ -14,6 +14,7 @@ import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/lyingEndpoint.ts";
 import { describeOnHosts } from "../../support/commandLine.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
 
 const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
 const { userID } = mine;
@@ -36,10 +37,10 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
     call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.merkleDir);
-    const { published } = await publish([mine, other], { registry, store });
+    const { published } = await publish([mine, other], { ...LOCAL, registry, store });
     root = published[0]?.root ?? "";
     earlier = await newestBlock();
-    await publish([late], { registry, store });
+    await publish([late], { ...LOCAL, registry, store });
     head = await newestBlock();
     endpoints = [
       await startEndpoint(stack.rpcUrl),

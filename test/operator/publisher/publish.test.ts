@@ -14,6 +14,7 @@ import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPu
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { failure } from "../../support/support.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
 
 const OTHER = "f".repeat(64);
 
@@ -25,6 +26,7 @@ describeOnBoth("publish", (startChain) => {
 
   const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
     publish(records, {
+      ...LOCAL,
       registry: await fresh.connect(via),
       store: new FolderStore(fresh.merkleDir),
       ...options,

@@ -38,6 +38,7 @@ const INVALID: Record<string, string> = {
 const CHAIN = {
   KEYROOT_RPC_URL: "http://rpc.test",
   KEYROOT_CONTRACT: `0x${"a".repeat(40)}`,
+  KEYROOT_CHAIN_ID: "11155111",
   KEYROOT_FILES: "files",
 };
 
@@ -72,7 +73,7 @@ describe("the service's configuration", () => {
         ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: "a".repeat(32) },
         ...{ rateLimit: 3, trustedProxies: ["10.0.0.1"], logLevel: "warn" },
         chain: {
-          ...{ rpcUrl: "http://rpc.test", contract: CHAIN.KEYROOT_CONTRACT, confirmations: 4 },
+          ...{ rpcUrl: "http://rpc.test", contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111, confirmations: 4 },
           files: { "us-west-2": "west", "eu-west-1": "east" },
         },
       });
@@ -142,7 +143,7 @@ describe("the service's configuration", () => {
   });
 
   describe("resolveConfig", () => {
-    const chain = { rpcUrl: "http://rpc.test", contract: `0x${"a".repeat(40)}`, files: "files" };
+    const chain = { rpcUrl: "http://rpc.test", contract: `0x${"a".repeat(40)}`, chainId: 11155111, files: "files" };
 
     it("adds the defaults that readConfig adds", () => {
       const defined = (config: object): unknown => JSON.parse(JSON.stringify(config));
@@ -166,6 +167,8 @@ describe("the service's configuration", () => {
       ["databaseUrl", { databaseUrl: "mysql://Secret" }],
       ["adminToken", { adminToken: "Secret" }],
       ["chain.rpcUrl", { chain: { ...chain, rpcUrl: undefined } }],
+      ["chain.chainId", { chain: { ...chain, chainId: undefined } }],
+      ["chain.chainId", { chain: { ...chain, chainId: 0 } }],
       ["chain.files", { chain: { ...chain, files: 1 } }],
       ["chain.files", { chain: { ...chain, files: { "us-west-2": "files" } } }],
       ["chain.rpcUrl", { schedule: { every: 1, atLeast: 1 } }],

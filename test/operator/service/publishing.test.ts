@@ -83,6 +83,7 @@ describeOnBoth("publishing from the service", (startChain) => {
   const chain = (): ChainConfig => ({
     rpcUrl: fresh.rpcUrl,
     contract: fresh.contract,
+    chainId: fresh.chainId,
     confirmations: 1,
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
   });
@@ -189,6 +190,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     const service = program.start(["serve", "--every", "1"], {
       ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: "https://k.test", KEYROOT_PORT: "0" },
       ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.merkleDir },
+      KEYROOT_CHAIN_ID: String(fresh.chainId),
     });
     try {
       while ((await publisherOver(databases).countUnpublished()) > 0) await sleep(50);

@@ -16,7 +16,11 @@ const MAX_INT32 = 2 ** 31 - 1;
 const json = flag("Print one JSON object instead of text");
 const rpc = text("url", "JSON-RPC endpoint of the chain (default: the variable KEYROOT_RPC_URL, or the local stack's)");
 const contract = text("address", "Address of the registry (default: the local stack's)");
-const chainId = integer("id", "Chain id that the endpoint must have (default: the local stack's)", { min: 1 });
+const chainId = integer(
+  "id",
+  "Chain id that the endpoint must have; publish signs for it only (default: the variable KEYROOT_CHAIN_ID, or the local stack's)",
+  { min: 1 },
+);
 const chain = { rpc, contract, chainId };
 const merkleUrl = text("url", "URL that serves the Merkle-tree files (default: the local stack's)");
 const blockHash = text("hash", "Hash of the block to read, from a source that you trust");

@@ -36,7 +36,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const target = await Target.resolve(args, host);
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
-  const { merkleUrl } = target;
+  const { merkleUrl, chainId } = target;
   const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
@@ -50,9 +50,10 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const bar = new PublishBar(progress);
   const result = await publish(records, {
     registry,
+    chainId,
     store,
     ...(safeOut === undefined
-      ? { send: signer && signingSender(signer, planTarget, target.call) }
+      ? { send: signer && signingSender(signer, { ...planTarget, chainId }, target.call) }
       : { execute: bySafe(safeOut, registry, bar, json) }),
     journal,
     usersPerFile,

@@ -55,7 +55,7 @@ export class Target {
     return this.#stack?.merkleDir ?? missing("--out");
   }
 
-  /** The chain id that the endpoint must have. */
+  /** The chain id that the endpoint must have, and that transactions are signed for: never the endpoint's own answer. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
   }
@@ -73,7 +73,7 @@ export class Target {
   }
 
   get #expectedChainId(): number | undefined {
-    return this.#args.chainId ?? this.#stack?.chainId;
+    return this.#args.chainId ?? chainIdOfEnvironment() ?? this.#stack?.chainId;
   }
 }
 
@@ -81,6 +81,14 @@ export class Target {
 function endpointOfEnvironment(): string | undefined {
   const { KEYROOT_RPC_URL: url } = process.env;
   return url === "" ? undefined : url;
+}
+
+function chainIdOfEnvironment(): number | undefined {
+  const { KEYROOT_CHAIN_ID: chainId = "" } = process.env;
+  if (chainId === "") return undefined;
+  if (/^[1-9]\d{0,14}$/.test(chainId)) return Number(chainId);
+  const message = `KEYROOT_CHAIN_ID must be a whole number of 1 or more, not ${describeValue(chainId)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 /** Returns the given address. @throws ArgumentError ARGUMENT_INVALID */

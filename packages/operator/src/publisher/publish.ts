@@ -75,6 +75,8 @@ export type PublishEvent =
 
 export interface PublishOptions {
   registry: Registry;
+  /** The id of the registry's chain (EIP-155), from a source other than the endpoint: the endpoint must report the same. */
+  chainId: number;
   /** Where Merkle-tree files are stored. */
   store: MerkleFileStore;
   /** Signs and sends transactions. Default: the registry's endpoint, which must hold the owner's key. */
@@ -131,6 +133,7 @@ const MAX_ROUNDS = 20;
  * const { records } = await readRecords("users.jsonl");
  * const { published } = await publish(records, {
  *   registry: await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3"),
+ *   chainId: 31337,
  *   store: new FolderStore("/var/www/merkle"),
  *   journal,
  * });
@@ -140,9 +143,10 @@ const MAX_ROUNDS = 20;
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
-  const { registry, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
+  const { registry, chainId, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
-  const send = execute ? undefined : (options.send ?? (await endpointSender(registry)));
+  await registry.chain.verifyChainId(chainId);
+  const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
   const publisher = new Publisher(options, send);
   await publisher.resumePlan(table);
   await publisher.publishNew(table, usersPerFile);

@@ -42,7 +42,7 @@ export interface ServiceConfig {
 }
 
 /** Where to publish registered keys. */
-export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract"> {
+export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract" | "chainId"> {
   /** Blocks after which a root counts as published, its own included. Default 1. */
   confirmations?: number | undefined;
   /** Where Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`; for all regions, or per region. */
@@ -101,6 +101,7 @@ const schema = z.strictObject({
     .strictObject({
       rpcUrl: httpUrl(),
       contract: text().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits"),
+      chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       confirmations: wholeNumber(1, 1000).default(1),
       files: z.union(
         [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
@@ -132,6 +133,7 @@ export const VARIABLES = {
   logLevel: "KEYROOT_LOG_LEVEL",
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
+  "chain.chainId": "KEYROOT_CHAIN_ID",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",
   "chain.files": "KEYROOT_FILES",
   "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
@@ -179,6 +181,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
       ? {
           rpcUrl,
           contract,
+          chainId: number("KEYROOT_CHAIN_ID"),
           confirmations: number("KEYROOT_CONFIRMATIONS"),
           files:
             files === undefined
@@ -220,7 +223,7 @@ function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): st
     return `${keys.join(", ")} is not a field of the configuration`;
   }
   if (issue.input !== undefined) return `${name} ${issue.message}`;
-  const required = ["chain.rpcUrl", "chain.contract", "chain.files"];
+  const required = ["chain.rpcUrl", "chain.contract", "chain.chainId", "chain.files"];
   return required.includes(field)
     ? `${name} is missing: publishing requires ${required.map(nameOf).join(", ")}`
     : `${name} is missing`;

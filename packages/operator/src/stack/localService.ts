@@ -14,7 +14,7 @@ export interface LocalServiceOptions {
   /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
   port: number;
   /** The chain on which it publishes the keys that users register. */
-  chain: { rpcUrl: string; contract: string; merkleDir: string };
+  chain: { rpcUrl: string; chainId: number; contract: string; merkleDir: string };
 }
 
 /** Starts a partner service that publishes on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
@@ -27,6 +27,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_RATE_LIMIT: "0",
     KEYROOT_LOG_LEVEL: "error",
     KEYROOT_RPC_URL: chain.rpcUrl,
+    KEYROOT_CHAIN_ID: String(chain.chainId),
     KEYROOT_CONTRACT: chain.contract,
     KEYROOT_FILES: chain.merkleDir,
   });

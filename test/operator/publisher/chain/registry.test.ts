@@ -57,14 +57,14 @@ describeOnBoth("Registry", (startChain) => {
     it("rejects an endpoint that does not sign for the owner", async () => {
       for (const accounts of [[], [fresh.stranger], "none", null]) {
         const registry = await fresh.connect(answering("eth_accounts", () => accounts));
-        const error = await failure(endpointSender(registry));
+        const error = await failure(endpointSender(registry, fresh.chainId));
         expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "NOT_OWNER");
       }
     });
 
     it("accepts an endpoint that returns the owner in lower case", async () => {
       const via = answering("eth_accounts", () => [fresh.stranger, fresh.owner.toLowerCase()]);
-      await endpointSender(await fresh.connect(via));
+      await endpointSender(await fresh.connect(via), fresh.chainId);
     });
   });
 

@@ -23,6 +23,7 @@ import { SimulatedCrash } from "../../../support/crash.ts";
 import { CompetingPublisher } from "../../../../fixtures/publisher/competingPublisher.ts";
 import { verifyDeployment } from "../../../../fixtures/publisher/deployment.ts";
 import { startFaultyEndpoint } from "../../../../fixtures/publisher/faultyEndpoint.ts";
+import { LOCAL } from "../../../../fixtures/local.ts";
 
 /** The most runs until a publisher must succeed. */
 const MAX_RUNS = 30;
@@ -112,6 +113,7 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
     for (let runs = 0; ; runs++) {
       try {
         await publish(records, {
+          ...LOCAL,
           registry: await Registry.connect(call, contract, FAST_RETRY),
           store: new FolderStore(merkleDir),
           journal,
@@ -148,6 +150,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     return await crash.run(
       (async () =>
         publish(records, {
+          ...LOCAL,
           registry: await fresh.connect(call),
           store: crash.store(new FolderStore(fresh.merkleDir)),
           journal: crash.journal(journal),
@@ -256,7 +259,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
 
   it("stops if the store fails, and continues when it works again", async () => {
     const store = new FolderStore(join(fresh.merkleDir, "none", "\0"));
-    expect(await failure(publish(records, { registry: await fresh.connect(), store }))).to.be.an.instanceof(
+    expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
       KeyrootError,
     );
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);

@@ -22,6 +22,7 @@ import { sampleRecords, sampleUserID, sha256 } from "../../../../fixtures/sample
 import { failure } from "../../../support/support.ts";
 import { describeOnBoth, freshRegistry } from "../../../../fixtures/freshRegistry.ts";
 import { SafeOwner } from "../../../support/safeOwner.ts";
+import { LOCAL } from "../../../../fixtures/local.ts";
 
 /** The gas limit of a transaction (EIP-7825). */
 const MAX_GAS = 2n ** 24n;
@@ -257,6 +258,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       onEvent: NonNullable<PublishOptions["onEvent"]> = () => undefined,
     ) =>
       publish(sampleRecords(5), {
+        ...LOCAL,
         registry: await Registry.connect(fresh.call, contract),
         store: new FolderStore(fresh.merkleDir),
         usersPerFile: 2,

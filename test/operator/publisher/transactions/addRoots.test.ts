@@ -50,7 +50,7 @@ describeOnBoth("addRoots", (startChain) => {
     const registry = await fresh.connect(via);
     await addRoots(some, {
       registry,
-      send: send ?? (await endpointSender(registry)),
+      send: send ?? (await endpointSender(registry, fresh.chainId)),
       journal,
       options: { ...DEFAULT_SEND_OPTIONS, pollMs: 5, stuckAfterMs: 60, timeoutMs: 3_000, ...options },
       emit: (event) => events.push(event),
@@ -323,7 +323,7 @@ describeOnBoth("addRoots", (startChain) => {
         return hash;
       });
       const registry = await fresh.connect(via);
-      const send = await endpointSender(registry);
+      const send = await endpointSender(registry, fresh.chainId);
       // Its nonce was used by the change of owner.
       const late: SendTransaction = async (transaction) =>
         send({ ...transaction, nonce: `0x${(Number(transaction.nonce) + 1).toString(16)}` });

@@ -1,4 +1,4 @@
-import { TransportError } from "keyroot/errors";
+import { TransportError, VerificationError } from "keyroot/errors";
 import {
   fetchGenesisHash,
   type Log,
@@ -78,6 +78,14 @@ export class Chain {
   /** The chain id (EIP-155). */
   chainId(): Promise<number> {
     return this.request("eth_chainId", [], parseSafeQuantity);
+  }
+
+  /** @throws VerificationError CHAIN_ID_MISMATCH if the endpoint reports another chain id than the expected one */
+  async verifyChainId(expected: number): Promise<void> {
+    const actual = await this.chainId();
+    if (actual === expected) return;
+    const message = `The endpoint has chain id ${actual}, expected ${expected}. Nothing was signed. Use an endpoint of the chain ${expected}.`;
+    throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 
   /** The hash of the chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits. */

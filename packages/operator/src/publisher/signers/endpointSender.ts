@@ -1,13 +1,15 @@
 import { ArgumentError } from "keyroot/errors";
+import { toQuantity } from "keyroot/ethereum";
 import type { Registry } from "../chain/registry.ts";
 import type { SendTransaction } from "./signer.ts";
 
 /**
  * Makes a function that sends transactions as the owner through the registry's own endpoint. The endpoint must hold the
  * owner's key: a local node, or Hardhat with its keystore.
+ * @param chainId the chain to sign for. It is part of each request: nodes reject one for another chain
  * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError as the chain
  */
-export async function endpointSender({ chain, owner, contract }: Registry): Promise<SendTransaction> {
+export async function endpointSender({ chain, owner, contract }: Registry, chainId: number): Promise<SendTransaction> {
   const accounts = await chain.withRetry(() => chain.call("eth_accounts", []));
   if (!Array.isArray(accounts) || !accounts.some((account) => String(account).toLowerCase() === owner.toLowerCase())) {
     const message =
@@ -15,5 +17,8 @@ export async function endpointSender({ chain, owner, contract }: Registry): Prom
       "the owner's key, or set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL.";
     throw new ArgumentError("NOT_OWNER", message, { expected: owner, actual: accounts });
   }
-  return async (transaction) => (await chain.call("eth_sendTransaction", [transaction])) as string;
+  return async (transaction) => {
+    const request = { ...transaction, chainId: toQuantity(chainId) };
+    return (await chain.call("eth_sendTransaction", [request])) as string;
+  };
 }

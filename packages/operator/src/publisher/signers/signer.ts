@@ -47,6 +47,7 @@ export type SendTransaction = (transaction: TransactionRequest) => Promise<strin
 
 /** The registry that a signer writes to. */
 interface OwnedRegistry {
+  /** The id of the chain to sign for (EIP-155), from a source other than the endpoint. */
   chainId: number;
   contract: string;
   owner: string;
@@ -60,9 +61,9 @@ interface OwnedRegistry {
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
- * const { contract, owner, chain } = registry;
- * const send = signingSender(signer, { chainId: await chain.chainId(), contract, owner }, call);
- * await publish(records, { registry, store, send });
+ * const { contract, owner } = registry;
+ * const send = signingSender(signer, { chainId: 1, contract, owner }, call);
+ * await publish(records, { registry, chainId: 1, store, send });
  * ```
  */
 export function signingSender(

@@ -1,5 +1,4 @@
 import { REGIONS, type Region } from "keyroot/identity";
-import { fetchChainId } from "keyroot/ethereum";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { Registry } from "../../publisher/chain/registry.ts";
 import { openStore } from "../../publisher/files/openStore.ts";
@@ -17,6 +16,8 @@ export interface ChainConfig {
   rpcUrl: string;
   /** The registry's address: 0x and 40 hex digits. */
   contract: string;
+  /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
+  chainId: number;
   /** Blocks after which a root counts as published, its own included. */
   confirmations: number;
   /** Where each region's Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`. */
@@ -64,10 +65,11 @@ export class KeyPublisher {
    */
   publish(): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
-      const { rpcUrl, contract } = this.#chain;
+      const { rpcUrl, contract, chainId } = this.#chain;
       const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
       const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost });
       const registry = await Registry.connect(call, contract);
+      await registry.chain.verifyChainId(chainId);
       const send = await this.#senderFor(registry);
       const done: PublishedBatch[] = [];
       for (const region of REGIONS) {
@@ -81,6 +83,7 @@ export class KeyPublisher {
         const events: PublishEvent[] = [];
         const { published } = await publish(records, {
           registry,
+          chainId,
           store,
           send,
           journal,
@@ -128,9 +131,9 @@ export class KeyPublisher {
   }
 
   async #senderFor(registry: Registry): Promise<SendTransaction> {
-    if (this.#signer === undefined) return endpointSender(registry);
+    const { chainId } = this.#chain;
+    if (this.#signer === undefined) return endpointSender(registry, chainId);
     const { chain, contract, owner } = registry;
-    const chainId = await fetchChainId(chain.call);
     return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
   }
 }

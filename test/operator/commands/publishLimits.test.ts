@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { program as keyroot } from "../../support/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
+
+describe("publish, with an endpoint of its own", function () {
+  this.timeout(120_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  let records: string;
+  beforeEach(async () => {
+    records = join(folder.path, "users.jsonl");
+    await writeFile(records, sampleRecords(2).map(serializeKeyRecord).join("\n"));
+    await rm(join(folder.path, "plan"), { recursive: true, force: true });
+  });
+  const publish = async (options: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
+    const given = {
+      ...{ records, out: fresh.merkleDir, plan: join(folder.path, "plan"), rpc: fresh.rpcUrl },
+      ...{ contract: fresh.contract, "merkle-url": fresh.merkleUrl, ...options },
+    };
+    const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+    // No stack of this project.
+    const KEYROOT_STACK_FILE = join(folder.path, "none.json");
+    const { code, json } = await keyroot.jsonLines(["publish", ...args], { env: { KEYROOT_STACK_FILE, ...env } });
+    return { code, error: json.error?.["code"], message: String(json.error?.["message"]), users: json["users"] };
+  };
+
+  it("requires the chain id, in --chain-id or KEYROOT_CHAIN_ID, and a valid one", async () => {
+    const missing = await publish({});
+    expect(missing).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(missing.message).to.include("--chain-id");
+    expect(await publish({}, { KEYROOT_CHAIN_ID: "one" })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(await publish({ "chain-id": "1" }, { KEYROOT_CHAIN_ID: "31337" })).to.include({
+      code: 1,
+      error: "CHAIN_ID_MISMATCH",
+    });
+    expect(await publish({}, { KEYROOT_CHAIN_ID: "31337" })).to.include({ code: 0, users: 2 });
+  });
+});

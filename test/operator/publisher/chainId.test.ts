@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
+import { KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { serve } from "../../support/servers.ts";
+import { freshDatabases } from "../../support/service/support.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
+
+describe("the chain that transactions are signed for", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  const closing = closedAfterEach();
+  const records = sampleRecords(2);
+  /** An endpoint that claims to serve Ethereum's main chain, and else serves the local one. */
+  const lying: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
+  const publishVia = async (via: RpcCall, options: Partial<PublishOptions> = {}) =>
+    publish(records, {
+      ...LOCAL,
+      registry: await fresh.connect(via),
+      store: new FolderStore(join(folder.path, "files")),
+      ...options,
+    });
+
+  it("is the chain id that the caller names: publish signs nothing for an endpoint that reports another one", async () => {
+    let requests = 0;
+    const send = () => {
+      requests++;
+      return Promise.resolve("");
+    };
+    expect(await failure(publishVia(lying, { send }))).to.include({ code: "CHAIN_ID_MISMATCH" });
+    expect(requests).to.equal(0);
+  });
+
+  it("is part of every request to an endpoint that holds the owner's key", async () => {
+    const chainIds: unknown[] = [];
+    await publishVia(async (method, params) => {
+      if (method === "eth_sendTransaction") chainIds.push((params[0] as { chainId?: string }).chainId);
+      return fresh.call(method, params);
+    });
+    expect(chainIds).to.deep.equal(["0x7a69"]);
+  });
+
+  it("is the service's own, too: it signs nothing for an endpoint that reports another one", async () => {
+    const { url } = closing(
+      await serve((request, response) => {
+        void (async () => {
+          const chunks: Buffer[] = [];
+          for await (const chunk of request) chunks.push(chunk as Buffer);
+          const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
+          const result = await lying(method as string, params as unknown[]);
+          response.setHeader("Content-Type", "application/json");
+          response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+        })();
+      }),
+    );
+    await using databases = await freshDatabases();
+    let signed = 0;
+    const signer: Signer = {
+      address: fresh.owner,
+      sign: () => {
+        signed++;
+        return Promise.reject(new Error("not to be signed"));
+      },
+    };
+    const files = { "us-west-2": folder.path, "eu-west-1": folder.path };
+    const chain = { ...LOCAL, rpcUrl: url, contract: fresh.contract, confirmations: 1, files };
+    expect(await failure(new KeyPublisher(databases, chain, signer).publish())).to.include({
+      code: "CHAIN_ID_MISMATCH",
+    });
+    expect(signed).to.equal(0);
+  });
+});
