@@ -34,10 +34,32 @@ describe("publish, with an endpoint of its own", function () {
     expect(missing).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     expect(missing.message).to.include("--chain-id");
     expect(await publish({}, { KEYROOT_CHAIN_ID: "one" })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
-    expect(await publish({ "chain-id": "1" }, { KEYROOT_CHAIN_ID: "31337" })).to.include({
+    expect(await publish({ "chain-id": "1", "max-fee": "20" }, { KEYROOT_CHAIN_ID: "31337" })).to.include({
       code: 1,
       error: "CHAIN_ID_MISMATCH",
     });
     expect(await publish({}, { KEYROOT_CHAIN_ID: "31337" })).to.include({ code: 0, users: 2 });
+  });
+
+  it("requires --max-fee or KEYROOT_MAX_FEE unless chain id and endpoint are local ones", async () => {
+    const missing = await publish({ "chain-id": "1" });
+    expect(missing).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(missing.message).to.include("--max-fee");
+    // With a limit, it comes as far as the chain id.
+    expect(await publish({ "chain-id": "1", "max-fee": "20" })).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
+    const env = { KEYROOT_MAX_FEE: "20", KEYROOT_MAX_COST: "1" };
+    expect(await publish({ "chain-id": "1" }, env)).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
+  });
+
+  it("keeps to --max-fee and --max-cost on local chains, too", async () => {
+    const local = { "chain-id": "31337" };
+    for (const options of [{ "max-fee": "0" }, { "max-cost": "1" }, { "max-fee": "1", "max-cost": "none" }]) {
+      expect(await publish({ ...local, ...options })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    }
+    expect(await publish({ ...local, "max-fee": "20", "max-cost": "0.00000001" })).to.include({
+      code: 3,
+      error: "FEE_TOO_HIGH",
+    });
+    expect(await publish({ ...local, "max-fee": "20" })).to.include({ code: 0, users: 2 });
   });
 });

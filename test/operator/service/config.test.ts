@@ -39,6 +39,7 @@ const CHAIN = {
   KEYROOT_RPC_URL: "http://rpc.test",
   KEYROOT_CONTRACT: `0x${"a".repeat(40)}`,
   KEYROOT_CHAIN_ID: "11155111",
+  KEYROOT_MAX_FEE: "50.5",
   KEYROOT_FILES: "files",
 };
 
@@ -64,6 +65,7 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_DATABASE_FOLDER: "folder", KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json" },
         ...{ KEYROOT_ADMIN_TOKEN: "a".repeat(32), KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
+        ...{ KEYROOT_MAX_COST: "0.25" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
       };
       expect(readConfig(variables)).to.deep.equal({
@@ -73,7 +75,14 @@ describe("the service's configuration", () => {
         ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: "a".repeat(32) },
         ...{ rateLimit: 3, trustedProxies: ["10.0.0.1"], logLevel: "warn" },
         chain: {
-          ...{ rpcUrl: "http://rpc.test", contract: CHAIN.KEYROOT_CONTRACT, chainId: 11155111, confirmations: 4 },
+          ...{
+            rpcUrl: "http://rpc.test",
+            contract: CHAIN.KEYROOT_CONTRACT,
+            chainId: 11155111,
+            confirmations: 4,
+            maxFee: "50.5",
+            maxCost: "0.25",
+          },
           files: { "us-west-2": "west", "eu-west-1": "east" },
         },
       });
@@ -123,6 +132,11 @@ describe("the service's configuration", () => {
       expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
     });
 
+    it("requires no limit of fees for a development chain on this machine", () => {
+      const local = { ...CHAIN, KEYROOT_MAX_FEE: "", KEYROOT_CHAIN_ID: "31337" };
+      expect(faultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
+    });
+
     it("rejects a prefix and a stage that make bucket names too long, defaults included", () => {
       expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
@@ -143,7 +157,13 @@ describe("the service's configuration", () => {
   });
 
   describe("resolveConfig", () => {
-    const chain = { rpcUrl: "http://rpc.test", contract: `0x${"a".repeat(40)}`, chainId: 11155111, files: "files" };
+    const chain = {
+      rpcUrl: "http://rpc.test",
+      contract: `0x${"a".repeat(40)}`,
+      chainId: 11155111,
+      maxFee: "50.5",
+      files: "files",
+    };
 
     it("adds the defaults that readConfig adds", () => {
       const defined = (config: object): unknown => JSON.parse(JSON.stringify(config));
@@ -169,6 +189,14 @@ describe("the service's configuration", () => {
       ["chain.rpcUrl", { chain: { ...chain, rpcUrl: undefined } }],
       ["chain.chainId", { chain: { ...chain, chainId: undefined } }],
       ["chain.chainId", { chain: { ...chain, chainId: 0 } }],
+      ["chain.maxFee", { chain: { ...chain, maxFee: undefined } }],
+      // The endpoint or the chain id alone does not make a chain a local one.
+      ["chain.maxFee", { chain: { ...chain, maxFee: undefined, chainId: 31337 } }],
+      ["chain.maxFee", { chain: { ...chain, maxFee: undefined, rpcUrl: "http://127.0.0.1:8545" } }],
+      ["chain.maxFee", { chain: { ...chain, maxFee: "-1" } }],
+      ["chain.maxFee", { chain: { ...chain, maxFee: "0" } }],
+      ["chain.maxFee", { chain: { ...chain, maxFee: undefined, maxCost: "1" } }],
+      ["chain.maxCost", { chain: { ...chain, maxCost: "1 ETH" } }],
       ["chain.files", { chain: { ...chain, files: 1 } }],
       ["chain.files", { chain: { ...chain, files: { "us-west-2": "files" } } }],
       ["chain.rpcUrl", { schedule: { every: 1, atLeast: 1 } }],

@@ -84,6 +84,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     rpcUrl: fresh.rpcUrl,
     contract: fresh.contract,
     chainId: fresh.chainId,
+    limits: "local",
     confirmations: 1,
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
   });

@@ -72,7 +72,14 @@ export const DEFINITIONS = {
       ),
       plan: text("dir", "Folder that keeps an unfinished plan (default: a folder in .keyroot/plans)"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
-      maxFee: text("gwei", "Maximum fee in gwei per unit of gas (default: ten times the current price)"),
+      maxFee: text(
+        "gwei",
+        "Maximum fee in gwei per unit of gas; required unless the chain is a local one (default: the variable KEYROOT_MAX_FEE)",
+      ),
+      maxCost: text(
+        "eth",
+        "Maximum cost of this run in ETH, at worst (default: the variable KEYROOT_MAX_COST, or an allowance per user at --max-fee)",
+      ),
       accessList: text("when", "Whether transactions carry an access list (EIP-2930); auto uses the cheaper way", {
         choices: ["auto", "always", "never"],
         default: "auto",

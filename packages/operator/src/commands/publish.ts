@@ -1,6 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
+import { parseAmount } from "../publisher/chain/amounts.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
@@ -11,6 +12,7 @@ import { publish, type PublishOptions } from "../publisher/publish.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
+import type { CostLimits } from "../publisher/transactions/costLimits.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
@@ -37,6 +39,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
   const { merkleUrl, chainId } = target;
+  const limits = limitsOf(args, target);
   const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
@@ -51,6 +54,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const result = await publish(records, {
     registry,
     chainId,
+    limits,
     store,
     ...(safeOut === undefined
       ? { send: signer && signingSender(signer, { ...planTarget, chainId }, target.call) }
@@ -120,7 +124,7 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
   return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
 }
 
-function optionsOf({ inFlight, maxFee, accessList, confirmations, finalized, timeout }: Args) {
+function optionsOf({ inFlight, accessList, confirmations, finalized, timeout }: Args) {
   if (finalized && confirmations !== 1) {
     throw new ArgumentError(
       "ARGUMENT_INVALID",
@@ -133,16 +137,39 @@ function optionsOf({ inFlight, maxFee, accessList, confirmations, finalized, tim
     sending: {
       inFlight,
       timeoutMs: timeout * 1000,
-      ...(maxFee !== undefined && { maxFeePerGas: toWei(maxFee) }),
     },
   };
 }
 
-/** @param gwei a decimal number of 10^9 wei */
-function toWei(gwei: string): bigint {
-  const [, whole, fraction = ""] = /^(\d{1,9})(?:\.(\d{1,9}))?$/.exec(gwei) ?? [];
-  if (whole !== undefined) return BigInt(whole + fraction.padEnd(9, "0"));
-  throw new ArgumentError("ARGUMENT_INVALID", `--max-fee must be a number of gwei, not ${describeValue(gwei)}.`);
+/**
+ * The limits of cost: required unless the chain is a local one, or the owners of a Safe send the transactions.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+function limitsOf(args: Args, target: Target): CostLimits | "local" | undefined {
+  const maxFeePerGas = readAmount("--max-fee", args.maxFee ?? variable("KEYROOT_MAX_FEE"), "gwei");
+  const maxCost = readAmount("--max-cost", args.maxCost ?? variable("KEYROOT_MAX_COST"), "ether");
+  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost };
+  if (args.safeOut !== undefined) return undefined;
+  if (target.isLocal && maxCost === undefined) return "local";
+  const message =
+    "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
+    "the endpoint could choose the price. 'estimate' shows the current one.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function readAmount(option: string, text: string | undefined, unit: "gwei" | "ether"): bigint | undefined {
+  if (text === undefined) return undefined;
+  const wei = parseAmount(text, unit);
+  if (wei !== undefined) return wei;
+  const name = unit === "gwei" ? "gwei" : "ETH";
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    `${option} must be a number of ${name} above 0, not ${describeValue(text)}.`,
+  );
+}
+
+function variable(name: "KEYROOT_MAX_FEE" | "KEYROOT_MAX_COST"): string | undefined {
+  return process.env[name] === "" ? undefined : process.env[name];
 }
 
 function reportInterruption({ invocation }: Host, json: boolean): void {

@@ -3,6 +3,7 @@ import { ArgumentError, VerificationError } from "keyroot/errors";
 import { fetchChainId } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { isLocalChain } from "../publisher/chain/localChains.ts";
 import { readStackFile, type StackFile } from "../stack/stackFile.ts";
 import type { Host } from "./host.ts";
 
@@ -58,6 +59,11 @@ export class Target {
   /** The chain id that the endpoint must have, and that transactions are signed for: never the endpoint's own answer. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
+  }
+
+  /** Whether the chain is a development chain on this machine. The connection of `--network` does not show that. */
+  get isLocal(): boolean {
+    return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
   }
 
   /**

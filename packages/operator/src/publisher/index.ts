@@ -29,6 +29,7 @@ export { FolderJournal } from "./journal/folderJournal.ts";
 export { type Attempt, type Journal } from "./journal/journal.ts";
 export { MemoryJournal } from "./journal/memoryJournal.ts";
 export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
+export { type CostLimits } from "./transactions/costLimits.ts";
 export { type Execution } from "./safe/awaitExecution.ts";
 export { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "./safe/executeBySafe.ts";
 export { type Finality } from "./finality/waitForFinality.ts";

@@ -32,6 +32,7 @@ import type { Execution } from "./safe/awaitExecution.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
 import { addRoots } from "./transactions/addRoots.ts";
+import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
 
 /** A root of the plan that is on the chain, and the event that added it. */
@@ -77,6 +78,11 @@ export interface PublishOptions {
   registry: Registry;
   /** The id of the registry's chain (EIP-155), from a source other than the endpoint: the endpoint must report the same. */
   chainId: number;
+  /**
+   * What publishing may cost. "local" is without limits; only development chains accept it (ids 31337 and 1337). Required
+   * unless `execute` adds the roots.
+   */
+  limits?: CostLimits | "local" | undefined;
   /** Where Merkle-tree files are stored. */
   store: MerkleFileStore;
   /** Signs and sends transactions. Default: the registry's endpoint, which must hold the owner's key. */
@@ -100,7 +106,7 @@ export interface PublishOptions {
   /** Whether transactions have an access list (EIP-2930). Default: if it makes the first transaction cheaper. */
   accessList?: boolean | undefined;
   /** How transactions are sent and waited for. Defaults: see `SendOptions`. */
-  sending?: Partial<SendOptions> | undefined;
+  sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
   /** Receives how many of the plan's users (first stage: of the records) a stage has done. */
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
@@ -134,6 +140,7 @@ const MAX_ROUNDS = 20;
  * const { published } = await publish(records, {
  *   registry: await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3"),
  *   chainId: 31337,
+ *   limits: "local",
  *   store: new FolderStore("/var/www/merkle"),
  *   journal,
  * });
@@ -143,8 +150,9 @@ const MAX_ROUNDS = 20;
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
-  const { registry, chainId, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
+  const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
+  if (!execute) checkLimits(limits, chainId);
   await registry.chain.verifyChainId(chainId);
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
   const publisher = new Publisher(options, send);
@@ -159,6 +167,7 @@ class Publisher {
   readonly #journal: Journal;
   readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
+  readonly #budget: CostBudget | undefined;
   readonly #fetchFile: FetchFile;
   /** The events of roots that were seen in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
@@ -167,7 +176,13 @@ class Publisher {
     this.#options = options;
     this.#send = send;
     this.#journal = options.journal ?? new MemoryJournal();
-    this.#sending = { ...DEFAULT_SEND_OPTIONS, ...options.sending };
+    const limits = options.limits === "local" ? undefined : options.limits;
+    this.#sending = {
+      ...DEFAULT_SEND_OPTIONS,
+      ...options.sending,
+      ...(limits && { maxFeePerGas: limits.maxFeePerGas, maxPriorityFeePerGas: maxPriorityFeeOf(limits) }),
+    };
+    this.#budget = limits && new CostBudget(limits);
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
@@ -213,6 +228,7 @@ class Publisher {
 
   /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
+    this.#budget?.allowFor(plan.batches);
     let pendingBatches = plan.batches;
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
@@ -259,6 +275,7 @@ class Publisher {
       registry,
       send: this.#send,
       journal: this.#journal,
+      budget: this.#budget,
       options: { ...this.#sending, accessList: await this.#useAccessList(batches) },
       emit: (event) => {
         if (event.event === "included") {

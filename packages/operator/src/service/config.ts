@@ -2,6 +2,9 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { ArgumentError } from "keyroot/errors";
 import type { Region } from "keyroot/identity";
+import { parseAmount } from "../publisher/chain/amounts.ts";
+import { isLocalChain } from "../publisher/chain/localChains.ts";
+import type { CostLimits } from "../publisher/transactions/costLimits.ts";
 import type { ChainConfig } from "./publishing/keyPublisher.ts";
 import type { Schedule } from "./publishing/schedule.ts";
 
@@ -43,6 +46,10 @@ export interface ServiceConfig {
 
 /** Where to publish registered keys. */
 export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract" | "chainId"> {
+  /** The most gwei per unit of gas, as a decimal number. Required unless the chain is a development chain on this machine. */
+  maxFee?: string | undefined;
+  /** The most ETH of one round of publishing, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
+  maxCost?: string | undefined;
   /** Blocks after which a root counts as published, its own included. Default 1. */
   confirmations?: number | undefined;
   /** Where Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`; for all regions, or per region. */
@@ -102,6 +109,12 @@ const schema = z.strictObject({
       rpcUrl: httpUrl(),
       contract: text().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      maxFee: text()
+        .refine((gwei) => parseAmount(gwei, "gwei") !== undefined, "must be a number of gwei above 0")
+        .optional(),
+      maxCost: text()
+        .refine((ether) => parseAmount(ether, "ether") !== undefined, "must be a number of ETH above 0")
+        .optional(),
       confirmations: wholeNumber(1, 1000).default(1),
       files: z.union(
         [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
@@ -134,6 +147,8 @@ export const VARIABLES = {
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
   "chain.chainId": "KEYROOT_CHAIN_ID",
+  "chain.maxFee": "KEYROOT_MAX_FEE",
+  "chain.maxCost": "KEYROOT_MAX_COST",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",
   "chain.files": "KEYROOT_FILES",
   "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
@@ -159,6 +174,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
   const rpcUrl = read("KEYROOT_RPC_URL");
   const contract = read("KEYROOT_CONTRACT");
   const files = read("KEYROOT_FILES");
+  const maxFee = read("KEYROOT_MAX_FEE");
+  const maxCost = read("KEYROOT_MAX_COST");
   const publishes = [rpcUrl, contract, files].some((value) => value !== undefined);
   const config = {
     databaseUrl: read("DATABASE_URL"),
@@ -182,6 +199,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
           rpcUrl,
           contract,
           chainId: number("KEYROOT_CHAIN_ID"),
+          ...(maxFee !== undefined && { maxFee }),
+          ...(maxCost !== undefined && { maxCost }),
           confirmations: number("KEYROOT_CONFIRMATIONS"),
           files:
             files === undefined
@@ -242,11 +261,23 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   }
   if (schedule !== undefined && chain === undefined)
     faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
+  if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
+    const { rpcUrl, chainId, maxFee, maxCost } = chain;
+    if (maxFee === undefined && (maxCost !== undefined || !isLocalChain(rpcUrl, chainId)))
+      faults.push(`${nameOf("chain.maxFee")} is missing: it limits what publishing may cost, in gwei per unit of gas`);
+  }
   if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
     const names = `${nameOf("bucketPrefix")} and ${nameOf("stage")}`;
     faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together, so that bucket names fit`);
   }
   return faults;
+}
+
+/** What publishing may cost. */
+export function limitsOf({ maxFee, maxCost }: Pick<ChainOptions, "maxFee" | "maxCost">): CostLimits | "local" {
+  const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
+  if (maxFeePerGas === undefined) return "local";
+  return { maxFeePerGas, maxCost: maxCost === undefined ? undefined : parseAmount(maxCost, "ether") };
 }
 
 function isNetwork(text: string): boolean {

@@ -4,7 +4,7 @@ import { TransportError } from "keyroot/errors";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import { readConfig, resolveConfig, type ServiceConfig } from "./config.ts";
+import { limitsOf, readConfig, resolveConfig, type ServiceConfig } from "./config.ts";
 import { makeContext } from "./http/context.ts";
 import { makeLogger } from "./logger.ts";
 import { KeyPublisher } from "./publishing/keyPublisher.ts";
@@ -66,7 +66,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   else await checkMigrations(databases);
 
   const logger = makeLogger(config.logLevel);
-  const publisher = chain && new KeyPublisher(databases, chain, signer ?? (await openSigner(process.env)));
+  const publisher =
+    chain &&
+    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)));
   if (publisher !== undefined && schedule !== undefined)
     starting.defer(publishInBackground(publisher, schedule, logger));
 

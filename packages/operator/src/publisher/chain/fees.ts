@@ -12,6 +12,12 @@ export interface FeeData {
 /** The base fee doubles within six full blocks (EIP-1559). A transaction that offers twice the base fee stays valid for them. */
 const BASE_FEE_FACTOR = 2n;
 
+/** Fee data with at most this priority fee. Chains without a base fee have none. */
+export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeData {
+  if (feeData.baseFeePerGas === undefined) return feeData;
+  return { ...feeData, priorityFee: min(feeData.priorityFee, maxPriorityFee) };
+}
+
 /** What a unit of gas costs now, in wei. */
 export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint {
   return baseFeePerGas + priorityFee;
@@ -33,9 +39,14 @@ export function quoteFees(feeData: FeeData, maxFee: bigint): Fees | undefined {
 /**
  * The fees of a transaction that replaces a pending one: an eighth more of each part, and at least what a new transaction
  * offers. Nodes reject a replacement that raises either part by less than a tenth (Geth's default, `txpool.pricebump`).
- * @returns undefined if that is more than `maxFee`
+ * @returns undefined if that is more than `maxFee`, or its priority fee more than `maxPriorityFee`
  */
-export function bumpFees(fees: Fees, feeData: FeeData, maxFee: bigint): Fees | undefined {
+export function bumpFees(
+  fees: Fees,
+  feeData: FeeData,
+  maxFee: bigint,
+  maxPriorityFee: bigint = maxFee,
+): Fees | undefined {
   const current = quoteFees(feeData, maxFee);
   if (current === undefined) return undefined;
   const bumped =
@@ -45,6 +56,7 @@ export function bumpFees(fees: Fees, feeData: FeeData, maxFee: bigint): Fees | u
           maxFeePerGas: max(plusAnEighth(fees.maxFeePerGas), maxGasPriceOf(current)),
           maxPriorityFeePerGas: max(plusAnEighth(fees.maxPriorityFeePerGas), feeData.priorityFee),
         };
+  if ("maxPriorityFeePerGas" in bumped && bumped.maxPriorityFeePerGas > maxPriorityFee) return undefined;
   return maxGasPriceOf(bumped) > maxFee ? undefined : bumped;
 }
 

@@ -63,7 +63,7 @@ interface OwnedRegistry {
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
  * const { contract, owner } = registry;
  * const send = signingSender(signer, { chainId: 1, contract, owner }, call);
- * await publish(records, { registry, chainId: 1, store, send });
+ * await publish(records, { registry, chainId: 1, limits: { maxFeePerGas: 20n * 10n ** 9n }, store, send });
  * ```
  */
 export function signingSender(

@@ -1,15 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
-import { bumpFees, type FeeData, type Fees, gasPriceOf, maxGasPriceOf, quoteFees } from "../chain/fees.ts";
+import {
+  bumpFees,
+  type FeeData,
+  type Fees,
+  gasPriceOf,
+  limitPriorityFee,
+  maxGasPriceOf,
+  quoteFees,
+} from "../chain/fees.ts";
 import { type AddedRootEvent, type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, Journal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
+import type { CostBudget } from "./costLimits.ts";
 import { sendOnce } from "./sendOnce.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
+const MAX_UINT256 = 2n ** 256n - 1n;
 /** How often a receipt may be missing before its transaction counts as displaced: nodes may know a nonce before its receipt. */
 const MAX_MISSING_RECEIPTS = 3;
 /** After how many ms a transaction is sent again if no node confirmed that it has it. */
@@ -20,6 +30,8 @@ export interface AddRootsContext {
   send: SendTransaction;
   journal: Journal;
   options: SendOptions;
+  /** What the transactions may cost in all. Undefined: no limit. */
+  budget?: CostBudget | undefined;
   emit?: ((event: TransactionEvent) => void) | undefined;
 }
 
@@ -60,6 +72,7 @@ class RootAdder {
   readonly #send: SendTransaction;
   readonly #journal: Journal;
   readonly #options: SendOptions;
+  readonly #budget: CostBudget | undefined;
   readonly #emit: (event: TransactionEvent) => void;
   /** Batches without a nonce. */
   #queue: RootBatch[] = [];
@@ -71,11 +84,12 @@ class RootAdder {
   #maxFee: bigint | undefined;
   #lastReason: string | undefined;
 
-  constructor({ registry, send, journal, options, emit = () => undefined }: AddRootsContext) {
+  constructor({ registry, send, journal, options, budget, emit = () => undefined }: AddRootsContext) {
     this.#registry = registry;
     this.#send = send;
     this.#journal = journal;
     this.#options = options;
+    this.#budget = budget;
     this.#emit = emit;
     this.#maxFee = options.maxFeePerGas;
   }
@@ -181,8 +195,15 @@ class RootAdder {
       if (batch === undefined) break;
       const call = this.#callOf(batch);
       const gas = (await this.#registry.estimateGas(call)) + GAS_MARGIN;
+      const nonce = this.#freeNonce();
+      if (this.#budget?.allows(nonce, gas, fees) === false) {
+        if (this.#pending().length === 0) throw this.#costError(this.#budget, gas, fees);
+        this.#reportWaiting(`the next transaction could exceed the limit of ${this.#budget.maxCost} wei`);
+        return false;
+      }
+      this.#nextNonce = nonce + 1;
       this.#queue.shift();
-      const attempt = { nonce: this.#takeNonce(), root: batch.root, gas, fees };
+      const attempt = { nonce, root: batch.root, gas, fees };
       const transaction = { ...newTransaction(batch, attempt), call };
       this.#transactions.set(attempt.nonce, transaction);
       await this.#recordAndSend(transaction, attempt, block, "sent");
@@ -193,7 +214,10 @@ class RootAdder {
   async #fetchPrices(): Promise<{ feeData: FeeData; block: number; maxFee: bigint }> {
     const { chain } = this.#registry;
     const block = await chain.block("latest");
-    const feeData = await chain.fetchFeeData(block);
+    const feeData = limitPriorityFee(
+      await chain.fetchFeeData(block),
+      this.#options.maxPriorityFeePerGas ?? this.#options.maxFeePerGas ?? MAX_UINT256,
+    );
     return { feeData, block: block.number, maxFee: (this.#maxFee ??= MAX_FEE_FACTOR * gasPriceOf(feeData)) };
   }
 
@@ -203,10 +227,9 @@ class RootAdder {
     this.#lastReason = reason;
   }
 
-  #takeNonce(): number {
+  #freeNonce(): number {
     let nonce = Math.max(this.#usedNonces, this.#nextNonce);
     while (this.#transactions.has(nonce)) nonce++;
-    this.#nextNonce = nonce + 1;
     return nonce;
   }
 
@@ -220,8 +243,12 @@ class RootAdder {
     block: number,
     event: "sent" | "replaced",
   ): Promise<void> {
-    await this.#journal.recordAttempt(attempt);
     const { nonce, root, gas, fees } = attempt;
+    // A journal may contain higher fees: of an earlier run with other limits, or planted.
+    if (maxGasPriceOf(fees) > (this.#options.maxFeePerGas ?? MAX_UINT256)) throw this.#feeError(fees);
+    if (this.#budget?.allows(nonce, gas, fees) === false) throw this.#costError(this.#budget, gas, fees);
+    this.#budget?.record(nonce, gas, fees);
+    await this.#journal.recordAttempt(attempt);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
     const { accepted, hash } = await sendOnce(this.#send, request);
@@ -242,9 +269,17 @@ class RootAdder {
     const { feeData, block, maxFee } = await this.#fetchPrices();
     // If no block was made since, higher fees would not have helped.
     const offersTooLittle = (accepted && block > sentAtBlock) || maxGasPriceOf(attempt.fees) < gasPriceOf(feeData);
-    const fees = offersTooLittle ? bumpFees(attempt.fees, feeData, maxFee) : attempt.fees;
-    if (fees === undefined) this.#reportWaiting(`a higher fee would be more than ${maxFee} wei`);
-    await this.#recordAndSend(first, { ...attempt, fees: fees ?? attempt.fees }, block, "replaced");
+    const bumped = bumpFees(attempt.fees, feeData, maxFee, this.#options.maxPriorityFeePerGas);
+    const isAllowed = bumped && this.#budget?.allows(attempt.nonce, attempt.gas, bumped) !== false;
+    if (offersTooLittle && !isAllowed)
+      this.#reportWaiting(`a higher fee would exceed the limits (${maxFee} wei per gas)`);
+    const fees = offersTooLittle && isAllowed ? bumped : this.#withinLimit(attempt.fees, feeData, maxFee);
+    await this.#recordAndSend(first, { ...attempt, fees }, block, "replaced");
+  }
+
+  /** Fees that the journal recorded; lower ones if they are above this run's limit, so that the nonce is used anyway. */
+  #withinLimit(fees: Fees, feeData: FeeData, maxFee: bigint): Fees {
+    return maxGasPriceOf(fees) <= maxFee ? fees : (quoteFees(feeData, maxFee) ?? fees);
   }
 
   /**
@@ -260,6 +295,22 @@ class RootAdder {
     this.#transactions.set(this.#usedNonces, last);
     await this.#recordAndSend(last, { ...last.attempt, nonce: this.#usedNonces }, last.sentAtBlock, "replaced");
     return true;
+  }
+
+  #feeError(fees: Fees): TransportError {
+    const actual = String(maxGasPriceOf(fees));
+    const message =
+      `The plan's recorded transaction offers ${actual} wei per unit of gas, more than the limit of ${this.#maxFee}: publish ` +
+      "again later, or raise the limit (--max-fee).";
+    return new TransportError("FEE_TOO_HIGH", message, { expected: String(this.#maxFee), actual });
+  }
+
+  #costError({ maxCost }: CostBudget, gas: number, fees: Fees): TransportError {
+    const actual = String(BigInt(gas) * maxGasPriceOf(fees));
+    const message =
+      `The next transaction could cost ${actual} wei, and this run would then have signed for more than its limit of ` +
+      `${maxCost} wei. Nothing is half done: publish again to continue with a new limit, or raise it (--max-cost).`;
+    return new TransportError("FEE_TOO_HIGH", message, { expected: String(maxCost), actual });
   }
 
   #timeoutError(first: PendingTransaction | undefined): TransportError {

@@ -6,6 +6,8 @@ export interface SendOptions {
   inFlight: number;
   /** The most wei per unit of gas. Undefined: ten times the price when the first transaction is sent. */
   maxFeePerGas: bigint | undefined;
+  /** The most wei per unit of gas for a block's producer. Undefined: `maxFeePerGas`. */
+  maxPriorityFeePerGas: bigint | undefined;
   /** Whether transactions have an access list (EIP-2930). Default false. */
   accessList: boolean;
   /**
@@ -22,6 +24,7 @@ export interface SendOptions {
 export const DEFAULT_SEND_OPTIONS: SendOptions = {
   inFlight: 8,
   maxFeePerGas: undefined,
+  maxPriorityFeePerGas: undefined,
   accessList: false,
   stuckAfterMs: 60_000,
   timeoutMs: 600_000,

@@ -5,6 +5,7 @@ import { openStore } from "../../publisher/files/openStore.ts";
 import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
+import type { CostLimits } from "../../publisher/transactions/costLimits.ts";
 import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
@@ -18,6 +19,8 @@ export interface ChainConfig {
   contract: string;
   /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
   chainId: number;
+  /** What one round may cost in each region; "local" on development chains. */
+  limits: CostLimits | "local";
   /** Blocks after which a root counts as published, its own included. */
   confirmations: number;
   /** Where each region's Merkle-tree files are stored: a folder, or `s3://<bucket>/<prefix>`. */
@@ -65,7 +68,7 @@ export class KeyPublisher {
    */
   publish(): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
-      const { rpcUrl, contract, chainId } = this.#chain;
+      const { rpcUrl, contract, chainId, limits } = this.#chain;
       const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
       const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost });
       const registry = await Registry.connect(call, contract);
@@ -84,6 +87,7 @@ export class KeyPublisher {
         const { published } = await publish(records, {
           registry,
           chainId,
+          limits,
           store,
           send,
           journal,

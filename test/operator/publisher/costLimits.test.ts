@@ -1,0 +1,149 @@
+import { expect } from "chai";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { parseAmount } from "../../../packages/operator/src/publisher/chain/amounts.ts";
+import { isLocalChain } from "../../../packages/operator/src/publisher/chain/localChains.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
+import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import { CostBudget } from "../../../packages/operator/src/publisher/transactions/costLimits.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+
+const GWEI = 10n ** 9n;
+
+describe("the limits of cost", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  const files = () => join(folder.path, "files");
+  const publishVia = async (via: RpcCall, options: Partial<PublishOptions> = {}, users = 3) =>
+    publish(sampleRecords(users), {
+      ...LOCAL,
+      registry: await fresh.connect(via),
+      store: new FolderStore(files()),
+      usersPerFile: 1,
+      ...options,
+      sending: { pollMs: 5, timeoutMs: 500, inFlight: 2 },
+    });
+  const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
+  /** An endpoint that names an excessive priority fee, and shows each transaction's fees. */
+  const lying =
+    (fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[]): RpcCall =>
+    async (method, params) => {
+      if (method === "eth_maxPriorityFeePerGas") return "0x9184e72a000"; // 10,000 gwei
+      if (method === "eth_sendTransaction") fees.push(params[0] as (typeof fees)[number]);
+      return fresh.call(method, params);
+    };
+
+  it("are required, and only development chains accept none", async () => {
+    const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
+    for (const [via, options] of [
+      [fresh.call, { limits: undefined }],
+      [main, { chainId: 1, limits: undefined }],
+      [main, { chainId: 1, limits: "local" }],
+      [fresh.call, { limits: {} as never }],
+    ] as [RpcCall, Partial<PublishOptions>][]) {
+      expect(await failure(publishVia(via, options))).to.include({ code: "ARGUMENT_INVALID" });
+    }
+    expect(await readdir(folder.path)).to.deep.equal([]);
+  });
+
+  it("bound the price, whatever priority fee the endpoint reports", async () => {
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const before = await balance();
+    const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
+    const gas = published.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n);
+    expect(fees).to.have.lengthOf(3);
+    for (const { maxFeePerGas, maxPriorityFeePerGas } of fees) {
+      expect(BigInt(maxFeePerGas) <= 20n * GWEI).to.equal(true);
+      expect(BigInt(maxPriorityFeePerGas)).to.equal(5n * GWEI);
+    }
+    expect(before - (await balance()) <= 20n * GWEI * gas).to.equal(true);
+  });
+
+  it("bound the priority fee separately, if the caller sets it", async () => {
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 3n } }, 1);
+    expect(fees.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)).to.deep.equal(["0x3"]);
+  });
+
+  it("bound the cost of a run before each transaction; the next run continues", async () => {
+    const journal = new MemoryJournal();
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const before = await balance();
+    // Enough for one transaction of about 62,000 gas and its margin of 25,000 at 5 to 7 gwei, and not for two.
+    const maxCost = 800_000n * GWEI;
+    const limits = { maxFeePerGas: 20n * GWEI, maxCost };
+    const error = await failure(publishVia(lying(fees), { limits, journal }));
+    expect(error).to.include({ code: "FEE_TOO_HIGH" });
+    expect(fees.length).to.be.within(1, 2);
+    expect(before - (await balance()) <= maxCost).to.equal(true);
+    expect((await journal.readPlan())?.batches).to.have.lengthOf(3);
+
+    const { published } = await publishVia(fresh.call, { limits: { maxFeePerGas: 20n * GWEI }, journal });
+    expect(published).to.have.lengthOf(3);
+  });
+
+  it("bound the fees that a journal contains", async () => {
+    const journal = new MemoryJournal();
+    const none = () => Promise.reject(new Error("stopped"));
+    await failure(publishVia(fresh.call, { journal, send: none }, 1));
+    const [attempt] = journal.attempts();
+    if (attempt === undefined) throw new Error("Nothing was recorded.");
+    const planted = { maxFeePerGas: 10n ** 15n, maxPriorityFeePerGas: 10n ** 15n };
+    await journal.recordAttempt({ ...attempt, fees: planted });
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    await publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1);
+    expect(fees).to.not.have.lengthOf(0);
+    for (const { maxFeePerGas } of fees) expect(BigInt(maxFeePerGas) <= 20n * GWEI).to.equal(true);
+  });
+
+  describe("CostBudget", () => {
+    const fees = { gasPrice: 10n };
+
+    it("counts every nonce at its most expensive transaction, and forgets none", () => {
+      const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n });
+      budget.record(0, 40, fees);
+      budget.record(0, 60, fees);
+      budget.record(0, 30, fees);
+      expect([budget.allows(1, 40, fees), budget.allows(1, 41, fees)]).to.deep.equal([true, false]);
+      expect([budget.allows(0, 100, fees), budget.allows(0, 101, fees)]).to.deep.equal([true, false]);
+    });
+
+    it("allows by default 150,000 gas per file and 50,000 per user, at the highest fee", () => {
+      const budget = new CostBudget({ maxFeePerGas: 10n });
+      expect(budget.allows(0, 1, fees)).to.equal(false);
+      budget.allowFor([{ users: 1 }, { users: 700 }]);
+      expect(budget.maxCost).to.equal(10n * (300_000n + 701n * 50_000n));
+    });
+  });
+
+  it("need not be set for development chains on this machine: the chain id and the address must both say so", () => {
+    for (const url of ["http://127.0.0.1:8545", "http://localhost:1/key", "https://[::1]:8545", "http://127.9.9.9"]) {
+      expect([isLocalChain(url, 31337), isLocalChain(url, 1337), isLocalChain(url, 1)]).to.deep.equal([
+        true,
+        true,
+        false,
+      ]);
+    }
+    for (const url of ["http://127.0.0.1.example", "http://localhost.example", "http://10.0.0.1", "x", ""]) {
+      expect(isLocalChain(url, 31337), url).to.equal(false);
+    }
+  });
+
+  it("are read as decimal amounts above zero", () => {
+    expect(["1", "0.5", "30.000000001"].map((text) => parseAmount(text, "gwei"))).to.deep.equal([
+      GWEI,
+      GWEI / 2n,
+      30n * GWEI + 1n,
+    ]);
+    expect(parseAmount("0.000000000000000001", "ether")).to.equal(1n);
+    for (const text of ["", "0", "0.0", "-1", "1e3", "0x1", " 1", "1.", ".5", "1.0000000001", "1 000"]) {
+      expect(parseAmount(text, "gwei"), text).to.equal(undefined);
+    }
+  });
+});
