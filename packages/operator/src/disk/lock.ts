@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TransportError } from "keyroot/errors";
 import { makeFolder } from "./folder.ts";
@@ -28,6 +29,7 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
   let database: InstanceType<typeof DatabaseSync> | undefined;
   try {
     await makeFolder(dirname(path));
+    await createEmpty(path);
     database = new DatabaseSync(path);
     // SQLite knows the locks of each operating system. The transaction is never committed, so the file stays empty.
     // IMMEDIATE, because of two processes that start together, EXCLUSIVE may refuse both. SQLite opens a read-only file
@@ -45,4 +47,13 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
       locked = undefined;
     },
   };
+}
+
+/** Creates the file for its owner alone; SQLite would let others read it. Never opens an existing one: see `lockFile`. */
+async function createEmpty(path: string): Promise<void> {
+  try {
+    await (await open(path, "wx", 0o600)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

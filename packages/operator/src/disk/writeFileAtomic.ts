@@ -21,7 +21,8 @@ export const ABANDONED_AFTER_MS = 3_600_000;
 export async function writeFileAtomic(path: string, text: string, mode = 0o666): Promise<void> {
   try {
     const [dir, own] = [dirname(path), basename(path)];
-    await mkdir(dir, { recursive: true });
+    // A private file gets a private folder.
+    await mkdir(dir, { recursive: true, mode: (mode & 0o077) === 0 ? 0o700 : 0o777 });
     await removeDrafts(dir, (name) => name === own, Date.now() - ABANDONED_AFTER_MS);
     await withDraft(path, async (draft) => {
       await writeToDisk(draft, text, mode);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/bytes";
-import { TransportError, VerificationError } from "keyroot/errors";
+import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
+import { checkKeyRecord } from "keyroot/identity";
 import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { RootBatch } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
@@ -19,12 +20,13 @@ export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchF
 }
 
 /**
- * Checks that a planned batch's file is stored and served. If the store lost it, rebuilds it from the records and stores
+ * Checks that a planned batch's file is stored and served, that every key in it is valid, and that it has the same key as the
+ * records for every user in both. If the store lost it, rebuilds it from the records and stores
  * it again. Other bytes under its name are an error; they are not overwritten.
  * @param records sorted by user id
  * @returns whether the file was rebuilt
- * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; TransportError; and as
- * the store
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
+ * PLAN_MISMATCH; TransportError; and as the store
  */
 export async function ensureFile(
   batch: RootBatch,
@@ -39,6 +41,8 @@ export async function ensureFile(
   }
   const file = parseMerkleFile(stored, batch.root);
   verifyUsers(batch, file);
+  verifyKeys(file);
+  compareKeys(file, records);
   const sha256 = sha256Hex(stored);
   verifyStoredBytes(file, sha256);
   await verifyServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
@@ -99,6 +103,38 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
     `The store has other bytes as ${root}.json than were stored, though they have the same tree, so its root was not ` +
     "added. Restore the file, or remove it: publishing rebuilds it from the records that the plan was made from.";
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+}
+
+/** @throws VerificationError PLAN_INVALID if a key is not a point of the curve, or a key id is not that of its key */
+function verifyKeys({ tree: { root }, records }: MerkleFile): void {
+  for (const record of records) {
+    try {
+      checkKeyRecord(record);
+    } catch (cause) {
+      if (!(cause instanceof ArgumentError)) throw cause;
+      const message =
+        `The file ${root}.json of the unfinished plan has an invalid key of the user ${record.userID}: ${cause.message} ` +
+        "Nothing was sent. Find out who made the file; then delete the plan's folder and publish again.";
+      throw new VerificationError("file", "PLAN_INVALID", message, { actual: record.userID, cause });
+    }
+  }
+}
+
+/** @throws ArgumentError PLAN_MISMATCH if the plan has another key than the records for one of its users */
+function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
+  const given = new Map(
+    records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
+  );
+  for (const { userID, pubKey, keyID } of planned) {
+    const record = given.get(userID);
+    if (record === undefined || record.pubKey === pubKey) continue;
+    const message =
+      `The unfinished plan has another key for the user ${userID} than the records: the plan's file ${root}.json has the key ` +
+      `id ${keyID}, the records have ${record.keyID}. Nothing was sent. A published key cannot be changed, so find out which ` +
+      "one is right. If it is the plan's, correct the records. If it is the records', and no transaction of the plan was " +
+      "sent, delete the plan's folder and publish again.";
+    throw new ArgumentError("PLAN_MISMATCH", message, { expected: record.keyID, actual: keyID });
+  }
 }
 
 /** @throws VerificationError PLAN_INVALID if the file has other users than the plan */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { lockFolder } from "../../disk/lock.ts";
+import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
 import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
 import { type Attempt, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
@@ -40,10 +41,11 @@ export class FolderJournal implements Journal, Disposable {
   /**
    * Opens a folder and locks it. A plan that version 0.1.0 left there is imported.
    * @param dir created if it does not exist
-   * @throws ArgumentError PUBLISHER_RUNNING; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
+   * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
    * PLAN_INVALID, and as `parsePlan` for a plan of 0.1.0
    */
   static async open(dir: string): Promise<FolderJournal> {
+    await checkPrivateFolder(dir);
     const lock = await lockFolder(dir);
     if (lock === undefined) {
       const message = `Another publisher works on the plan in ${dir}: wait until it ends, or stop it.`;

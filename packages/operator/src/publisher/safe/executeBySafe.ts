@@ -49,7 +49,7 @@ export async function executeBySafe(
     const paths: string[] = [];
     for (const [i, file] of files.entries()) {
       const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);
-      await writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`);
+      await writeFileAtomic(path, `${JSON.stringify(file, null, 2)}\n`, 0o600);
       paths.push(path);
     }
     onFiles(paths);

@@ -1,0 +1,52 @@
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { ArgumentError } from "keyroot/errors";
+
+const READ_BY_OTHERS = 0o044;
+const WRITTEN_BY_OTHERS = 0o022;
+
+/**
+ * Reads a file with a secret. Checks the permissions of the file that is read, not of its path at another moment.
+ * @param maxBytes a larger file is an error
+ * @throws ArgumentError FILE_PERMISSIONS if the group or others can read or write it; FILE_UNREADABLE
+ */
+export async function readSecretFile(path: string, maxBytes: number): Promise<string> {
+  let file: FileHandle;
+  try {
+    file = await open(path);
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  await using opened = file;
+  const { mode } = await opened.stat();
+  // Windows has no POSIX modes: Node reports every file there as readable by all.
+  if (process.platform !== "win32" && (mode & (READ_BY_OTHERS | WRITTEN_BY_OTHERS)) !== 0) {
+    const message = `Others can read or write ${path}, which has a secret (mode ${toOctal(mode)}): run 'chmod 600 ${path}'.`;
+    throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "600", actual: toOctal(mode) });
+  }
+  try {
+    const { bytesRead, buffer } = await opened.read(Buffer.alloc(maxBytes + 1));
+    if (bytesRead <= maxBytes) return buffer.subarray(0, bytesRead).toString();
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+  throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
+}
+
+/** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing folder */
+export async function checkPrivateFolder(dir: string): Promise<void> {
+  // Windows has no POSIX modes.
+  if (process.platform === "win32") return;
+  const found = await stat(dir).catch(() => undefined);
+  if (found === undefined || (found.mode & WRITTEN_BY_OTHERS) === 0) return;
+  const mode = toOctal(found.mode);
+  const message = `Others can change the files in ${dir} (mode ${mode}): check them, and run 'chmod 700 ${dir}'.`;
+  throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "700", actual: mode });
+}
+
+function unreadable(path: string, cause: unknown): ArgumentError {
+  return new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+}
+
+function toOctal(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(3, "0");
+}

@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
+import { packBatch } from "../../../packages/operator/src/publisher/plan/plan.ts";
+import { planTargetOf } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
+import { plainFile } from "../../../fixtures/plainFile.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+
+describe("a resumed plan", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  const [mine = never(), other = never(), attacker = never()] = sampleRecords(3);
+  const plan = () => join(folder.path, "plan");
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    await rm(plan(), { recursive: true, force: true });
+  });
+
+  /** Plants a plan and its file, as somebody with access to both folders could. */
+  const plant = async (records: readonly KeyRecord[]) => {
+    const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
+    const { root, ...file } = plainFile(sorted.map((record) => JSON.stringify(record)));
+    const text = JSON.stringify(file);
+    await writeFile(join(fresh.merkleDir, `${root}.json`), text);
+    const userIDs = sorted.map(({ userID }) => userID);
+    using journal = await FolderJournal.open(plan());
+    const target = await planTargetOf(await fresh.connect());
+    await journal.writePlan({ ...target, usersPerTransaction: 5, batches: [packBatch(root, text.length, userIDs)] });
+    return root;
+  };
+  const publishAll = async (records: readonly KeyRecord[]) => {
+    using journal = await FolderJournal.open(plan());
+    const store = new FolderStore(fresh.merkleDir);
+    return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal });
+  };
+
+  it("does not override the records: another key for a user is an error before anything is sent", async () => {
+    const root = await plant([{ ...attacker, userID: mine.userID }]);
+    const error = (await failure(publishAll([mine, other]))) as Error;
+    expect(error).to.be.instanceOf(ArgumentError).with.property("code", "PLAN_MISMATCH");
+    for (const text of [mine.userID, attacker.keyID, mine.keyID, root, "delete the plan's folder"]) {
+      expect(error.message).to.include(text);
+    }
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
+  });
+
+  it("may have other users than the records, and the same keys", async () => {
+    const root = await plant([mine, attacker]);
+    const { published } = await publishAll([mine, other]);
+    expect(published.map(({ users }) => users)).to.deep.equal([2, 1]);
+    expect(published[0]?.root).to.equal(root);
+  });
+
+  it("publishes no invalid key: all keys of its files are verified before anything is sent", async () => {
+    const key = Buffer.from(attacker.pubKey, "base64");
+    key.writeUInt8(key.readUInt8(50) ^ 1, 50);
+    for (const bad of [
+      { ...attacker, pubKey: key.toString("base64") },
+      { ...attacker, keyID: other.keyID },
+    ]) {
+      await rm(plan(), { recursive: true, force: true });
+      await plant([bad]);
+      const error = (await failure(publishAll([mine]))) as Error;
+      expect(error).to.be.instanceOf(VerificationError).with.property("code", "PLAN_INVALID");
+      expect(error.message).to.include(attacker.userID);
+      expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
+    }
+  });
+
+  describe("folder", () => {
+    before(function () {
+      // Windows has no POSIX modes.
+      if (process.platform === "win32") this.skip();
+    });
+    const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+
+    it("and files can be read by their owner alone", async () => {
+      const umask = process.umask(0);
+      try {
+        using journal = await FolderJournal.open(join(plan(), "inner"));
+        await journal.recordAttempt({ nonce: 0, root: "0".repeat(64), gas: 1, fees: { gasPrice: 1n } });
+        expect([await modeOf(plan()), await modeOf(join(plan(), "inner"))]).to.deep.equal(["700", "700"]);
+        const names = await readdir(join(plan(), "inner"));
+        expect(names).to.include("lock");
+        for (const name of names) expect(await modeOf(join(plan(), "inner", name)), name).to.equal("600");
+      } finally {
+        process.umask(umask);
+      }
+    });
+
+    it("is refused if others can write to it", async () => {
+      await mkdir(plan());
+      await chmod(plan(), 0o777);
+      const error = (await failure(FolderJournal.open(plan()))) as Error;
+      expect(error).to.be.instanceOf(ArgumentError).with.property("code", "FILE_PERMISSIONS");
+      expect(error.message).to.include("chmod 700");
+    });
+  });
+});
+
+function never(): never {
+  throw new Error("The sample is missing.");
+}
