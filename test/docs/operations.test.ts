@@ -112,7 +112,7 @@ describe("docs/operations.md", () => {
       await using databases = await openDatabases({ url });
       await databases.migrate();
       const signingKeys = join(folder.path, "keys.json");
-      await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }));
+      await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
       files = join(folder.path, "files");
       await mkdir(files);
       await writeFile(join(files, `${"a".repeat(64)}.json`), "{}");

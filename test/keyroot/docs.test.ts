@@ -11,6 +11,7 @@ import { Registry } from "../../packages/operator/src/publisher/chain/registry.t
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
 import { startStack, type Stack } from "../../packages/operator/src/stack/stack.ts";
+import { LOCAL } from "../../fixtures/local.ts";
 import { sampleRecords, sampleUserID } from "../../fixtures/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/lyingEndpoint.ts";
 
@@ -35,7 +36,7 @@ describe("the pages about verifying", () => {
     opened.defer(() => stack.close());
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const registry = await Registry.connect(call, stack.contract);
-    await publish([mine, other], { registry, store: new FolderStore(stack.merkleDir) });
+    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.merkleDir) });
     endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(stack.rpcUrl)));
     for (const endpoint of endpoints) opened.defer(() => endpoint.close());
     ({ hash: blockHash } = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string });

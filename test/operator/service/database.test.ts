@@ -23,7 +23,7 @@ describe("the service's databases", () => {
   /** The configuration of a service over PostgreSQL, on any free port. */
   async function configOf(variables: Record<string, string>): Promise<ResolvedConfig> {
     const keys = join(folder.path, "keys.json");
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
+    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
     const common = {
       KEYROOT_SIGNING_KEYS: keys,
       KEYROOT_BASE_URL: "https://service.test",

@@ -38,7 +38,7 @@ describe("a running service", () => {
 
   async function environment(databaseUrl: string): Promise<Record<string, string>> {
     const keys = join(folder.path, "keys.json");
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }));
+    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
     return {
       DATABASE_URL: databaseUrl,
       KEYROOT_SIGNING_KEYS: keys,

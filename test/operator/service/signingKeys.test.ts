@@ -81,7 +81,7 @@ describe("signing keys", () => {
   const folder = temporaryFolder();
   const write = async (content: unknown) => {
     const path = join(folder.path, "keys.json");
-    await writeFile(path, typeof content === "string" ? content : JSON.stringify(content));
+    await writeFile(path, typeof content === "string" ? content : JSON.stringify(content), { mode: 0o600 });
     return path;
   };
 

@@ -31,6 +31,7 @@ import { RecordTable } from "./records/recordTable.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
+import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { addRoots } from "./transactions/addRoots.ts";
 import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
@@ -153,6 +154,7 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;
   checkUsersPerFile(usersPerFile);
   if (!execute) checkLimits(limits, chainId);
+  refuseTestAccount(registry.owner, chainId);
   await registry.chain.verifyChainId(chainId);
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
   const publisher = new Publisher(options, send);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { encryptKeystoreJsonSync, keccak256, Transaction, type TransactionLike, Wallet } from "ethers";
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { ArgumentError, type KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
@@ -31,8 +31,8 @@ import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const wallet = new Wallet(KEY);
 const PASSPHRASE = "correct horse battery staple";
-/** With weak parameters, so that it opens fast. */
-const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 1024 } });
+/** With the weakest parameters that are accepted, so that it opens fast. */
+const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 2 ** 13, r: 8, p: 10 } });
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const CHAIN_ID = 31337;
 const ROOT = "0123456789abcdef".repeat(4);
@@ -110,6 +110,38 @@ describe("openKeyFile", () => {
     }
   });
 
+  it("rejects weak scrypt parameters", async () => {
+    // The second are Geth's light ones.
+    for (const scrypt of [
+      { N: 1024 },
+      { N: 4096, r: 8, p: 6 },
+      { N: 2 ** 13, r: 8, p: 9 },
+      { N: 2 ** 12, r: 8, p: 20 },
+    ]) {
+      const path = await write("weak.json", encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt }));
+      const error = await errorOf(openKeyFile(path, { passphrase: PASSPHRASE }));
+      expect(error).to.have.property("code", "KEY_FILE_INVALID");
+      expect(error.message).to.include("weak scrypt parameters");
+    }
+  });
+
+  it("refuses a key file or passphrase file that others can read or write, and says how to fix it", async function () {
+    // Windows has no POSIX modes.
+    if (process.platform === "win32") this.skip();
+    const key = await write("key.json", KEY_FILE);
+    const passphrase = await write("passphrase", PASSPHRASE);
+    for (const path of [key, passphrase]) {
+      for (const mode of [0o640, 0o604, 0o620, 0o602]) {
+        await chmod(path, mode);
+        const error = await errorOf(openKeyFile(key, { file: passphrase }));
+        expect(error).to.have.property("code", "FILE_PERMISSIONS");
+        expect(error.message).to.include(`chmod 600 ${path}`);
+      }
+      await chmod(path, 0o600);
+    }
+    await openKeyFile(key, { file: passphrase });
+  });
+
   it("rejects a wrong passphrase, a damaged or missing file, and an empty passphrase", async () => {
     const good = await write("key.json", KEY_FILE);
     const key = JSON.parse(KEY_FILE) as { Crypto: { mac: string } };
@@ -166,8 +198,8 @@ describe("openSigner", () => {
 
   it("opens the signer that the environment names, and rejects incomplete names", async () => {
     const path = join(folder.path, "key.json");
-    await writeFile(path, KEY_FILE);
-    await writeFile(`${path}.pass`, PASSPHRASE);
+    await writeFile(path, KEY_FILE, { mode: 0o600 });
+    await writeFile(`${path}.pass`, PASSPHRASE, { mode: 0o600 });
     const url = "http://127.0.0.1:1/secret-path";
     for (const environment of [
       { KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE_FILE: `${path}.pass` },
@@ -191,7 +223,7 @@ describe("openSigner", () => {
 
   it("names the variable that is empty: a key file, or a passphrase file and its key file", async () => {
     const path = join(folder.path, "key.json");
-    await writeFile(path, KEY_FILE);
+    await writeFile(path, KEY_FILE, { mode: 0o600 });
     for (const [environment, code, ...names] of [
       [{ KEYROOT_KEY_FILE: "" }, "ARGUMENT_INVALID", "KEYROOT_KEY_FILE"],
       [{ KEYROOT_KEY_FILE: path, KEYROOT_PASSPHRASE_FILE: "" }, "PASSPHRASE_MISSING", "KEYROOT_PASSPHRASE_FILE", path],
@@ -330,7 +362,7 @@ describe("signingSender", () => {
   const folder = temporaryFolder();
   const openFile = async () => {
     const path = join(folder.path, "key.json");
-    await writeFile(path, KEY_FILE);
+    await writeFile(path, KEY_FILE, { mode: 0o600 });
     return openKeyFile(path, { passphrase: PASSPHRASE });
   };
 

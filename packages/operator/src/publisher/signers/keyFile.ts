@@ -1,6 +1,7 @@
 import { type SigningKey, Wallet } from "ethers";
-import { open } from "node:fs/promises";
 import { ArgumentError } from "keyroot/errors";
+import { isObject } from "keyroot/input";
+import { readSecretFile } from "../../disk/permissions.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /** A passphrase, or the path of a file with it. Never pass a passphrase as a command-line argument: others can read it. */
@@ -12,14 +13,15 @@ const MAX_BYTES = 2 ** 16;
 /**
  * Opens an encrypted key file (Web3 secret storage, version 3), as Geth, Clef, ethers and many wallets write it. Decryption
  * takes up to some seconds, depending on the parameters in the file.
- * @throws ArgumentError FILE_UNREADABLE, PASSPHRASE_MISSING, KEY_FILE_INVALID. No error contains a key or passphrase
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. No error contains a key or passphrase
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
  * ```
  */
 export async function openKeyFile(path: string, source: PassphraseSource): Promise<Signer> {
-  const json = await readSmall(path);
+  const json = await readSecretFile(path, MAX_BYTES);
+  checkKeyDerivation(path, json);
   const passphrase = await readPassphrase(path, source);
   try {
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
@@ -59,19 +61,46 @@ async function readPassphrase(keyFile: string, source: PassphraseSource): Promis
       "it, or set KEYROOT_PASSPHRASE.";
     throw new ArgumentError("PASSPHRASE_MISSING", message);
   }
-  const passphrase = (await readSmall(source.file)).replace(/\r?\n$/, "");
+  const passphrase = (await readSecretFile(source.file, MAX_BYTES)).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
   const message = `The passphrase file ${source.file} is empty: write the passphrase of the key file ${keyFile} into it.`;
   throw new ArgumentError("PASSPHRASE_MISSING", message);
 }
 
-async function readSmall(path: string): Promise<string> {
+/**
+ * The least work of a key derivation, the weakest scrypt parameters of the OWASP Password Storage Cheat Sheet (N = 2^13,
+ * r = 8, p = 10: 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ */
+const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
+const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
+
+/** @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase of a key file is too cheap */
+function checkKeyDerivation(path: string, json: string): void {
+  const params = scryptParamsOf(json);
+  if (params === undefined) return;
+  const { n, r, p } = params;
+  if (n * r >= MIN_SCRYPT_MEMORY && n * r * p >= MIN_SCRYPT_WORK) return;
+  const message =
+    `${path} is encrypted with weak scrypt parameters (N = ${n}, r = ${r}, p = ${p}): N * r must be at least ` +
+    `${MIN_SCRYPT_MEMORY}, and N * r * p at least ${MIN_SCRYPT_WORK}. Encrypt the key again, with N = 131072, r = 8, p = 1.`;
+  throw new ArgumentError("KEY_FILE_INVALID", message);
+}
+
+/** Undefined for another derivation, and for what is not a key file: decrypting it says so. Names are in any case. */
+function scryptParamsOf(json: string): { n: number; r: number; p: number } | undefined {
+  let file: unknown;
   try {
-    await using file = await open(path);
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(MAX_BYTES + 1));
-    if (bytesRead <= MAX_BYTES) return buffer.subarray(0, bytesRead).toString();
-  } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    file = JSON.parse(json);
+  } catch {
+    return undefined;
   }
-  throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${MAX_BYTES} bytes.`);
+  const crypto = lowercaseKeys(lowercaseKeys(file)["crypto"]);
+  if (String(crypto["kdf"]).toLowerCase() !== "scrypt") return undefined;
+  const { n, r, p } = lowercaseKeys(crypto["kdfparams"]);
+  return { n: Number(n), r: Number(r), p: Number(p) };
+}
+
+function lowercaseKeys(value: unknown): Record<string, unknown> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name.toLowerCase(), field]));
 }

@@ -1,6 +1,7 @@
 import { getAddress, Transaction } from "ethers";
 import { ArgumentError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
+import { refuseTestAccount } from "./testAccounts.ts";
 
 /** A transaction to sign, in the form of JSON-RPC: quantities as 0x and hex digits, addresses as 0x and 40 hex digits. */
 export interface TransactionRequest {
@@ -57,7 +58,7 @@ interface OwnedRegistry {
  * Makes a function that signs transactions as the owner and broadcasts them through the chain's endpoint. It returns the
  * hash computed from the signed bytes, not the endpoint's answer. The same request results in the same transaction.
  * @param call sends a JSON-RPC call to the chain's endpoint
- * @throws ArgumentError NOT_OWNER if the signer's account is not the owner. The function throws as signer and call
+ * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner. The function throws as signer and call
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
@@ -71,6 +72,7 @@ export function signingSender(
   { chainId, contract, owner }: OwnedRegistry,
   call: RpcCall,
 ): SendTransaction {
+  refuseTestAccount(signer.address, chainId);
   if (signer.address !== getAddress(owner)) {
     const message = `Only the owner ${owner} can add roots to ${contract}, but the signer's account is ${signer.address}.`;
     throw new ArgumentError("NOT_OWNER", message, { expected: owner, actual: signer.address });

@@ -1,10 +1,12 @@
-import { readFile } from "node:fs/promises";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
 import { ArgumentError } from "keyroot/errors";
+import { readSecretFile } from "../../disk/permissions.ts";
 
 /** The signature algorithm of access tokens (RFC 8037). */
 export const ALGORITHM = "EdDSA";
 const MAX_KEYS = 8;
+/** The most bytes of a file of keys. A key has about 250. */
+const MAX_BYTES = 2 ** 16;
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
 
@@ -26,7 +28,7 @@ export async function makeSigningKey(): Promise<JWK> {
 /**
  * Reads a file of signing keys: a JWK Set of private Ed25519 keys whose first key signs. docs/operations.md describes how
  * to rotate them.
- * @throws ArgumentError CONFIGURATION_INVALID; the message never contains the file's content
+ * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID; the message never contains the file's content
  */
 export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
@@ -34,13 +36,23 @@ export async function readSigningKeys(path: string): Promise<SigningKeys> {
 
 /** Like `readSigningKeys`, and also returns the private keys as the file contains them. */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
+  const text = await readText(path);
   try {
-    const { keys: jwks } = JSON.parse(await readFile(path, "utf8")) as { keys: JWK[] };
+    const { keys: jwks } = JSON.parse(text) as { keys: JWK[] };
     return { keys: await toSigningKeys(jwks), jwks };
   } catch (error) {
     const reason = error instanceof SyntaxError ? "it is not JSON" : (error as Error).message;
     const message = `${path} is not a JWK Set of private Ed25519 keys: ${reason}. Make one with 'keyroot make-signing-key'.`;
     throw new ArgumentError("CONFIGURATION_INVALID", message);
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readSecretFile(path, MAX_BYTES);
+  } catch (error) {
+    if (!(error instanceof ArgumentError) || error.code === "FILE_PERMISSIONS") throw error;
+    throw new ArgumentError("CONFIGURATION_INVALID", error.message, { cause: error });
   }
 }
 

@@ -1,0 +1,41 @@
+import { expect } from "chai";
+import { HDNodeWallet, Mnemonic } from "ethers";
+import { type Signer, signingSender } from "../../../../packages/operator/src/publisher/signers/signer.ts";
+import { TEST_ACCOUNTS } from "../../../../packages/operator/src/publisher/signers/testAccounts.ts";
+import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
+import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { failure } from "../../../support/support.ts";
+
+describe("the well-known test accounts", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+
+  it("are the first 20 of the mnemonic of Hardhat and Anvil", () => {
+    const mnemonic = Mnemonic.fromPhrase("test test test test test test test test test test test junk");
+    const accounts = TEST_ACCOUNTS.map((_, i) => HDNodeWallet.fromMnemonic(mnemonic, `m/44'/60'/0'/0/${i}`).address);
+    expect(TEST_ACCOUNTS).to.deep.equal(accounts).and.to.have.lengthOf(20);
+  });
+
+  it("sign for development chains only", () => {
+    for (const address of TEST_ACCOUNTS) {
+      const signer: Signer = { address, sign: () => Promise.reject(new Error("not to be signed")) };
+      const senderFor = (chainId: number) => () =>
+        signingSender(signer, { chainId, contract: fresh.contract, owner: address.toLowerCase() }, fresh.call);
+      expect(senderFor(1)).to.throw(address).with.property("code", "TEST_KEY_REFUSED");
+      expect(senderFor(31337)).not.to.throw();
+    }
+  });
+
+  it("publish on no other chain, also if the endpoint holds their keys", async () => {
+    const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
+    const registry = await fresh.connect(main);
+    const store = new FolderStore(fresh.merkleDir);
+    const limits = { maxFeePerGas: 10n ** 9n };
+    const options = { registry, chainId: 1, limits, store, journal: new MemoryJournal() };
+    expect(await failure(publish(sampleRecords(1), options))).to.include({ code: "TEST_KEY_REFUSED" });
+  });
+});
