@@ -51,7 +51,7 @@ describe("key record", () => {
       for (const value of [undefined, null, 7, "text", [], new Map()]) {
         expect(refusalOf(() => serializeKeyRecord(value as unknown as KeyRecord))).to.equal("RECORD_INVALID");
         expect(refusalOf(() => checkKeyRecord(value as unknown as KeyRecord))).to.be.oneOf([
-          "RECORD_INVALID",
+          "ARGUMENT_INVALID",
           "BASE64_INVALID",
         ]);
         expect(refusalOf(() => makeKeyRecord(value as string, publicKey))).to.equal("USER_ID_INVALID");

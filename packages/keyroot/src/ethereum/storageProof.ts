@@ -39,7 +39,7 @@ const shape = new ShapeChecker((message, details) => new VerificationError("root
  */
 export function extractProof(answer: unknown): StorageProof {
   const { accountProof, storageProof } = shape.fields("The storage proof", answer, ["accountProof", "storageProof"]);
-  const [slot] = shape.list("storageProof", storageProof, Infinity, (_, slot) => slot);
+  const [slot] = shape.array("storageProof", storageProof);
   const { proof } = shape.fields("storageProof[0]", slot, ["proof"]);
   return parseStorageProof({ accountProof, storageProof: proof });
 }

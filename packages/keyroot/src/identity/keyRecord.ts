@@ -1,6 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
 import { isObject, parseJson } from "../input/json.ts";
+import { checkObject } from "../input/options.ts";
 import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
@@ -75,11 +76,10 @@ export function toKeyRecord(value: unknown): KeyRecord {
 /**
  * Checks the key in a record: it is a point of the curve and not of small order, and `keyID` is its id.
  * @returns the public key's 105 bytes
- * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, RECORD_INVALID
+ * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID
  */
 export function checkKeyRecord(record: KeyRecord): Uint8Array {
-  if (!isObject(record)) throw invalidRecord(record);
-  const { pubKey, keyID } = record;
+  const { pubKey, keyID } = checkObject("The record", record);
   const publicKey = base64ToBytes(pubKey);
   checkPublicKey(publicKey);
   const expected = bytesToBase64(keyIDOf(publicKey));
@@ -91,8 +91,10 @@ export function checkKeyRecord(record: KeyRecord): Uint8Array {
 }
 
 function invalidRecord(actual: unknown): ArgumentError {
-  const keys = isObject(actual) ? ` with the keys ${describeValue(Object.keys(actual).join(", "))}` : "";
-  const message = `A key record must be an object with exactly the keys ${FIELDS.join(", ")}, all strings, but is ${describeValue(actual)}${keys}.`;
+  const found = isObject(actual)
+    ? `has ${describeValue(Object.keys(actual).join(", "))}`
+    : `is ${describeValue(actual)}`;
+  const message = `A key record must be an object with exactly the strings ${FIELDS.join(", ")}, but ${found}.`;
   return new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
 }
 

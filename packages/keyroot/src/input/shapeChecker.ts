@@ -21,7 +21,7 @@ export class ShapeChecker {
     const fits =
       isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
     if (fits) return value;
-    const actual = isObject(value) ? `an object with the keys ${Object.keys(value).join(", ")}` : value;
+    const actual = isObject(value) ? `the keys ${Object.keys(value).join(", ")}` : value;
     throw this.#error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
@@ -38,12 +38,17 @@ export class ShapeChecker {
     throw this.#error(path, "an object", value);
   }
 
-  /** An array of at most `maxLength` items, with the result of `readItem` for each item. `Infinity` means no limit. */
+  /** An array of any length. */
+  array(path: string, value: unknown): unknown[] {
+    if (Array.isArray(value)) return value;
+    throw this.#error(path, "an array", value);
+  }
+
+  /** An array of at most `maxLength` items. Returns the result of `readItem` for each item. */
   list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
-    const isList = Array.isArray(value);
-    if (isList && value.length <= maxLength) return value.map((item, i) => readItem(`${path}[${i}]`, item));
-    const expected = maxLength === Infinity ? "an array" : `an array of at most ${maxLength} items`;
-    throw this.#error(path, expected, isList ? `an array of ${value.length} items` : value);
+    const items = this.array(path, value);
+    if (items.length > maxLength) throw this.#error(`${path}.length`, `at most ${maxLength}`, items.length);
+    return items.map((item, i) => readItem(`${path}[${i}]`, item));
   }
 
   /** A string, which matches `pattern` if one is given. */
@@ -68,7 +73,7 @@ export class ShapeChecker {
   /** A safe integer of at least zero. */
   count(path: string, value: unknown): number {
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-    throw this.#error(path, "a whole number of at least 0", value);
+    throw this.#error(path, "a whole number", value);
   }
 
   #error(path: string, expected: string, actual: unknown): KeyrootError {

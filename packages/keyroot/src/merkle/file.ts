@@ -160,11 +160,15 @@ function parseParts(document: unknown): FileParts {
   const unknown = Object.keys(shape.dictionary("The file", document)).find((key) => !isFileKey(key));
   if (unknown !== undefined) throw unknownKey("The file", unknown);
   const { merkle, values, lookup } = shape.fields("The file", document, FILE_KEYS);
-  return {
+  const parts = {
     merkle: shape.dictionary("merkle", merkle),
     lookup: shape.dictionary("lookup", lookup),
-    values: shape.list("values", values, Infinity, (path, value) => shape.text(path, value)),
+    values: shape.array("values", values) as string[],
   };
+  // Makes the path of an invalid value only, because a file has many values.
+  const invalid = parts.values.findIndex((value) => typeof value !== "string");
+  if (invalid !== -1) shape.text(`values[${invalid}]`, parts.values[invalid]);
+  return parts;
 }
 
 function isFileKey(key: string): boolean {
