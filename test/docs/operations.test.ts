@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Definition, optionName } from "../../packages/operator/src/commands/definition.ts";
+import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts";
 import { readConfig, VARIABLES } from "../../packages/operator/src/service/config.ts";
 import { startService } from "../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../packages/operator/src/service/store/database.ts";
@@ -81,6 +83,18 @@ describe("docs/operations.md", () => {
   });
 
   describe("the commands", () => {
+    it("exist, with all their options; those of docs/http-api.md, too", async () => {
+      const pages = page + (await readFile(join(project, "docs/http-api.md"), "utf8"));
+      const uses = [...pages.matchAll(/(?:\.bin\/|npx |npx hardhat |`)keyroot ([a-z-]+)([^\n`]*)/g)];
+      expect(uses).to.have.length.greaterThan(10);
+      for (const [use, name = "", rest = ""] of uses) {
+        const command = (DEFINITIONS as Record<string, Definition>)[name];
+        expect(command, use).to.be.an("object");
+        const options = rest.match(/--[a-z-]+/g) ?? [];
+        expect(Object.keys(command?.options ?? {}).map(optionName), use).to.include.members(options);
+      }
+    });
+
     it("create folders and files with the modes in the table", async () => {
       const root = folder.path;
       const [table = ""] = /^\| Path +\| Owner[^]*?\n\n/m.exec(page) ?? [];
