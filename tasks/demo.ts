@@ -67,7 +67,7 @@ function printer(print: Print): DemoListener {
       print(heading(5, "An attacker, another process, sits between the app and the servers. The app rejects:"));
     },
     rejected: (attack, description, code) => {
-      print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("failure", code)}`);
+      print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("success", code)}`);
     },
   };
 }

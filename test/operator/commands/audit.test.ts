@@ -35,7 +35,7 @@ describeOnHosts("audit and watch", (keyroot) => {
   describe("audit", () => {
     beforeEach(() => world.publish(others));
 
-    it("ends with 0 and a page that tells what was audited, and charts its batches", async () => {
+    it("ends with 0 and a report with a chart of the batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
       const { code, stdout } = await keyroot.run(auditing("--block-hash", hash, "--proof"));
@@ -58,7 +58,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
     });
 
-    it("ends with 1 and a precise finding where something is wrong", async () => {
+    it("ends with 1 and a precise finding if a file is wrong", async () => {
       const root = await world.publish([mine]);
       await world.writeText(root, (await world.readText(root)).replace(mine.pubKey, other.pubKey));
       const { code, json } = await keyroot.json(auditing());
@@ -72,7 +72,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       );
     });
 
-    it("ends with 3 and no verdict where the file host is gone, and goes on when it is back", async () => {
+    it("ends with 3 and no verdict if the file host is unavailable, and continues when it is back", async () => {
       const away = ["audit", ...place(await gone()), "--state", statePath()];
       const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
@@ -81,7 +81,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("ends with 3 where the endpoint is gone, and with 1 where it proves something false", async () => {
+    it("ends with 3 if the endpoint is unavailable, and with 1 if its proof is false", async () => {
       const away = auditing().with(2, await gone());
       expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
@@ -89,7 +89,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
     });
 
-    it("ends with 2 at a state that was changed, and begins anew where it is asked to", async () => {
+    it("ends with 2 for an invalid state, and starts over with --fresh", async () => {
       await writeFile(statePath(), "{}");
       const { code, json } = await keyroot.json(auditing());
       expect([code, json.error?.["code"]]).to.deep.equal([2, "STATE_INVALID"]);
@@ -97,7 +97,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("ends with 2 where the question is wrong, having asked nobody", async () => {
+    it("ends with 2 for invalid arguments, without any request", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const wrong = [
@@ -127,7 +127,7 @@ describeOnHosts("audit and watch", (keyroot) => {
         .split("\n")
         .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-    it("looks once, from where it ended, and ends with 0", async () => {
+    it("polls once from where the last run ended, and ends with 0", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
@@ -140,7 +140,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect(polled?.["time"]).to.match(/^\d{4}-.*Z$/);
     });
 
-    it("ends with 1 at a false key, a JSON line, and a message to the webhook", async () => {
+    it("ends with 1 at a wrong key, with a JSON line and a message to the webhook", async () => {
       const messages: unknown[] = [];
       const hook = closing(
         await serve((request, response) => {
@@ -170,7 +170,7 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect(lines.join()).not.to.include("secret");
     });
 
-    it("watches several users, and shouts though the webhook takes nothing", async () => {
+    it("watches several users, and reports an alarm although the webhook is unavailable", async () => {
       const path = join(world.folder, "users.jsonl");
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));
       await world.publish([...others, { ...other, userID: mine.userID }]);
@@ -186,8 +186,8 @@ describeOnHosts("audit and watch", (keyroot) => {
         .and.not.include("secret");
     });
 
-    it("says that nobody answers, goes on, and ends with 0 at Ctrl-C", async () => {
-      // The chain is asked which one it is before the first look.
+    it("reports an unavailable endpoint, continues, and ends with 0 at Ctrl-C", async () => {
+      // The first calls read the chain id and the genesis block.
       let calls = 0;
       world.lie((method, params, truth) => {
         if (++calls > 2 && calls < 5) throw new Error();
@@ -206,12 +206,12 @@ describeOnHosts("audit and watch", (keyroot) => {
       expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
-    it("ends with 3 where nobody answers, and it is to look once", async () => {
+    it("ends with 3 if the endpoint is unavailable and --once is set", async () => {
       const { code, json } = await keyroot.json(watching("--once").with(2, await gone()));
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
     });
 
-    it("ends with 2 where the question is wrong, having asked nobody", async () => {
+    it("ends with 2 for invalid arguments, without any request", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const hook = "https://hooks.example/secret";

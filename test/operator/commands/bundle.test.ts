@@ -22,7 +22,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
 
   let stack: Stack;
   let target: string[];
-  /** Options of a command that asks nobody: what the user trusts. */
+  /** Options of a command without a network: what the user trusts. */
   let trusted: string[];
   let bundlePath: string;
   let made: Awaited<ReturnType<CommandLine["json"]>>;
@@ -47,7 +47,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
     const { code, json } = await keyroot.json(["verify", "--bundle", path, ...options]);
     return { code, json, error: json.error?.["code"] };
   };
-  /** The bundle with something in the place of something else. */
+  /** The bundle with a change. */
   const forge = async (change: (bundle: Bundle) => object) => {
     const path = join(folder.path, "forged.json");
     await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(bundlePath, "utf8")) as Bundle)));
@@ -55,7 +55,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
   };
 
   describe("bundle", () => {
-    it("writes a user's proof and bundle where the file host serves them, and nothing else", async () => {
+    it("writes only a user's proof and bundle, in the layout of the file host", async () => {
       expect(made.code).to.equal(0);
       expect(made.json).to.include({ root, contract: stack.contract, chainId: stack.chainId });
       expect(made.json["record"]).to.deep.equal(mine);
@@ -74,12 +74,12 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       }
     });
 
-    it("makes a proof that holds under the contract's root", async () => {
+    it("makes a proof that is valid under the contract's root", async () => {
       const bytes = await (await fetch(`${stack.merkleUrl}/${root}/${userID}.json`)).bytes();
       expect(verifyProof(bytes, { userID, root })).to.deep.include({ record: mine, uniqueness: "unchecked" });
     });
 
-    it("tells people what to do with it", async () => {
+    it("prints the command that verifies the bundle", async () => {
       const { code, stdout } = await keyroot.run(["bundle", other.userID, ...target, "--out", folder.path]);
       expect(code).to.equal(0);
       const [proof = "", bundle = "", , hint = ""] = stdout.split("\n");
@@ -94,7 +94,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       expect(verified).to.equal(0);
     });
 
-    it("replaces a bundle by one of the block that it is told, and finds a stack that runs", async () => {
+    it("replaces a bundle by one for the given block, and uses a running stack", async () => {
       const note = { ...stack, pid: process.pid, connection: undefined };
       const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
       await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(note));
@@ -106,7 +106,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       expect(await readFile(bundlePath, "utf8")).to.not.equal(before);
       expect((await keyroot.json([...bundling, ...trusted.slice(2)], { env })).code).to.equal(0);
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
-      // The stack that runs says which contract, too.
+      // The running stack also names the contract.
       const verified = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(2)], { env });
       expect(verified).to.include({ code: 0, stderr: "" });
     });
@@ -115,12 +115,12 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
     for (const [what, exit, error, args] of [
       ["a user without a key", 1, "NOT_PUBLISHED", () => [sampleUserID(1, 9), ...target]],
       ["another chain", 1, "CHAIN_ID_MISMATCH", () => [userID, ...but("--chain-id", "1")]],
-      ["a user who is none", 2, "USER_ID_INVALID", () => ["me", ...target]],
-      ["a block hash that is none", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--block-hash", "latest"]],
+      ["an invalid user id", 2, "USER_ID_INVALID", () => ["me", ...target]],
+      ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--block-hash", "latest"]],
       ["no stack", 2, "ARGUMENT_INVALID", () => [userID]],
       ["no user", 2, "ARGUMENT_INVALID", () => target],
       ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--block-hash", `0x${"12".repeat(32)}`]],
-      ["an endpoint that is gone", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
+      ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
       it(`ends with ${exit} and writes nothing: ${what}`, async () => {
         const { code, json } = await keyroot.json(["bundle", ...args(), "--out", folder.path]);
@@ -129,7 +129,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       });
     }
 
-    it("ends with 2 without --out, and writes nothing where the local stack keeps its files", async () => {
+    it("ends with 2 without --out, and does not write to the local stack's folder", async () => {
       const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
       await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify({ ...stack, pid: process.pid, connection: undefined }));
       const before = await readFile(bundlePath, "utf8");
@@ -140,12 +140,12 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
     });
 
-    it("ends with 3 where it cannot write", async () => {
+    it("ends with 3 if it cannot write", async () => {
       const path = join(folder.path, "file");
       await writeFile(path, "");
       const { code, json } = await keyroot.json(["bundle", userID, ...target, "--out", path]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
-      // A folder stands where the proof should: no draft is left beside it.
+      // A folder has the proof's name: no draft is left next to it.
       await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
       expect((await keyroot.json(["bundle", userID, ...target, "--out", folder.path])).code).to.equal(3);
       expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
@@ -153,7 +153,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
   });
 
   describe("verify --bundle", () => {
-    it("verifies a user's key without a network, and says what that rests on", async () => {
+    it("verifies a user's key without a network, and reports the evidence", async () => {
       const { code, json } = await verify(bundlePath, ...trusted);
       expect(code).to.equal(0);
       expect(json["record"]).to.deep.equal(mine);
@@ -170,14 +170,14 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       expect((await keyroot.run(["verify", userID, ...target], { env })).code).to.equal(3);
     });
 
-    it("verifies it for people", async () => {
+    it("prints the result as text", async () => {
       const { code, stdout } = await keyroot.run(["verify", userID, "--bundle", bundlePath, ...trusted]);
       expect(code).to.equal(0);
       expect(stdout).to.match(new RegExp(`^The public key of ${userID} is verified as of block \\d+\\.\n`));
       expect(stdout).to.contain("only the whole file can");
     });
 
-    it("holds against all that the user knows", async () => {
+    it("checks everything that the user knows", async () => {
       const known = ["--chain-id", String(stack.chainId), "--expected-public-key", mine.pubKey];
       const { json } = await verify(bundlePath, ...trusted);
       expect(await verify(bundlePath, ...trusted, ...known, "--code-hash", String(json["codeHash"]))).to.include({
@@ -185,13 +185,13 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       });
     });
 
-    it("says that a bundle is unanchored where no block is trusted, and ends with 1", async () => {
+    it("ends with 1 if no trusted block is given", async () => {
       const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(/^UNANCHORED \(step anchor\): Unanchored: /);
     });
 
-    it("ends with 1 for what is false", async () => {
+    it("ends with 1 for a false or malformed bundle", async () => {
       for (const [error, path, options] of [
         ["KEY_MISMATCH", bundlePath, ["--expected-public-key", stranger.pubKey]],
         ["CHAIN_ID_MISMATCH", bundlePath, ["--chain-id", "1"]],
@@ -209,7 +209,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
       expect(await verify(bundlePath, ...otherBlock)).to.include({ code: 1, error: "HEADER_MISMATCH" });
     });
 
-    it("ends with 2 for a wrong question", async () => {
+    it("ends with 2 for invalid arguments", async () => {
       for (const [error, path, options] of [
         ["ARGUMENT_INVALID", bundlePath, trusted.slice(2)],
         ["ARGUMENT_INVALID", bundlePath, [...trusted.slice(0, 3), "latest"]],
@@ -225,7 +225,7 @@ describeOnHosts("bundle, and verify --bundle", (keyroot) => {
   });
 
   describe("verify without a bundle", () => {
-    it("still needs a user, and ends with 2 without one", async () => {
+    it("ends with 2 without a user", async () => {
       const { code, json } = await keyroot.json(["verify", ...target]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });

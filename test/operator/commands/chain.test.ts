@@ -67,7 +67,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
 
   describe("publish", () => {
-    it("publishes, so that verify says yes and status counts", async () => {
+    it("publishes, after which the users verify and are counted", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
       expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
@@ -89,7 +89,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(3);
     });
 
-    it("tells people of each root, and who keeps an older one", async () => {
+    it("prints each root as text, and counts users who were already published", async () => {
       await publishQuickly(one);
       const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
@@ -104,7 +104,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
     });
 
-    it("tells what happens, one JSON object a line", async () => {
+    it("prints each event as one JSON object per line", async () => {
       const { events } = await publish([one, two, three], { "users-per-file": "2" });
       const names = events.map(({ event, stage }) => (event === "stage" ? stage : event));
       expect(names.filter((name) => name !== "included" && name !== "sent")).to.deep.equal([
@@ -121,7 +121,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(users).to.have.members([one.userID, two.userID, three.userID]);
     });
 
-    it("shows its plan, the same byte for byte each time, and stores and sends nothing", async () => {
+    it("shows its plan, with the same bytes each time, and stores and sends nothing", async () => {
       const plan = async (...more: string[]) => {
         const args = ["publish", "--plan-only", ...chain({ records: await write([one, two, three]) })];
         return keyroot.run([...args, "--users-per-file", "2", ...more]);
@@ -144,7 +144,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(roots).to.have.deep.members(batches.map(({ root, fileBytes }) => [root, fileBytes]));
     });
 
-    it("says when the roots are not as deep as asked for, and the chain stands still", async () => {
+    it("reports that the roots are not final if the chain makes no blocks", async () => {
       const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
       expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
       const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
@@ -152,7 +152,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("adds no root where the file host has other bytes, more bytes, no file, or is gone", async () => {
+    it("adds no root if the file host has other bytes, more bytes, no file, or is unavailable", async () => {
       const gone = await serve(() => undefined);
       await gone.close();
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
@@ -171,7 +171,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(0);
     });
 
-    it("asks nothing and stores nothing where the question is wrong", async () => {
+    it("requests nothing and stores nothing for invalid arguments", async () => {
       const cases: [Record<string, string>, string][] = [
         [{ "merkle-url": "files.example" }, "ARGUMENT_INVALID"],
         [{ contract: "0x123" }, "ARGUMENT_INVALID"],
@@ -189,7 +189,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readdir(fresh.merkleDir)).to.be.empty;
     });
 
-    it("refuses the wrong chain, the wrong contract and an owner whose key the endpoint does not hold", async () => {
+    it("rejects the wrong chain, the wrong contract and an owner whose key the endpoint does not have", async () => {
       const contract = await fresh.deploy("0x00000000000000000000000000000000DeaDBeef");
       const cases = [
         [{ "chain-id": "1" }, 1, "CHAIN_ID_MISMATCH"],
@@ -201,18 +201,18 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readdir(fresh.merkleDir)).to.be.empty;
     });
 
-    it("names bad rows, and stores nothing", async () => {
+    it("rejects bad rows, and stores nothing", async () => {
       const ran = await publish([one, one]);
       expect(ran).to.include({ code: 1, error: "RECORDS_INVALID" });
       expect(await readdir(fresh.merkleDir)).to.be.empty;
     });
 
-    it("says where the files for a Safe cannot be written", async () => {
+    it("reports that the files for a Safe cannot be written", async () => {
       const outcome = await publish([one], { "safe-out": join(folder.path, "users.jsonl", "safe") });
       expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
     });
 
-    it("may be killed between file and root, and run again", async () => {
+    it("can be killed between file and root, and run again", async () => {
       const asked = new EventEmitter();
       const holding = closing(
         await serve((request, response) => {
@@ -248,7 +248,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await verify(three.userID)).to.deep.equal([0, true]);
     });
 
-    it("makes a file of its plan anew that the store has lost, from the same records and no others", async () => {
+    it("rebuilds a file that the store has lost, from the same records only", async () => {
       const plan = planFolder();
       const left = await publish([one, two], { plan, "max-fee": "0.000000001", timeout: "1" });
       expect(left).to.include({ code: 3, error: "FEE_TOO_HIGH" });
@@ -271,7 +271,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
       keyroot.json(["estimate", ...chain({ records: await write(records), ...changes })]);
 
-    it("tells users, transactions, gas, price and cost, and what publishing then uses", async () => {
+    it("estimates users, transactions, gas, price and cost close to what publishing then uses", async () => {
       const records = sampleRecords(60);
       const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
       expect(code).to.equal(0);
@@ -292,7 +292,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await estimate(records)).json).to.include({ users: 0, alreadyPublished: 60 });
     });
 
-    it("needs no key, and shows people what it means", async () => {
+    it("needs no key, and prints text", async () => {
       const { code, stdout } = await keyroot.run(["estimate", ...chain({ records: await write([one]) })]);
       expect(code).to.equal(0);
       expect(stdout).to.match(
@@ -300,14 +300,14 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       );
     });
 
-    it("refuses a price that is none", async () => {
+    it("rejects an invalid price", async () => {
       const { code, json } = await estimate([one], { "eth-price": "much" });
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
   });
 
   describe("verify", () => {
-    it("says whose key it verified, and where it is published", async () => {
+    it("prints whose key it verified, and where it is published", async () => {
       await publishQuickly(one, two);
       const { code, json } = await keyroot.json([
         "verify",
@@ -320,7 +320,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
     });
 
-    it("ends with 1 where the key is not published, or is another, or the contract's code is", async () => {
+    it("ends with 1 if the key is not published or differs, or the chain, contract or code differ", async () => {
       await publishQuickly(one);
       const { userID } = one;
       const cases: [string, Record<string, string>, string][] = [
@@ -334,7 +334,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(ran).to.deep.equal(cases.map(([, , error]) => [1, error]));
     });
 
-    it("ends with 1 where the file is missing, or another", async () => {
+    it("ends with 1 if the file is missing or invalid", async () => {
       await publishQuickly(one);
       const [file = never()] = await readdir(fresh.merkleDir);
       await rm(join(fresh.merkleDir, file));
@@ -343,7 +343,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await verify(one.userID)).to.deep.equal([1, "FILE_SHAPE"]);
     });
 
-    it("ends with 2 for what is no user id", async () => {
+    it("ends with 2 for an invalid user id", async () => {
       const userIDs = [one.userID.toUpperCase(), one.userID.slice(1), `${one.userID}y`, "0x", ""];
       const ran = await Promise.all(userIDs.map((userID) => verify(userID)));
       expect(ran).to.deep.equal(userIDs.map(() => [2, "USER_ID_INVALID"]));
@@ -351,7 +351,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   });
 
   describe("status", () => {
-    it("shows chain, code, owner, users and the block of the deployment", async () => {
+    it("shows chain, code, owner, users and the deployment block", async () => {
       await publishQuickly(one);
       const { code, json } = await keyroot.json(["status", ...chain()]);
       const { contract, chainId, owner } = fresh;
@@ -362,7 +362,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await verify(one.userID, { "code-hash": json["codeHash"] as string })).to.deep.equal([0, true]);
     });
 
-    it("reads the endpoint from KEYROOT_RPC_URL, and --rpc before it", async () => {
+    it("reads the endpoint from KEYROOT_RPC_URL unless --rpc is given", async () => {
       const args = ["status", ...chain().slice(2)];
       const { code, json } = await keyroot.json(args, { env: { KEYROOT_RPC_URL: fresh.rpcUrl } });
       expect([code, json["contract"]]).to.deep.equal([0, fresh.contract]);
@@ -371,7 +371,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await keyroot.json(["status", ...chain()], { env: unavailable })).code).to.equal(0);
     });
 
-    it("ends with 1 where there is no contract", async () => {
+    it("ends with 1 if there is no contract", async () => {
       const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
     });

@@ -28,7 +28,7 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     hardhat.json(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
   const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
 
-  it("deploys a registry, once for each owner, and finds it again", async () => {
+  it("deploys one registry per owner, and reports an existing one", async () => {
     const first = await deploy();
     expect(first.code).to.equal(0);
     expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
@@ -39,7 +39,7 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
   });
 
-  it("ends with 2 for an owner that is none, and with 1 on the wrong chain", async () => {
+  it("ends with 2 for an invalid owner, and with 1 on the wrong chain", async () => {
     for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
       const { code, json } = await deploy({ owner });
       expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -49,7 +49,7 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     expect(await deployments()).to.deep.equal(before);
   });
 
-  it("ends with 3 where the endpoint fails in the middle, and shows no more of its address than the host", async () => {
+  it("ends with 3 if the endpoint fails half-way, and shows only the host of its URL", async () => {
     const failing = closing(
       await serve((request, response) => {
         void text(request).then(async (body) => {

@@ -27,7 +27,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
   };
 
   describe("sample-users", () => {
-    it("prints as many good records as asked for, one a line, each of another user", async () => {
+    it("prints the requested number of valid records, one per line, each of another user", async () => {
       const { code, stdout, stderr } = await keyroot.run(["sample-users", "--count", "30"]);
       expect([code, stderr]).to.deep.equal([0, ""]);
       const records = stdout.trimEnd().split("\n").map(parseKeyRecord);
@@ -51,7 +51,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
     const build = (path: string, ...more: string[]) =>
       keyroot.json(["build-file", "--records", path, "--out", out(), ...more]);
 
-    it("makes the files of JSON lines and of CSV, the same of the same records", async () => {
+    it("makes the same files from JSON lines and from CSV", async () => {
       const records = sampleRecords(25);
       const rows = [
         ["keyID", "userID", "pubKey"],
@@ -74,7 +74,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       }
     });
 
-    it("names bad rows by their lines and writes nothing", async () => {
+    it("lists bad rows with their lines and writes nothing", async () => {
       const path = await write("users.jsonl", `${jsonl(sampleRecords(2))}nonsense\n${jsonl(sampleRecords(1))}`);
       const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
       expect([code, stdout]).to.deep.equal([1, ""]);
@@ -90,7 +90,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(folder.path)).to.deep.equal(["users.jsonl"]);
     });
 
-    it("leaves bad rows out with --skip-bad, and says which", async () => {
+    it("skips bad rows with --skip-bad, and lists them", async () => {
       const path = await write("users.jsonl", `nonsense\n${jsonl(sampleRecords(2))}`);
       const { code, stdout } = await keyroot.run(["build-file", "--records", path, "--out", out(), "--skip-bad"]);
       expect(code).to.equal(0);
@@ -98,14 +98,14 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(out())).to.deep.equal([`${makeMerkleFile(sampleRecords(2)).tree.root}.json`]);
     });
 
-    it("names twenty bad rows and counts the others", async () => {
+    it("lists twenty bad rows and counts the others", async () => {
       const path = await write("users.jsonl", "nonsense\n".repeat(50));
       const { stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
       expect(stderr.match(/line \d+/g)).to.have.lengthOf(20);
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
 
-    it("ends with 2 where there is no record, or no such file", async () => {
+    it("ends with 2 if there is no record or no such file", async () => {
       const cases = [
         [await write("empty.jsonl", "\n"), "NO_RECORDS"],
         [inFolder("none.jsonl"), "FILE_UNREADABLE"],
@@ -150,7 +150,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(out())).to.have.lengthOf(1);
     });
 
-    it("ends with 3 where it cannot write, or as far as there is room, and leaves no half of a file", async () => {
+    it("ends with 3 if it cannot write or the disk is full, and leaves no partial file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
       const { code, json } = await keyroot.json(["build-file", "--records", records, "--out", records]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
@@ -173,7 +173,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(out())).to.be.empty;
     });
 
-    it("leaves no half of a file when Ctrl-C ends it, and ends with 130", async () => {
+    it("leaves no partial file at Ctrl-C, and ends with 130", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(20_000)));
       await mkdir(out());
       const child = keyroot.start(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
@@ -195,7 +195,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       return [code, json.error?.["step"], json.error?.["code"]];
     };
 
-    it("takes what build-file made, one file or many", async () => {
+    it("accepts the files of build-file, one or many", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(25)));
       await keyroot.run(["build-file", "--records", records, "--out", out(), "--users-per-file", "10"]);
       const paths = (await readdir(out())).map((name) => join(out(), name));
@@ -211,7 +211,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(stdout.match(/\.json is valid: /g)).to.have.lengthOf(3);
     });
 
-    it("refuses another name than the root's", async () => {
+    it("rejects another name than the root's", async () => {
       expect(await check(await asRoot(textOf(good), "0".repeat(64)))).to.deep.equal([1, "tree", "ROOT_MISMATCH"]);
       const root = good.tree.root;
       const names = ["tree.json", root, `${root.toUpperCase()}.json`, `${root}.json.bak`];
@@ -219,7 +219,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(ran).to.deep.equal(names.map(() => [1, "file", "FILE_NAME"]));
     });
 
-    it("refuses a file of which anything was changed, and names it among many", async () => {
+    it("rejects a file with any change, and names it among many", async () => {
       const other = makeMerkleFile(sampleRecords(7));
       const untouched = await asRoot(textOf(other), other.tree.root);
       for (const [content, code] of [
@@ -235,13 +235,13 @@ describeOnHosts("commands without a chain", (keyroot) => {
       }
     });
 
-    it("refuses a whole tree with a record that no verifier would take", async () => {
+    it("rejects a valid tree with a record that verifiers reject", async () => {
       const forged = makeMerkleFile([{ ...one, keyID: two.keyID }, two]);
       const path = await asRoot(textOf(forged), forged.tree.root);
       expect(await check(path)).to.deep.equal([1, "record", "KEY_ID_MISMATCH"]);
     });
 
-    it("ends with 2 where there is no such file, or it is none", async () => {
+    it("ends with 2 if the path is missing or not a file", async () => {
       const ran = await Promise.all(
         [inFolder(`${good.tree.root}.json`), folder.path, "/dev/zero"].map((path) => check(path)),
       );

@@ -23,7 +23,7 @@ describeOnHosts("the progress bar", (keyroot) => {
     if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
   });
 
-  /** Makes sample users with standard error on a terminal: what that shows, and the exit code. */
+  /** Makes sample users with standard error on a terminal. Returns what that shows, and the exit code. */
   const run = async (
     count: number,
     onData: (shown: string, type: (keys: string) => void) => void = () => undefined,
@@ -43,14 +43,14 @@ describeOnHosts("the progress bar", (keyroot) => {
     const [code] = (await once(child, "close")) as [number];
     return { code, shown };
   };
-  /** What stands on the line at the end: all that was written since it was last cleared. */
+  /** The last line at the end: everything since it was last cleared. */
   const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
 
-  it("shows nothing for work of less than a second", async () => {
+  it("is not shown for work of less than a second", async () => {
     expect(await run(3)).to.deep.equal({ code: 0, shown: "" });
   });
 
-  it("shows how far the work is, and leaves the terminal as it was when Ctrl-C ends it", async () => {
+  it("shows the progress, and restores the terminal at Ctrl-C", async () => {
     let typed = false;
     const { code, shown } = await run(1_000_000, (soFar, type) => {
       if (typed || !soFar.includes("users")) return;

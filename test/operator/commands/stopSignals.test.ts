@@ -100,7 +100,7 @@ describe("signals that stop a command", function () {
       });
     }
 
-    it("ends the process at a later second signal if nobody reads", async () => {
+    it("ends the process at a later second signal if its output is not read", async () => {
       await interrupt();
       await sleep(LATER_MS);
       const ending = once(child, "exit");

@@ -108,7 +108,7 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
   const lagging: Lie = (method, params, truth) =>
     truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
 
-  describe("ends with 0 and says what the verdict rests on:", () => {
+  describe("ends with 0 and reports the evidence:", () => {
     type Known = Omit<Evidence, "block">;
     const said: [options: string, Known, at: "head" | "earlier" | undefined, text: string][] = [
       ["", { anchor: "endpoint", storageProof: false }, undefined, "the word of one endpoint"],
@@ -136,17 +136,17 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
       });
     }
 
-    it("a quorum, which a liar does not stop", async () => {
+    it("a quorum, in spite of one false endpoint", async () => {
       endpoints[0].lie = noKey;
       const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head };
       expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
     });
 
-    it("--users-slot, for a contract that keeps its users at 1", async () => {
+    it("--users-slot, for a contract whose mapping is at slot 1", async () => {
       const contract = `0x${"01de".repeat(10)}`;
       await call("hardhat_setCode", [contract, RETURNS_ZERO]);
       await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
-      // The state root of a block tells of it only when one is made.
+      // A new block is needed, whose state root includes it.
       await call("hardhat_mine", ["0x1"]);
       head = await newestBlock();
       expect(await verify("--proof --users-slot 1", userID, contract)).to.include({ code: 0 });
@@ -155,7 +155,7 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
   });
 
   describe("ends with 1:", () => {
-    it("NOT_PUBLISHED, with what that rests on", async () => {
+    it("NOT_PUBLISHED, with the evidence", async () => {
       endpoints[0].lie = lagging;
       for (const [options, user, evidence] of [
         ["--block finalized", late, { anchor: "endpoint", storageProof: false, block: earlier }],
@@ -175,7 +175,7 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
       ["STALE_BLOCK", hourOld, "--max-age 0", "anchor"],
       ["QUORUM_NOT_REACHED", noKey, "--rpc TWO --quorum 2", "anchor"],
     ] as const) {
-      it(`${error}, from a liar, with ${options}`, async () => {
+      it(`${error}, from a false endpoint, with ${options}`, async () => {
         endpoints[0].lie = lie;
         const { code, json } = await verify(options);
         expect(code).to.equal(1);
@@ -184,7 +184,7 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
     }
   });
 
-  it("ends with 3 where too few endpoints answer, and shows no more of their addresses than the hosts", async () => {
+  it("ends with 3 if too few endpoints respond, and shows only the hosts of their URLs", async () => {
     for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
     const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --quorum 2"));
     expect([code, stdout]).to.deep.equal([3, ""]);
@@ -193,15 +193,15 @@ describeOnHosts("verify, with evidence options", (keyroot) => {
       .and.not.contain("secret");
   });
 
-  describe("ends with 2, having asked nobody:", () => {
+  describe("ends with 2 without any request:", () => {
     for (const [what, options] of [
-      ["a quorum of more than all", "--rpc TWO --quorum 3"],
-      ["a quorum of none", "--quorum 0"],
-      ["a quorum that is no number", "--rpc TWO --quorum two"],
+      ["a quorum of more endpoints than given", "--rpc TWO --quorum 3"],
+      ["a quorum of zero", "--quorum 0"],
+      ["a quorum that is not a number", "--rpc TWO --quorum two"],
       ["an endpoint twice", "--rpc ONE,ONE --quorum 2"],
       ["an endpoint twice, by another path", "--rpc ONE,ONE/key --quorum 1"],
       ["several endpoints without a quorum", "--rpc TWO"],
-      ["an endpoint without an address", "--rpc ONE, --quorum 1"],
+      ["an empty endpoint", "--rpc ONE, --quorum 1"],
       ["a quorum and a block hash", "--rpc TWO --quorum 2 --block-hash HEAD"],
       ["a quorum and a light client", "--rpc TWO --quorum 2 --light-client"],
       ["a block hash and a light client", "--block-hash HEAD --light-client"],

@@ -31,13 +31,13 @@ describe("file host", () => {
     sendRaw(host.url, `${method} ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${header}\r\n`);
 
   describe("GET", () => {
-    it("answers with the bytes of the file", async () => {
+    it("returns the bytes of the file", async () => {
       const response = await fetch(url);
       expect(response.status).to.equal(200);
       expect(await response.text()).to.equal(CONTENT);
     });
 
-    it("says what the file is, how long, and that it never changes", async () => {
+    it("declares the file's type and length, and that it never changes", async () => {
       const { headers } = await fetch(url);
       expect(headers.get("content-type")).to.equal("application/json");
       expect(headers.get("content-length")).to.equal(String(Buffer.byteLength(CONTENT)));
@@ -47,12 +47,12 @@ describe("file host", () => {
       expect(headers.get("access-control-allow-origin")).to.equal("*");
     });
 
-    it("finds a file that was added later", async () => {
+    it("returns a file that was added later", async () => {
       await writeFile(pathOf(OTHER_ROOT), "{}");
       expect(await (await fetch(`${host.url}/${OTHER_ROOT}.json`)).text()).to.equal("{}");
     });
 
-    it("answers with an empty file", async () => {
+    it("returns an empty file", async () => {
       await writeFile(pathOf(OTHER_ROOT), "");
       const response = await fetch(`${host.url}/${OTHER_ROOT}.json`);
       expect([response.status, await response.text()]).to.deep.equal([200, ""]);
@@ -65,14 +65,14 @@ describe("file host", () => {
       expect(bytes).to.equal(LARGE);
     });
 
-    it("breaks the connection when the file ends too early", async () => {
+    it("breaks the connection if the file ends too early", async () => {
       await truncate(pathOf(ROOT), LARGE);
       const response = await fetch(url);
       await truncate(pathOf(ROOT), 0);
       expect(await failure(response.arrayBuffer())).to.be.an.instanceof(TypeError);
     });
 
-    it("outlives a reader that goes away", async () => {
+    it("survives a client that disconnects", async () => {
       await truncate(pathOf(ROOT), LARGE);
       await (await fetch(url)).body?.cancel();
       expect((await fetch(url, { method: "HEAD" })).status).to.equal(200);
@@ -88,7 +88,7 @@ describe("file host", () => {
       await writeFile(join(folder.path, bundle), "[]");
     });
 
-    it("are served beside the file, to every web page", async () => {
+    it("are served next to the file, to every web page", async () => {
       for (const [path, content] of [
         [proof, "{}"],
         [bundle, "[]"],
@@ -101,7 +101,7 @@ describe("file host", () => {
       }
     });
 
-    it("may be kept: the proof for ever, the bundle until a newer block's", async () => {
+    it("are cached: the proof for ever, the bundle until it is revalidated", async () => {
       const [kept, asked] = [await fetch(`${host.url}/${proof}`), await fetch(`${host.url}/${bundle}`)];
       expect(kept.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
       expect(kept.headers.get("etag")).to.equal(`"${ROOT}/${USER}"`);
@@ -109,7 +109,7 @@ describe("file host", () => {
       expect(asked.headers.get("etag")).to.equal(null);
     });
 
-    it("are not sent again to who has the proof, and always the bundle", async () => {
+    it("are sent again only for the bundle", async () => {
       const ask = async (path: string, tags: string) =>
         (await fetch(`${host.url}/${path}`, { headers: { "If-None-Match": tags }, cache: "no-store" })).status;
       expect(await ask(proof, `"${ROOT}/${USER}"`)).to.equal(304);
@@ -117,7 +117,7 @@ describe("file host", () => {
       expect(await ask(bundle, `"${ROOT}/${USER}"`)).to.equal(200);
     });
 
-    it("are not served through a link, nor where their folder is a file", async () => {
+    it("are not served through a link, or if their folder is a file", async () => {
       await symlink(join(folder.path, ROOT), join(folder.path, OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}/${USER}.json`)).status).to.equal(404);
       await symlink(join(folder.path, proof), join(folder.path, ROOT, `${USER.replace("y", "b")}.json`));
@@ -128,14 +128,14 @@ describe("file host", () => {
   });
 
   describe("HEAD", () => {
-    it("answers with the headers of GET and no body", async () => {
+    it("returns the headers of GET and no body", async () => {
       const answer = await send("HEAD", `/${ROOT}.json`);
       expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/);
       expect(answer).to.include(`Content-Length: ${Buffer.byteLength(CONTENT)}\r\n`);
       expect(answer).to.match(/\r\n\r\n$/);
     });
 
-    it("answers without a body when there is no such file", async () => {
+    it("returns no body if there is no such file", async () => {
       expect(await send("HEAD", `/${OTHER_ROOT}.json`)).to.match(/^HTTP\/1\.1 404 [^]*\r\n\r\n$/);
     });
   });
@@ -159,13 +159,13 @@ describe("file host", () => {
       });
     }
 
-    it("does not make up a file that is not there", async () => {
+    it("returns 404 if the file does not exist", async () => {
       expect((await ask("*", OTHER_ROOT)).status).to.equal(404);
     });
   });
 
   describe("OPTIONS", () => {
-    it("lets web pages of every origin read", async () => {
+    it("allows web pages of every origin to read", async () => {
       const { status, headers } = await fetch(url, { method: "OPTIONS" });
       expect(status).to.equal(204);
       expect(headers.get("access-control-allow-origin")).to.equal("*");
@@ -176,7 +176,7 @@ describe("file host", () => {
 
   describe("other methods", () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
-      it(`answers ${method} with 405 and what is allowed`, async () => {
+      it(`answers ${method} with 405 and the allowed methods`, async () => {
         const response = await fetch(url, { method });
         expect(response.status).to.equal(405);
         expect(response.headers.get("allow")).to.equal("GET, HEAD, OPTIONS");
@@ -211,7 +211,7 @@ describe("file host", () => {
       "an absent proof": `/${ROOT}/${USER}.json`,
       "an absent bundle": `/${OTHER_ROOT}/${USER}.bundle.json`,
       "the folder of a root": `/${ROOT}/`,
-      "a user who is none": `/${ROOT}/${USER.replace("y", "l")}.json`,
+      "an invalid user id": `/${ROOT}/${USER.replace("y", "l")}.json`,
       "a user in upper case": `/${ROOT}/${USER.toUpperCase()}.json`,
       "a shorter user": `/${ROOT}/${USER.slice(1)}.json`,
       "a user without .json": `/${ROOT}/${USER}`,
@@ -222,7 +222,7 @@ describe("file host", () => {
       "a way up from a root": `/${ROOT}/../${ROOT}.json`,
     };
     for (const [name, target] of Object.entries(targets)) {
-      it(`answers ${name} with 404, not to be kept`, async () => {
+      it(`answers ${name} with 404, which may not be cached`, async () => {
         const answer = await send("GET", target);
         expect(answer).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
         expect(answer).to.include("Cache-Control: no-store\r\n");
@@ -230,16 +230,16 @@ describe("file host", () => {
       });
     }
 
-    it("answers 404 whatever the method", async () => {
+    it("answers 404 for every method", async () => {
       expect((await fetch(`${host.url}/x`, { method: "POST", body: "x" })).status).to.equal(404);
     });
 
-    it("lets web pages read the refusal", async () => {
+    it("allows web pages to read the error", async () => {
       expect((await fetch(`${host.url}/x`)).headers.get("access-control-allow-origin")).to.equal("*");
     });
   });
 
-  describe("what is no regular file", () => {
+  describe("a path that is not a regular file", () => {
     it("does not follow a symbolic link", async () => {
       await symlink(pathOf(ROOT), pathOf(OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}.json`)).status).to.equal(404);
@@ -257,7 +257,7 @@ describe("file host", () => {
       expect((await fetch(`${host.url}/${OTHER_ROOT}.json`)).status).to.equal(404);
     });
 
-    it("says no more than that it failed when the folder cannot be read", async () => {
+    it("returns no details if the folder cannot be read", async () => {
       const broken = closing(await startFileHost({ dir: pathOf(ROOT), port: 0 }));
       const response = await fetch(`${broken.url}/${ROOT}.json`);
       expect([response.status, await response.text()]).to.deep.equal([500, "Internal Server Error\n"]);
@@ -265,8 +265,8 @@ describe("file host", () => {
     });
   });
 
-  describe("a request that is no HTTP", () => {
-    it("is refused", async () => {
+  describe("a request that is not HTTP", () => {
+    it("is rejected", async () => {
       expect(await sendRaw(host.url, "nonsense\r\n\r\n")).to.match(/^HTTP\/1\.1 400 Bad Request\r\n/);
     });
   });

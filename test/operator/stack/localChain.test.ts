@@ -16,7 +16,7 @@ describe("local chain", () => {
       expect(Number(await rpc(rpcUrl, "eth_chainId"))).to.equal(chainId);
     });
 
-    it("and the connection speak to one chain", async () => {
+    it("uses the same chain as the connection", async () => {
       const { rpcUrl, connection } = await start();
       await rpc(rpcUrl, "evm_mine");
       expect(await connection.ethers.provider.getBlockNumber()).to.equal(1);
@@ -24,13 +24,13 @@ describe("local chain", () => {
       expect(await rpc(rpcUrl, "eth_blockNumber")).to.equal("0x2");
     });
 
-    it("takes a request of several megabytes", async () => {
+    it("accepts a request of several megabytes", async () => {
       const { rpcUrl } = await start();
       const data = `0x${"ab".repeat(2 ** 21)}`;
       expect(await rpc(rpcUrl, "web3_sha3", [data])).to.match(/^0x[0-9a-f]{64}$/);
     });
 
-    it("tells subscribers over WebSocket of new blocks", async () => {
+    it("notifies subscribers over WebSocket of new blocks", async () => {
       const { rpcUrl } = await start();
       const socket = await subscribe(rpcUrl);
       const block = nextMessage(socket);
@@ -40,7 +40,7 @@ describe("local chain", () => {
   });
 
   describe("several at once", () => {
-    it("are chains of their own, each with its own connection", async () => {
+    it("are separate chains, each with its own connection", async () => {
       const chains = await Promise.all([start(), start(), start()]);
       for (const [index, { connection }] of chains.entries()) {
         for (let block = 0; block < index; block++) await connection.provider.request({ method: "evm_mine" });
@@ -50,13 +50,13 @@ describe("local chain", () => {
     });
   });
 
-  describe("a taken port", () => {
-    it("gives way to a later one", async () => {
+  describe("a port in use", () => {
+    it("is replaced by a later one", async () => {
       const taken = portOf(closing(await hold(0)));
       expect(Number(new URL((await start(taken)).rpcUrl).port)).to.be.greaterThan(taken);
     });
 
-    it("without a later one is reported, and leaves nothing behind", async () => {
+    it("without a later one is reported, and nothing is left behind", async () => {
       await hold(65_535).then(closing, () => undefined);
       const error = await failure(start(65_535));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
@@ -70,7 +70,7 @@ describe("local chain", () => {
       await Promise.all([once(socket, "close"), chain.close()]);
     });
 
-    it("may be called again", async () => {
+    it("may be repeated", async () => {
       const chain = await start();
       await Promise.all([chain.close(), chain.close()]);
       await chain.close();

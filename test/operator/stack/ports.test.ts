@@ -12,7 +12,7 @@ describe("ports", () => {
   const listenAt = async (port: number) => closing(await listen(createServer(), { host, port }));
 
   describe("listen", () => {
-    it("takes the port that was asked for", async () => {
+    it("takes the requested port", async () => {
       const port = await freePort();
       expect(await listenAt(port)).to.include({ port, url: `http://127.0.0.1:${port}` });
     });
@@ -21,24 +21,24 @@ describe("ports", () => {
       expect((await listenAt(0)).port).to.be.within(1, 65_535);
     });
 
-    it("takes a later port when that one is taken", async () => {
+    it("takes a later port if that one is in use", async () => {
       const taken = portOf(closing(await hold(0)));
       expect((await listenAt(taken)).port).to.be.within(taken + 1, taken + 63);
     });
 
-    it("gives two servers that want one port at the same time a port each", async () => {
+    it("gives two servers that request one port at the same time different ports", async () => {
       const port = await freePort();
       const [one, other] = await Promise.all([listenAt(port), listenAt(port)]);
       expect(one.port).to.not.equal(other.port);
     });
 
-    it("reports when there is no later port to try", async () => {
+    it("reports that there is no later port", async () => {
       await hold(65_535).then(closing, () => undefined);
       const error = await failure(listenAt(65_535));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
     });
 
-    it("reports an address that is not this machine's", async () => {
+    it("reports an address of another machine", async () => {
       const error = await failure(listen(createServer(), { host: "203.0.113.1", port: 0 }));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
     });

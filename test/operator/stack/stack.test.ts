@@ -66,7 +66,7 @@ describe("stack", () => {
       expect(await deployments()).to.deep.equal(before);
     });
 
-    it("runs two stacks at once, apart from each other", async () => {
+    it("runs two separate stacks at once", async () => {
       const ports = { chain: await freePort(), files: await freePort() };
       const [one, other] = await Promise.all([start({ ports }), start({ ports })]);
       expect(new Set([one.rpcUrl, one.merkleUrl, other.rpcUrl, other.merkleUrl])).to.have.lengthOf(4);
@@ -80,14 +80,14 @@ describe("stack", () => {
       ["chain", { chain: -1, files: 0 }, "ARGUMENT_INVALID"],
       ["file host", { chain: 0, files: -1 }, "ARGUMENT_INVALID"],
     ] as const) {
-      it(`leaves nothing behind when the ${step} does not start`, async () => {
+      it(`leaves nothing behind if the ${step} does not start`, async () => {
         const error = await failure(start({ ports }));
         expect(error).to.be.an.instanceof(ArgumentError).with.property("code", code);
         expect(await readdir(temporary.path)).to.be.empty;
       });
     }
 
-    it("leaves nothing behind when the last step fails", async () => {
+    it("leaves nothing behind if the last step fails", async () => {
       await writeFile(join(project.path, ".keyroot"), "in the way");
       const ports = { chain: await freePort(), files: await freePort() };
       await failure(start({ ports, announce: true }));

@@ -67,7 +67,7 @@ describe("stack file", () => {
     });
 
     for (const text of ["", "{", "null", "1", "[]", "{}"]) {
-      it(`ignores a file that reads ${JSON.stringify(text)}`, async () => {
+      it(`ignores a file with the text ${JSON.stringify(text)}`, async () => {
         await writeText(text);
         expect(await readStackFile(project.path)).to.be.undefined;
       });

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { spawn, spawnSync } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { stripVTControlCharacters } from "node:util";
+import { environment, program } from "../../support/commandLine.ts";
+
+/** Gives a command a terminal (util-linux). */
+const SCRIPT = "script";
+const RED = "\u001b[31m";
+
+describe("colours", function () {
+  this.timeout(60_000);
+  // Without a stack, this prints an error.
+  const args = ["status"];
+  const onPipe = async (env: NodeJS.ProcessEnv) => (await program.run(args, { env })).stderr;
+  const onTerminal = async (env: NodeJS.ProcessEnv) => {
+    const command = [...program.words, ...args].map((word) => `'${word}'`).join(" ");
+    const options = ["--quiet", "--return", "--command", command, "/dev/null"];
+    const child = spawn(SCRIPT, options, {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: environment({ TERM: "xterm", ...env }),
+    });
+    return text(child.stdout);
+  };
+
+  it("are not in the output to a pipe", async () => {
+    const output = await onPipe({});
+    expect(stripVTControlCharacters(output)).to.equal(output);
+  });
+
+  it("are in the output to a pipe with FORCE_COLOR", async () => {
+    const output = await onPipe({ FORCE_COLOR: "1" });
+    expect(output.startsWith(RED)).to.be.true;
+    expect(stripVTControlCharacters(output)).to.equal(await onPipe({}));
+  });
+
+  describe("in a terminal", () => {
+    before(function () {
+      // The terminal is made by util-linux' script; elsewhere it takes other options or is missing.
+      if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
+    });
+
+    it("are in the output", async () => {
+      expect((await onTerminal({})).startsWith(RED)).to.be.true;
+    });
+
+    it("are not in the output with NO_COLOR", async () => {
+      const output = await onTerminal({ NO_COLOR: "1" });
+      expect(output).to.match(/^ARGUMENT_INVALID: /);
+      expect(stripVTControlCharacters(output)).to.equal(output);
+    });
+  });
+});
