@@ -113,7 +113,11 @@ describe("the demo", function () {
       stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
       const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
-      const { published } = await publish([victim, ...others], { ...LOCAL, registry, store: new FolderStore(merkleDir) });
+      const { published } = await publish([victim, ...others], {
+        ...LOCAL,
+        registry,
+        store: new FolderStore(merkleDir),
+      });
       root = published[0]?.root ?? never();
       attacker = startProcess(new URL("../../demo/attacker.ts", import.meta.url), forever);
       const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());

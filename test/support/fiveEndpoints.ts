@@ -92,7 +92,8 @@ export class FiveEndpoints {
     const store = new FolderStore(dir);
     const registry = await Registry.connect(this.call, this.contract);
     await store.put(forged);
-    const publish = async ({ records }: MerkleFile) => (await publishRecords(records, { ...LOCAL, registry, store })).published;
+    const publish = async ({ records }: MerkleFile) =>
+      (await publishRecords(records, { ...LOCAL, registry, store })).published;
     [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
     // So that the first file is finalized on Anvil, too, before the second one is published.
     await this.call("hardhat_mine", ["0x80"]);

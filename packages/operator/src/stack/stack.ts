@@ -60,7 +60,10 @@ export async function startStack(
   const service =
     ports.service === undefined
       ? undefined
-      : await startLocalService({ port: ports.service, chain: { rpcUrl, chainId: chain.chainId, contract, merkleDir } });
+      : await startLocalService({
+          port: ports.service,
+          chain: { rpcUrl, chainId: chain.chainId, contract, merkleDir },
+        });
   if (service !== undefined) starting.defer(() => service.close());
 
   const place = {

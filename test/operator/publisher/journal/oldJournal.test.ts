@@ -30,7 +30,14 @@ describe("an unfinished plan of version 0.1.0", function () {
       return fresh.call(method, params);
     };
     const unfinished = new MemoryJournal();
-    const options = { ...LOCAL, registry: await fresh.connect(via), store, journal: unfinished, usersPerFile: 2, sending };
+    const options = {
+      ...LOCAL,
+      registry: await fresh.connect(via),
+      store,
+      journal: unfinished,
+      usersPerFile: 2,
+      sending,
+    };
     expect(await failure(publish(records, options))).to.include({ code: "RPC_ERROR" });
 
     // As 0.1.0 wrote it: the form of plan and attempts is the same, and tested with files of its own.
@@ -47,7 +54,15 @@ describe("an unfinished plan of version 0.1.0", function () {
     const onEvent = (event: PublishEvent) => void events.push(event);
     {
       using journal = await FolderJournal.open(dir);
-      await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal, usersPerFile: 2, sending, onEvent });
+      await publish(records, {
+        ...LOCAL,
+        registry: await fresh.connect(),
+        store,
+        journal,
+        usersPerFile: 2,
+        sending,
+        onEvent,
+      });
       expect(await journal.readPlan()).to.equal(undefined);
     }
     expect(events[0]).to.deep.include({ event: "resumed", batches: 4, users: 8 });
