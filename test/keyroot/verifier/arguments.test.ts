@@ -133,11 +133,23 @@ describe("the arguments of the verifier", () => {
   });
 
   describe("misspelt names", () => {
-    const misspelt: [string, () => Promise<unknown> | undefined, string][] = [
-      ["verifyMany", () => functions["verifyMany"]?.({ ...place, storageproof: true }), "storageProof"],
-      ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }), "cache"],
-      ["makeBundle", () => functions["makeBundle"]?.({ ...place, blockhash: blockHash }), "blockHash"],
-      ["verifyBundle", () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }), "codeHash"],
+    const misspelt: [string, () => Promise<unknown>, string][] = [
+      [
+        "verifyMany",
+        () => functions["verifyMany"]?.({ ...place, storageproof: true }) as Promise<unknown>,
+        "storageProof",
+      ],
+      ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }) as Promise<unknown>, "cache"],
+      [
+        "makeBundle",
+        () => functions["makeBundle"]?.({ ...place, blockhash: blockHash }) as Promise<unknown>,
+        "blockHash",
+      ],
+      [
+        "verifyBundle",
+        () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }) as Promise<unknown>,
+        "codeHash",
+      ],
       ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { blockhash: blockHash }), "blockHash"],
       [
         "verifyMany's contacts",

@@ -37,8 +37,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     const { chainId, contract, files } = chain;
     const place = { rpc: chain.urls()[0], chainId, contract, merkleUrl: files.url };
     const [outcome] = await verifyMany([{ userID }], { ...place, cache, ...options });
-    if (outcome === undefined) throw new Error("There is no outcome.");
-    return outcome;
+    return outcome!;
   };
   const resultOf = (outcome: ContactOutcome) => {
     if ("error" in outcome) return outcome.error.code;
@@ -48,7 +47,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     const endpoint = chain.endpoints[index];
     if (endpoint) endpoint.lie = (...call) => about(state, ...call);
   };
-  const url = (index: number) => chain.urls()[index] ?? "";
+  const url = (index: number) => chain.urls()[index]!;
   const quorumOf = (...indexes: number[]) => ({ rpc: indexes.map(url), quorum: 2 });
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 

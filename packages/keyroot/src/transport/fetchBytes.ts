@@ -56,7 +56,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     // The body of a large error page says nothing that its status does not.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
-      const message = `The answer of ${host} has more than ${maxBytes} bytes.`;
+      const message = `The answer of ${host} has more than ${maxBytes} bytes, the configured limit.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
     return { status: response.status, headers: response.headers, bytes };
