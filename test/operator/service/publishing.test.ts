@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
@@ -194,7 +195,10 @@ describeOnBoth("publishing from the service", (startChain) => {
       KEYROOT_CHAIN_ID: String(fresh.chainId),
     });
     try {
-      while ((await publisherOver(databases).countUnpublished()) > 0) await sleep(50);
+      while ((await publisherOver(databases).countUnpublished()) > 0) {
+        if (service.exitCode !== null) throw new Error(`The service ended: ${await text(service.stderr)}`);
+        await sleep(50);
+      }
     } finally {
       signalGroup(service, "SIGTERM");
       await untilGroupIsGone(service);
