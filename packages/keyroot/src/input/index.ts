@@ -2,5 +2,4 @@ export { checkUntrusted } from "./checkUntrusted.ts";
 export { describeValue, printable } from "./describeValue.ts";
 export { parseDocument } from "./document.ts";
 export { isObject, parseJson } from "./json.ts";
-export { checkNames } from "./names.ts";
 export { ShapeChecker } from "./shapeChecker.ts";

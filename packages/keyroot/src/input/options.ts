@@ -23,12 +23,6 @@ export function checkObject<T extends object>(what: string, value: T, expected =
   throw invalidArgument(what, expected, value);
 }
 
-/** The first name of an object's keys that is not in `names`: a misspelt option would have no effect. */
-export function unknownName(options: object, names: readonly string[]): string | undefined {
-  for (const name of Object.keys(options)) if (!names.includes(name)) return name;
-  return undefined;
-}
-
 /** A text, of a certain form where one is given. @param expected describes the form, for the message */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
   // Not `form.test` alone, which turns an array into text.

@@ -37,7 +37,7 @@ export class MerkleTree {
 
   /** The root: 64 lowercase hex digits. */
   get root(): string {
-    return decoder.decode(this.#level(this.height - 1));
+    return decoder.decode(this.#levels.at(-1));
   }
 
   /** The number of leaves. */
@@ -72,7 +72,7 @@ function checkValues(values: unknown): void {
   if (!Array.isArray(values)) throw invalidArgument("The argument values", "an array of strings", values);
   if (values.length === 0) throw new ArgumentError("TREE_EMPTY", "A tree needs at least one value.");
   if (values.length > MAX_VALUES) {
-    const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}.`;
+    const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}. Make several trees.`;
     throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
   }
   const invalid = values.findIndex((value) => typeof value !== "string");

@@ -49,11 +49,9 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
   return root === ZERO_ROOT ? undefined : root;
 }
 
-/** Decodes the answer to `getBlockNumber`, which is at most the block that was read. @throws as `decodeMerkleTreeRoot` */
-export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
-  const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
-  if (number <= highest) return number;
-  throw invalidAnswer("a block", number);
+/** Decodes the answer to `getBlockNumber`. @throws as `decodeMerkleTreeRoot` */
+export function decodeBlockNumber(answer: unknown): number {
+  return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }
 
 /** Decodes the answer to `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */

@@ -6,7 +6,7 @@ export interface Limits {
   fileBytes: number;
   /** The maximum size of an answer to a JSON-RPC call in bytes, after decompression. Default 1 MiB. */
   rpcBytes: number;
-  /** The maximum time of the whole verification, in milliseconds. Default 30,000. */
+  /** The maximum time from a request to the last byte of its answer, in milliseconds. Default 30,000. */
   timeoutMs: number;
 }
 
@@ -20,8 +20,6 @@ export interface FetchOptions {
   maxBytes: number;
   /** The maximum time until the last byte of the answer, in milliseconds. */
   timeoutMs: number;
-  /** When the request must end at the latest, as `performance.now()` counts. */
-  deadline?: number | undefined;
   /** Aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
 }
@@ -39,9 +37,9 @@ export interface HttpAnswer {
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
-  const { fetch = globalThis.fetch, maxBytes, signal } = options;
+  const { fetch = globalThis.fetch, maxBytes, timeoutMs, signal } = options;
   const { host } = new URL(url);
-  return withTimeout(host, timeLeft(options), signal, async (signal) => {
+  return withTimeout(host, timeoutMs, signal, async (signal) => {
     let response: Response;
     let bytes: Uint8Array | undefined;
     try {
@@ -53,19 +51,12 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRedirect(response)) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
-    // The body of a large error page says nothing that its status does not.
-    if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `The answer of ${host} has more than ${maxBytes} bytes, the configured limit.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
     return { status: response.status, headers: response.headers, bytes };
   });
-}
-
-/** The time that a request may take, in whole milliseconds. */
-export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, "timeoutMs" | "deadline">): number {
-  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - performance.now())));
 }
 
 /**
@@ -87,7 +78,7 @@ export async function withTimeout<T>(
   };
   // Not AbortSignal.timeout: its timer lasts longer than the request, and does not keep Node running.
   const timer = setTimeout(() => {
-    fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
+    fail(new TransportError("TIMEOUT", `${subject} did not answer completely within ${timeoutMs} ms.`));
   }, timeoutMs);
   signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -123,9 +114,9 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
   return bytes;
 }
 
-/** Whether a response is a redirect (RFC 9110, section 15.4). Browsers hide its status. 304 names no other place. */
+/** Whether a response is a redirect. Browsers hide its status. */
 function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
 }
 
 /**

@@ -11,10 +11,8 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
   const url = new URL(merkleUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/${root}.json`;
   const { host } = url;
-  const { status, headers, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
-  // Some runtimes return a compressed body up to where it is cut off. A whole file ends with a brace.
-  const isCut = headers.has("Content-Encoding") && bytes[bytes.length - 1] !== 0x7d;
-  if (status === 200 && !isCut) return bytes;
+  const { status, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
+  if (status === 200) return bytes;
   if (status === 404 || status === 410) {
     const message = `${host} does not have the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });

@@ -1,5 +1,3 @@
 export { DEFAULT_LIMITS, fetchBytes, withTimeout } from "./fetchBytes.ts";
-export { checkPlainHttp, isLoopback } from "./host.ts";
 export { fetchMerkleFile } from "./fetchMerkleFile.ts";
-export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "./jsonRpc.ts";
-export { checkUrl } from "./url.ts";
+export { type Eip1193Provider, type RpcCall, checkUrl, rpcCaller } from "./jsonRpc.ts";

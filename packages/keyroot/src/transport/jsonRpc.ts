@@ -1,8 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { checkUrl } from "./url.ts";
 import { isObject } from "../input/json.ts";
-import { fetchBytes, type FetchOptions, timeLeft, withTimeout } from "./fetchBytes.ts";
+import { fetchBytes, type FetchOptions, withTimeout } from "./fetchBytes.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or a library's provider. */
 export interface Eip1193Provider {
@@ -15,39 +14,45 @@ export interface Eip1193Provider {
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** The limits of JSON-RPC requests. */
-export interface RpcOptions extends FetchOptions {
-  /** The maximum number of concurrent calls in one request. Default 1: not every endpoint accepts batches. */
-  batchSize?: number;
-  /** The maximum size of the answer to a method, in bytes. Default: only `maxBytes` applies, to each request. */
-  bytesOf?: (method: string) => number;
-}
-
-/** Answers of up to this many bytes are parsed without a check of their structure. */
-const SMALL_BYTES = 2 ** 14;
-
 /**
  * Creates a function that sends JSON-RPC calls.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
- * @param options the limits of each request; `maxBytes` does not apply to a provider
+ * @param options the limits of each call; `maxBytes` does not apply to a provider. `batchSize` is the maximum number of
+ * concurrent calls in one request, default 1: not every endpoint accepts batches
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * const chainId = await call("eth_chainId", []);
  */
-export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...options }: RpcOptions): RpcCall {
+export function rpcCaller(
+  rpc: string | Eip1193Provider,
+  { batchSize = 1, ...options }: FetchOptions & { batchSize?: number },
+): RpcCall {
   if (typeof rpc === "string") return callsOverHttp(checkUrl("rpc", rpc), batchSize, options);
   if (!isObject(rpc) || typeof rpc.request !== "function") {
     throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) URL or an EIP-1193 provider.");
   }
   return (method, params) =>
-    withTimeout("The provider", timeLeft(options), options.signal, async () => {
+    withTimeout("The provider", options.timeoutMs, options.signal, async () => {
       try {
         return await rpc.request({ method, params });
       } catch (cause) {
         throw rpcError("The provider", method, cause, { cause });
       }
     });
+}
+
+/**
+ * Returns `url` if it is an http(s) URL. The error does not contain the URL, because URLs of endpoints contain secrets.
+ * @throws ArgumentError ARGUMENT_INVALID; also for a URL with user and password, which fetch rejects
+ */
+export function checkUrl(option: string, url: unknown): string {
+  if (typeof url === "string" && URL.canParse(url)) {
+    const { protocol, username, password } = new URL(url);
+    if (/^https?:$/.test(protocol) && username === "" && password === "") return url;
+  }
+  const message = `The option ${option} must be an http(s) URL without user and password.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 interface PendingCall {
@@ -58,7 +63,7 @@ interface PendingCall {
 }
 
 /** Sends calls over HTTP. Calls that are made at the same time share a request, as a batch (JSON-RPC 2.0, section 6). */
-function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
+function callsOverHttp(url: string, batchSize: number, options: FetchOptions): RpcCall {
   let pending: PendingCall[] = [];
   const send = () => {
     const calls = pending;
@@ -72,26 +77,15 @@ function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions,
     });
 }
 
-async function sendBatch(
-  url: string,
-  calls: readonly PendingCall[],
-  { bytesOf, ...options }: Omit<RpcOptions, "batchSize">,
-): Promise<void> {
-  let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
-  if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
+async function sendBatch(url: string, calls: readonly PendingCall[], options: FetchOptions): Promise<void> {
   try {
     const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
-    const { status, answer } = await post(url, bodies.length === 1 ? bodies[0] : bodies, calls.length, {
-      ...options,
-      maxBytes,
-    });
+    const { status, answer } = await post(url, bodies.length === 1 ? bodies[0] : bodies, options);
     for (const [i, { method, resolve, reject }] of calls.entries()) {
       const id = i + 1;
       // An endpoint that does not accept batches answers with one error for all calls.
       const isBatch = bodies.length > 1 && Array.isArray(answer);
-      let own = isBatch ? undefined : answer;
-      // Not `find`: libraries exist that replace it.
-      if (isBatch) for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
+      const own: unknown = isBatch ? answer.find((one) => isObject(one) && one["id"] === id) : answer;
       try {
         resolve(resultOf(url, method, status, id, own));
       } catch (error) {
@@ -103,19 +97,9 @@ async function sendBatch(
   }
 }
 
-async function post(
-  url: string,
-  body: unknown,
-  calls: number,
-  options: FetchOptions,
-): Promise<{ status: number; answer: unknown }> {
+async function post(url: string, body: unknown, options: FetchOptions): Promise<{ status: number; answer: unknown }> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const { status, bytes } = await fetchBytes(url, init, options);
-  if (bytes.length > SMALL_BYTES) {
-    // Loaded only for large answers: a small one cannot need much memory.
-    const { checkAnswer } = await import("../onDemand.ts");
-    checkAnswer(new URL(url).host, bytes, calls);
-  }
   try {
     return { status, answer: JSON.parse(new TextDecoder().decode(bytes)) };
   } catch {

@@ -12,10 +12,8 @@ import {
   invalidArgument,
   MAX_TIMEOUT_MS,
   optional,
-  unknownName,
 } from "../input/options.ts";
 import { ADDRESS } from "../ethereum/address.ts";
-import { isObject } from "../input/json.ts";
 import { LOWERCASE_HASH } from "../ethereum/hash.ts";
 import { USERS_SLOT } from "../registry/slots.ts";
 import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
@@ -23,13 +21,13 @@ import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 
 /** Where the contract and the files are, which evidence to require, and the limits of a verification. */
 export interface VerifyOptions {
-  /** A JSON-RPC endpoint of the chain (https, see `allowHttp`), or an EIP-1193 provider; several of them with `quorum`. */
+  /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider; several of them with `quorum`. */
   rpc: Endpoint | readonly Endpoint[];
   /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. */
   chainId: number;
   /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
   contract: string;
-  /** The URL of the folder that holds the Merkle-tree files (https, see `allowHttp`). */
+  /** The URL of the folder that holds the Merkle-tree files (http or https). */
   merkleUrl: string;
   /** The key that a server returned for this user: 105 bytes, or their base64. */
   expectedPublicKey?: Uint8Array | string | undefined;
@@ -53,8 +51,6 @@ export interface VerifyOptions {
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
   limits?: Partial<Limits> | undefined;
-  /** Allows http to other machines than this one. Default false: anyone on the way could change the answers. */
-  allowHttp?: boolean | undefined;
   /** Aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
   /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
@@ -97,47 +93,6 @@ export interface EvidencePolicy {
 }
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
-
-/** The names of the options of a verification. */
-export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
-  "rpc",
-  "chainId",
-  "contract",
-  "codeHash",
-  "usersSlot",
-  "merkleUrl",
-  "quorum",
-  "blockHash",
-  "lightClient",
-  "storageProof",
-  "block",
-  "maxAgeMs",
-  "expectedPublicKey",
-  "limits",
-  "allowHttp",
-  "signal",
-  "fetch",
-  "now",
-];
-
-/**
- * Refuses unknown options of a call and unknown limits.
- * @param names the names of all options of the call
- * @throws ArgumentError ARGUMENT_INVALID
- */
-export async function checkOptionNames(
-  options: Pick<VerifyOptions, "chainId" | "limits">,
-  names: readonly string[],
-): Promise<void> {
-  checkObject("The options", options, "an object with chainId and contract");
-  const { limits = {} } = options;
-  const limitNames = Object.keys(DEFAULT_LIMITS);
-  if ((unknownName(options, names) ?? unknownName(isObject(limits) ? limits : {}, limitNames)) === undefined) return;
-  // Loaded only to describe the error.
-  const { checkNames } = await import("../onDemand.ts");
-  checkNames("The options", options, names);
-  if (isObject(limits)) checkNames("The limits", limits, limitNames);
-}
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseRegistryReference(options: RegistryReference): RegistryReference {
@@ -196,6 +151,13 @@ export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quo
     if (endpoints.length === 1) return endpoints;
     throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
   }
+  // Two URLs of one host are one operator's word, not two. A dot at the end, or a different path, does not change the
+  // host.
+  const hosts = endpoints.map((rpc) =>
+    typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).host.replace(/\.(?=:|$)/, "") : rpc,
+  );
+  if (new Set(hosts).size !== hosts.length)
+    throw invalidArgument("The option rpc", "endpoints on different hosts", rpc);
   checkInteger("The option quorum", quorum, 1, endpoints.length);
   return endpoints;
 }

@@ -15,7 +15,7 @@ export async function readRoot(
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(policy)) return readLatestRoot(query, calls);
   // Loaded only when needed: it brings Keccak-256, RLP and the walk through Ethereum's tries.
-  const { readRootAtBlock } = await import("../onDemand.ts");
+  const { readRootAtBlock } = await import("./readRootAtBlock.ts");
   return readRootAtBlock(query, policy, calls, now);
 }
 
@@ -28,5 +28,5 @@ async function readLatestRoot(query: KeyQuery, [call]: readonly RpcCall[]): Prom
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const callContract = (data: string) => call("eth_call", [{ to: query.contract, data }, "latest"]);
   const answers = await requestAnswers(query, call, callContract, "latest");
-  return { answers, evidence: { anchor: "endpoint", storageProof: false }, agreed: [[0]], callContract };
+  return { answers, evidence: { anchor: "endpoint", storageProof: false }, callContract };
 }

@@ -1,10 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
-import { isHash } from "../ethereum/hash.ts";
-import type { UserID } from "../identity/userID.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
-import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { EvidencePolicy, KeyQuery } from "./options.ts";
@@ -26,17 +23,7 @@ export async function requestAnswersAt(
   const slot = slotOfUser(userID, usersSlot);
   const [chainId, proof] = await Promise.all([call("eth_chainId", []), call("eth_getProof", [contract, [slot], at])]);
   const proven = verifyStorageProof(block.stateRoot, contract, slot, extractProof(proof));
-  if (proven !== undefined && BigInt(proven.value) === 0n) {
-    // The proof is about one slot. A contract with another layout has the root in another slot.
-    const answer = await callContractAt(block, call, contract, encodeGetMerkleTreeRoot(userID));
-    if (isHash(answer) && BigInt(answer) !== 0n) throw wrongSlot(usersSlot, userID, answer);
-  }
   return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash };
-}
-
-function wrongSlot(usersSlot: number, userID: UserID, actual: string): VerificationError {
-  const message = `The storage proof shows no root for the user ${userID} in the mapping at slot ${usersSlot}, but the contract returns ${actual} at the same block. Set the option usersSlot to the contract's slot: 2 in PublicKeyRegistry, 1 in PubKeyTrust.`;
-  return new VerificationError("root", "PROOF_INVALID", message, { expected: usersSlot, actual });
 }
 
 /**

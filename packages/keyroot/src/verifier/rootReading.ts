@@ -1,4 +1,5 @@
 import type { BlockParameter } from "../ethereum/blocks.ts";
+import { fetchCodeHash } from "../ethereum/codeHash.ts";
 import type { Evidence } from "../evidence.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -21,8 +22,6 @@ export type ContractCall = (data: string) => Promise<unknown>;
 export interface RootReading {
   answers: ChainAnswers;
   evidence: Evidence;
-  /** The indexes of the endpoints that agreed on the block, and of those that agreed on the answer. */
-  agreed: readonly (readonly number[])[];
   /**
    * Calls the contract at the same block. The answer is the word of the endpoint, or of the endpoints of the quorum.
    */
@@ -43,13 +42,7 @@ export async function requestAnswers(
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),
     callContract(encodeGetMerkleTreeRoot(userID)),
-    expected === undefined ? undefined : loadCodeHash(call, contract, block),
+    expected === undefined ? undefined : fetchCodeHash(call, contract, block),
   ]);
   return { chainId, root, codeHash };
-}
-
-/** Loaded on demand: most apps do not need Keccak-256. @throws as `fetchCodeHash` */
-async function loadCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
-  const { fetchCodeHash } = await import("../onDemand.ts");
-  return fetchCodeHash(call, contract, block);
 }

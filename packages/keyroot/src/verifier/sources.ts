@@ -1,8 +1,5 @@
-import { checkBoolean, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
-import { checkUrl } from "../transport/url.ts";
-import { type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
-import { withTimeout } from "../transport/fetchBytes.ts";
+import { checkUrl, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import { checkRuntime, parseEndpoints, parseLimits, type VerifyOptions } from "./options.ts";
 
 /** Where a verification gets its data: the endpoints and the file host of the options, within their limits. */
@@ -11,76 +8,31 @@ export interface VerifierSources {
   calls: readonly RpcCall[];
   /** @throws as `fetchMerkleFile` */
   fetchFile(root: string): Promise<Uint8Array>;
+  /** Aborts all open requests: if one request fails, others may still be open. */
+  close(): void;
 }
 
-/**
- * The size of the largest answers in bytes, beside `limits.rpcBytes`: a number or word in hex, or an error's message;
- * twice the hex of the largest code (EIP-170); two proofs of 65 nodes. A block has the hashes of all its transactions, so
- * that only `rpcBytes` limits it.
- */
-const ANSWER_BYTES: Readonly<Record<string, number>> = {
-  eth_chainId: 2 ** 12,
-  eth_call: 2 ** 12,
-  eth_getCode: 4 * 24_576,
-  eth_getProof: 288 * 2 ** 10,
-};
-
-type SourceOptions = Pick<
-  VerifyOptions,
-  "rpc" | "quorum" | "merkleUrl" | "limits" | "allowHttp" | "signal" | "fetch" | "now"
->;
+type SourceOptions = Pick<VerifyOptions, "rpc" | "quorum" | "merkleUrl" | "limits" | "signal" | "fetch" | "now">;
 
 /**
- * The share of `limits.timeoutMs` after which requests end: the rest is for the verdict about what they returned, so that the
- * error names the host that did not answer.
+ * @param batchSize how many RPC calls may share a request
+ * @param wrap changes how each endpoint is called
+ * @throws ArgumentError ARGUMENT_INVALID
  */
-const REQUEST_SHARE = 0.95;
-/** The rounds of requests to a quorum beside those for its block: the latest blocks, the answers, the root's block. */
-const QUORUM_ROUNDS = 3;
-
-/** How the endpoints are called. */
-interface CallSettings {
-  /** How many RPC calls may share a request. Default 1. */
-  batchSize?: number;
-  /** Changes how each endpoint is called. */
-  wrap?: (call: RpcCall) => RpcCall;
-}
-
-/**
- * Runs a verification with its sources. Ends it after `limits.timeoutMs`, whatever it waits for, and aborts all requests
- * that are open at the end.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError TIMEOUT, ABORTED; and as `work`
- */
-export async function withSources<T>(
-  options: SourceOptions,
-  work: (sources: VerifierSources) => Promise<T>,
-  { batchSize = 1, wrap = (call) => call }: CallSettings = {},
-): Promise<T> {
+export function openSources(options: SourceOptions, batchSize = 1, wrap = (call: RpcCall) => call): VerifierSources {
   checkRuntime(options);
   const { fileBytes, rpcBytes, timeoutMs } = parseLimits(options.limits);
-  const allowHttp = optional(checkBoolean, "The option allowHttp", options.allowHttp);
-  const { quorum } = options;
   const merkleUrl = checkUrl("merkleUrl", options.merkleUrl);
-  const endpoints = parseEndpoints(options);
-  const urls = endpoints.map((rpc) => (typeof rpc === "string" ? checkUrl("rpc", rpc) : undefined));
-  if (quorum !== undefined || (!allowHttp && [...urls, merkleUrl].some((url) => url?.slice(0, 6) !== "https:"))) {
-    // Loaded only when needed.
-    const { checkNodes, checkPlainHttp } = await import("../onDemand.ts");
-    if (!allowHttp) {
-      for (const url of urls) if (url !== undefined) checkPlainHttp("rpc", url);
-      checkPlainHttp("merkleUrl", merkleUrl);
-    }
-    if (quorum !== undefined) checkNodes(endpoints);
-  }
-  // Silent members of a quorum must not use up the time of the other rounds.
-  const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
-  const bytesOf = (method: string) => Math.min(ANSWER_BYTES[method] ?? rpcBytes, rpcBytes);
-  const request = { fetch: options.fetch, deadline: performance.now() + timeoutMs * REQUEST_SHARE };
-  const rpcOptions = { ...request, timeoutMs: roundMs, maxBytes: rpcBytes, bytesOf, batchSize };
-  return withTimeout("The verification", timeoutMs, options.signal, (signal) =>
-    work({
-      calls: endpoints.map((rpc) => wrap(rpcCaller(rpc, { ...rpcOptions, signal }))),
-      fetchFile: (root) => fetchMerkleFile(merkleUrl, root, { ...request, timeoutMs, maxBytes: fileBytes, signal }),
-    }),
-  );
+  const closing = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
+  const request = { fetch: options.fetch, signal, timeoutMs };
+  return {
+    calls: parseEndpoints(options).map((rpc) =>
+      wrap(rpcCaller(rpc, { ...request, maxBytes: rpcBytes * batchSize, batchSize })),
+    ),
+    fetchFile: (root) => fetchMerkleFile(merkleUrl, root, { ...request, maxBytes: fileBytes }),
+    close: () => {
+      closing.abort();
+    },
+  };
 }

@@ -1,5 +1,4 @@
 import { ArgumentError } from "../../errors.ts";
-import { checkNames } from "../../input/names.ts";
 import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS } from "../../input/options.ts";
 import { operationCaller, type OperationOptions } from "../callOperation.ts";
 import {
@@ -9,7 +8,6 @@ import {
   checkConnection,
   type CheckedConnection,
   checkIdempotencyKey,
-  CONNECTION,
   type ConnectionOptions,
 } from "../options.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
@@ -68,7 +66,6 @@ export class AdminClient {
   constructor(options: AdminClientOptions) {
     refuseBrowsers("keyroot/admin holds the service's admin token: run it in Node, on the operator's machine.");
     checkObject("The client's options", options, "an object with baseUrl and adminToken");
-    checkNames("The client's options", options, [...CONNECTION, "adminToken"]);
     this.#connection = checkConnection(options);
     this.#adminToken = checkAdminToken(options.adminToken);
   }
@@ -88,7 +85,7 @@ export class AdminClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createServerToken(bizId: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
-    const { name, signal, idempotencyKey } = checkCallOptions(options, "name", "idempotencyKey");
+    const { name, signal, idempotencyKey } = checkCallOptions(options);
     const body = {
       biz_id: checkBizId("The argument bizId", bizId),
       ...(name !== undefined && { name: checkText("The option name", name) }),
@@ -102,7 +99,7 @@ export class AdminClient {
    * finishes publishing, and the batches are not reported again.
    */
   async publish(options: PublishOptions = {}): Promise<PublishedBatch[]> {
-    const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
+    const { signal, timeoutMs = 600_000 } = checkCallOptions(options);
     checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
     return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));
   }
