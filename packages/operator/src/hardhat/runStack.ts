@@ -5,10 +5,12 @@ import { startStack } from "../stack/stack.ts";
 import type { StackArgs } from "./stackCommand.ts";
 import type { HardhatHost } from "./task.ts";
 
-/** `keyroot stack`: chain, registry, file host and partner service on this machine, until Ctrl-C. */
+/** `keyroot stack`: chain, registry, file host and, if PGlite is installed, partner service on this machine, until Ctrl-C. */
 export default async function runStack({ port, json }: StackArgs, { hre }: HardhatHost): Promise<undefined> {
   const stopped = untilStopped();
-  const stack = await startStack(hre, { ports: stackPorts(port), announce: true });
+  const { chain, files, service: servicePort } = stackPorts(port);
+  const ports = { chain, files, ...(hasDatabase() && { service: servicePort }) };
+  const stack = await startStack(hre, { ports, announce: true });
   try {
     const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, announced } = stack;
     if (json) print(JSON.stringify({ rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl }));
@@ -18,7 +20,7 @@ export default async function runStack({ port, json }: StackArgs, { hre }: Hardh
           `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
           `registry      ${contract}`,
           `Merkle files  ${merkleUrl}  (from ${merkleDir})`,
-          `service       ${service?.baseUrl}  (API description: ${service?.baseUrl}/docs)`,
+          `service       ${service === undefined ? NO_SERVICE : describeService(service.baseUrl)}`,
           announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
         ].join("\n"),
       );
@@ -29,5 +31,17 @@ export default async function runStack({ port, json }: StackArgs, { hre }: Hardh
   }
 }
 
+/** Whether the service's database for development is installed. */
+function hasDatabase(): boolean {
+  try {
+    import.meta.resolve("@electric-sql/pglite");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const describeService = (url: string) => `${url}  (API description: ${url}/docs)`;
+const NO_SERVICE = "none: it needs a database, 'npm install @electric-sql/pglite'";
 const SECOND_STACK =
   "Another stack runs in this project, and other commands use that one. Press Ctrl-C to stop this one.";
