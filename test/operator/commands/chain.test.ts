@@ -192,7 +192,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     it("rejects the wrong chain, the wrong contract and an owner whose key the endpoint does not have", async () => {
       const contract = await fresh.deploy("0x00000000000000000000000000000000DeaDBeef");
       const cases = [
-        [{ "chain-id": "1" }, 1, "CHAIN_ID_MISMATCH"],
+        [{ "chain-id": "1", "max-fee": "20" }, 1, "CHAIN_ID_MISMATCH"],
         [{ contract: NOBODY }, 1, "NO_CONTRACT"],
         [{ contract }, 2, "NOT_OWNER"],
       ] as const;
