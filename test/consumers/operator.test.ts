@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import hre from "hardhat";
+import { spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -15,9 +16,9 @@ import { base64ToBytes } from "../../packages/keyroot/src/bytes/base64.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts";
 import { type Stack, startStack } from "../../packages/operator/src/stack/stack.ts";
 import { freePort } from "../../fixtures/ports.ts";
-import { CommandLine, outcomeOf, type RunOptions } from "../support/commandLine.ts";
+import { CommandLine, environment, hardhat, outcomeOf, type RunOptions } from "../support/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
-import { installPackages, run } from "../support/packages/installPackages.ts";
+import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
 import { serve } from "../support/servers.ts";
 import { closedAfterEach } from "../support/support.ts";
 
@@ -152,7 +153,11 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const gone = ["--rpc", "http://127.0.0.1:1"];
       const [{ userID, pubKey } = never()] = records;
       await fail(["estimate", ...input, ...chain, "--eth-price", "much"], 2, "ARGUMENT_INVALID");
-      await fail(["publish", ...input, ...target.with(5, "1"), "--out", inApp("none")], 1, "CHAIN_ID_MISMATCH");
+      await fail(
+        ["publish", ...input, ...target.with(5, "1"), "--max-fee", "9", "--out", inApp("none")],
+        1,
+        "CHAIN_ID_MISMATCH",
+      );
       await fail(["status", ...chain.with(1, gone[1] ?? "")], 3, "UNREACHABLE");
       await fail(["verify", "y".repeat(32), ...target], 1, "NOT_PUBLISHED");
       await fail(["bundle", userID, ...target], 2, "ARGUMENT_INVALID");
@@ -209,6 +214,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         DATABASE_URL: await postgres.createDatabase(),
         ...{ KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: url, KEYROOT_PORT: String(port) },
         ...{ KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_CONTRACT: stack.contract },
+        KEYROOT_CHAIN_ID: String(stack.chainId),
         ...{ KEYROOT_FILES: stack.merkleDir, KEYROOT_LOG_LEVEL: "error" },
       };
       await fail(["migrate"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_PORT: "x" } });
@@ -258,6 +264,50 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await writeFile(inApp("program.ts"), program);
       const { stdout } = await run(process.execPath, [inApp("program.ts")]);
       expect(stdout).to.match(/^[0-9a-f]{64} 3 \d+\n$/);
+    });
+
+    it("audits with the program of the package's README", async () => {
+      const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
+      const [, sample = ""] = /```ts\n(import \{ audit,[^]*?)```/.exec(page) ?? [];
+      const program = sample
+        .replace("http://127.0.0.1:8545", stack.rpcUrl)
+        .replace("0x5FbDB2315678afecb367f032d93F642f64180aa3", stack.contract)
+        .replace('"files"', JSON.stringify(stack.merkleDir));
+      await writeFile(inApp("audit.ts"), program);
+      const { stdout } = await run(process.execPath, [inApp("audit.ts")]);
+      expect(stdout).to.match(/^passed \d+ \[\]\n$/);
+    });
+  });
+
+  describe("the Hardhat plugin", () => {
+    it("adds the commands to a Hardhat project, and runs a stack without the service if PGlite is missing", async () => {
+      // The repository's Hardhat, next to the installed packages.
+      for (const name of ["hardhat", "@nomicfoundation"]) {
+        await symlink(join(ROOT, "node_modules", name), inApp(`node_modules/${name}`));
+      }
+      const config = `import keyroot from "@keyroot/operator/hardhat";\nexport default { plugins: [keyroot] };\n`;
+      await writeFile(inApp("hardhat.config.ts"), config);
+      const [node, cli = ""] = hardhat.words;
+      const spawnHardhat = (...args: string[]) => {
+        const env = environment({ KEYROOT_STACK_FILE: inApp("stack.json"), TMPDIR: app });
+        return spawn(node, [cli, "keyroot", ...args], { cwd: app, stdio: "pipe", env });
+      };
+      const child = spawnHardhat("stack", "--port", "0");
+      try {
+        const lines = createInterface({ input: child.stdout });
+        const printed: string[] = [];
+        for await (const line of lines) {
+          printed.push(line);
+          if (line.includes("Ctrl-C")) break;
+        }
+        expect(printed.join("\n")).to.contain("npm install @electric-sql/pglite");
+        const { code, stdout } = await outcomeOf(spawnHardhat("status", "--json"));
+        expect([code, (JSON.parse(stdout) as Record<string, unknown>)["userCount"]]).to.deep.equal([0, 0]);
+      } finally {
+        child.kill("SIGINT");
+        await once(child, "close");
+      }
+      expect(existsSync(inApp("stack.json"))).to.be.false;
     });
   });
 
