@@ -6,7 +6,7 @@ import tseslint from "typescript-eslint";
 const pureCore = ["packages/keyroot/src/**"];
 
 export default defineConfig(
-  { ignores: ["artifacts/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
+  { ignores: ["artifacts/", "build/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
