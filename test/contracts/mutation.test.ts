@@ -1,8 +1,9 @@
 import { expect } from "chai";
+import { testAll } from "../../fixtures/testAll.ts";
 import { mutateContract } from "../../scripts/mutateContract.ts";
 
-describe("mutants of the contract", function () {
-  // Runs the contract's tests about 80 times.
+// Runs the contract's tests about 80 times, which takes more than a minute of processor time.
+(testAll ? describe : describe.skip)("mutants of the contract", function () {
   this.timeout(300_000);
 
   it("each fail a test, or are listed with the reason why they behave like the contract", async () => {

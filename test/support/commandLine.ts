@@ -82,14 +82,25 @@ export const hardhat = new CommandLine("npx hardhat keyroot", [
   "keyroot",
 ]);
 
-/** Describes what holds in both hosts. `npm test` runs the program only, `npm run test:all` both. */
+/**
+ * Describes what holds in both hosts. `npm test` runs the program only, `npm run test:all` both.
+ *
+ * Hosts differ in parsing, output and exit codes only, so this is for tests that cover each command once.
+ */
 export function describeOnHosts(what: string, body: (keyroot: CommandLine) => void): void {
-  for (const keyroot of testAll ? [program, hardhat] : [program]) {
-    describe(`${what}, with ${keyroot.program}`, function () {
-      this.timeout(60_000);
-      body(keyroot);
-    });
-  }
+  for (const keyroot of testAll ? [program, hardhat] : [program]) describeOnHost(what, keyroot, body);
+}
+
+/** Describes what a command does in depth, which does not depend on its host. */
+export function describeWithProgram(what: string, body: (keyroot: CommandLine) => void): void {
+  describeOnHost(what, program, body);
+}
+
+function describeOnHost(what: string, keyroot: CommandLine, body: (keyroot: CommandLine) => void): void {
+  describe(`${what}, with ${keyroot.program}`, function () {
+    this.timeout(60_000);
+    body(keyroot);
+  });
 }
 
 /** Set by CI, by terminals, or by the Hardhat that runs the tests for its child processes. */

@@ -9,14 +9,14 @@ import { auditedWorld } from "../../support/auditedWorld.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
-import { describeOnHosts } from "../../support/commandLine.ts";
+import { describeWithProgram } from "../../support/commandLine.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const HASH = `0x${"ab".repeat(32)}`;
 
-describeOnHosts("audit and watch", (keyroot) => {
+describeWithProgram("audit and watch", (keyroot) => {
   const world = auditedWorld();
   const closing = closedAfterEach();
 

@@ -10,9 +10,9 @@ import { startStack, type Stack } from "../../../packages/operator/src/stack/sta
 import type { Bundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
-import { type CommandLine, describeOnHosts } from "../../support/commandLine.ts";
+import { type CommandLine, describeWithProgram } from "../../support/commandLine.ts";
 
-describeOnHosts("bundle, and verify --bundle", (keyroot) => {
+describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   const folder = temporaryFolder();
   const file = makeMerkleFile(sampleRecords(700));
   const { root } = file.tree;

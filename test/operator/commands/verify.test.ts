@@ -13,7 +13,7 @@ import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/lyingEndpoint.ts";
-import { describeOnHosts } from "../../support/commandLine.ts";
+import { describeWithProgram } from "../../support/commandLine.ts";
 import { LOCAL } from "../../../fixtures/local.ts";
 
 const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
@@ -23,7 +23,7 @@ const GET_MERKLE_TREE_ROOT = "0xee94c797";
 /** A contract that answers every call with zero. */
 const RETURNS_ZERO = "0x60206000f3";
 
-describeOnHosts("verify, with evidence options", (keyroot) => {
+describeWithProgram("verify, with evidence options", (keyroot) => {
   let stack: Stack;
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
