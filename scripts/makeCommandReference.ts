@@ -48,6 +48,8 @@ npx hardhat keyroot status --network sepolia --contract 0x…
   3 network or service unavailable. Ctrl-C ends a command with 130; \`serve\`, \`watch\` and \`stack\` stop normally.
 - **Local stack**: without \`--rpc\` or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or \`npm start\` runs
   in the same folder. \`KEYROOT_STACK_FILE\` names the file of another stack. See [Local chain](local-chain.md).
+- **Plain http** to another machine is refused, because anyone on the way can change what it transfers. \`--allow-http\` or
+  \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
 - **Secrets** come from the environment, because other users of a machine can read arguments: \`KEYROOT_RPC_URL\` the endpoint,
   \`KEYROOT_ADMIN_TOKEN\` the service's admin token, \`KEYROOT_WEBHOOK\` the URL for alarms. [Publishing](publishing.md) describes the
   owner's key, [Operations](operations.md) the variables of the service.

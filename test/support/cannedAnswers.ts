@@ -26,10 +26,10 @@ export function cannedAnswers(file: MerkleFile) {
     file: textOf(file),
   };
   const options = {
-    rpc: "http://rpc.example",
+    rpc: "https://rpc.example",
     chainId: 1,
     contract: `0x${"12".repeat(20)}`,
-    merkleUrl: "http://files.example",
+    merkleUrl: "https://files.example",
     codeHash: keccak256(code),
   } satisfies VerifyOptions;
   return { answers, options, fetchFrom };

@@ -9,20 +9,33 @@ export type Lie = (method: string, params: readonly unknown[], truth: RpcCall) =
 export interface Endpoint {
   readonly url: string;
   lie: Lie | undefined;
+  /** How many HTTP requests it has received. */
+  requests: number;
   close(): Promise<void>;
+}
+
+interface Call {
+  id: number;
+  method: string;
+  params: readonly unknown[];
 }
 
 export async function startEndpoint(chainUrl: string): Promise<Endpoint> {
   const truth = rpcCaller(chainUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const honest: Lie = (method, params, truth) => truth(method, params);
   const server = await serve((request, response) => {
-    const answer = async () => {
-      const { id, method, params } = JSON.parse(await text(request)) as { id: number; method: string; params: [] };
+    const answerOne = async ({ id, method, params }: Call) => {
       const result = await (endpoint.lie ?? honest)(method, params, truth);
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      return { jsonrpc: "2.0", id, result };
+    };
+    const answer = async () => {
+      const body = JSON.parse(await text(request)) as Call | Call[];
+      endpoint.requests++;
+      const answers = Array.isArray(body) ? await Promise.all(body.map(answerOne)) : await answerOne(body);
+      response.end(JSON.stringify(answers));
     };
     answer().catch(() => response.writeHead(500).end());
   });
-  const endpoint: Endpoint = { url: server.url, lie: undefined, close: () => server.close() };
+  const endpoint: Endpoint = { url: server.url, lie: undefined, requests: 0, close: () => server.close() };
   return endpoint;
 }

@@ -24,6 +24,6 @@ export type { Limits } from "./transport/fetchBytes.ts";
 export type { Eip1193Provider } from "./transport/jsonRpc.ts";
 export type { Anchor, Evidence } from "./evidence.ts";
 export type { VerifyOptions } from "./verifier/options.ts";
-export type { KeyCache } from "./verifier/cache.ts";
+export type { CachedAnswer, KeyCache } from "./verifier/cache.ts";
 export { type Contact, type ContactOutcome, verifyMany, type VerifyManyOptions } from "./verifier/verifyMany.ts";
 export { type VerifiedKey, verifyPublicKey } from "./verifier/verifyPublicKey.ts";

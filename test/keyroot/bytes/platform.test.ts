@@ -1,8 +1,14 @@
 import { bytesToHex as portableBytesToHex } from "@noble/hashes/utils.js";
-import { base64 as portableBase64 } from "@scure/base";
+import { base64 as oracle } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
-import { base64, bytesToHex, portableSha256Hex, sha256Hex } from "../../../packages/keyroot/src/bytes/platform.ts";
+import {
+  base64,
+  bytesToHex,
+  portableBase64,
+  portableSha256Hex,
+  sha256Hex,
+} from "../../../packages/keyroot/src/bytes/platform.ts";
 import { sha256 } from "../../../fixtures/samples.ts";
 
 /** Any bytes: in an array of their own, in a part of a larger one, or in a Buffer. */
@@ -11,13 +17,15 @@ const anyBytes = fc
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));
 
 describe("platform functions", () => {
-  it("encode hex and base64, and decode base64, as the portable functions do", () => {
+  it("encode hex and base64, and decode base64, as other libraries do", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         expect(bytesToHex(bytes)).to.equal(portableBytesToHex(bytes));
-        const text = base64.encode(bytes);
-        expect(text).to.equal(portableBase64.encode(bytes));
-        expect(base64.decode(text)).to.deep.equal(portableBase64.decode(text)).and.deep.equal(Uint8Array.from(bytes));
+        const text = oracle.encode(bytes);
+        for (const { encode, decode } of [base64, portableBase64]) {
+          expect(encode(bytes)).to.equal(text);
+          expect(decode(text)).to.deep.equal(Uint8Array.from(bytes));
+        }
       }),
       { numRuns: 500 },
     );

@@ -66,7 +66,7 @@ describe("the arguments of the clients", () => {
     PartnerClient: (options) => new PartnerClient(options as never),
     UserClient: (options) => new UserClient(options as never),
   };
-  const valid = { ...scriptedService(), serverToken: "krs_x", refreshToken: "kru_x" };
+  const tokens = { serverToken: "krs_x", refreshToken: "kru_x" };
 
   for (const [name, construct] of Object.entries(CLIENTS)) {
     describe(`${name}'s options`, () => {
@@ -84,6 +84,7 @@ describe("the arguments of the clients", () => {
         now: (value) => typeof value === "function",
       };
       const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
+      const valid = { ...scriptedService(), [token]: tokens[token] };
       for (const option of ["baseUrl", "bizId", "timeoutMs", "retries", "fetch", "now", token]) {
         it(`name the option ${option} and what it must be`, async () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
@@ -98,6 +99,17 @@ describe("the arguments of the clients", () => {
         for (const option of ["baseUrl", "bizId", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
           expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+        }
+      });
+
+      it("are refused with the nearest name if one is misspelt", async () => {
+        for (const [name, nearest] of [
+          ["timeoutMS", "timeoutMs"],
+          ["retrys", "retries"],
+          ["baseURL", "baseUrl"],
+        ] as const) {
+          const error = await keyrootErrorOf(() => construct({ ...valid, [name]: 1 }));
+          expect(error).to.include({ code: "ARGUMENT_INVALID", expected: nearest });
         }
       });
 
@@ -118,6 +130,14 @@ describe("the arguments of the clients", () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
         expect(made.state.requests).to.equal(name === "provision" ? 3 : 2);
+      });
+
+      it("refuses options with unknown names, before any request", async () => {
+        const made = counting();
+        const options = { ...(args.at(-1) as object), signa1: undefined };
+        const error = await keyrootErrorOf(() => operations(made)[name]?.call(...args.with(-1, options)));
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: "signal" });
+        expect(made.state.requests).to.equal(0);
       });
 
       it("refuses options that are no object and signals that are no AbortSignal, before any request", async () => {

@@ -145,7 +145,43 @@ describe("untrusted JSON", () => {
       for (const open of ["[", '{"a":', '[{"a":']) {
         expect(refusalOf(() => parseJson(open.repeat(100_000), 3))).to.equal("JSON_TOO_DEEP");
       }
-      expect(refusalOf(() => parseJson("]".repeat(100_000) + "[".repeat(100_000), 3))).to.equal("JSON_INVALID");
+      expect(refusalOf(() => parseJson("]".repeat(100_000) + "[".repeat(100_000), 3))).to.equal("JSON_TOO_MANY_VALUES");
+      expect(refusalOf(() => parseJson("]".repeat(100) + "[".repeat(100), 3))).to.equal("JSON_INVALID");
+    });
+
+    it("rejects text that has more values than its size allows, before it is parsed", () => {
+      for (const item of ["{}", "[]", '""', "0", '"a"']) {
+        const text = `[${Array.from({ length: 2 ** 16 }, () => item).join()}]`;
+        expect(
+          refusalOf(() => parseJson(text, 3)),
+          item,
+        ).to.equal("JSON_TOO_MANY_VALUES");
+      }
+      const members = `{${Array.from({ length: 2 ** 16 }, (_, i) => `"${i}":0`).join()}}`;
+      expect(refusalOf(() => parseJson(members, 3))).to.equal("JSON_TOO_MANY_VALUES");
+    });
+
+    it("rejects objects with more orders of names than the size of the text allows", () => {
+      const objects = (nameOf: (i: number, j: number) => string) =>
+        `[${Array.from({ length: 1000 }, (_, i) => `{${Array.from({ length: 8 }, (_, j) => `"${nameOf(i, j)}":"${"x".repeat(60)}"`).join()}}`).join()}]`;
+      expect(
+        parseJson(
+          objects((_, j) => `name ${j}`),
+          3,
+        ),
+      ).to.have.lengthOf(1000);
+      for (const nameOf of [
+        (i: number, j: number) => `${i} ${j}`,
+        // The same eight names, in many orders.
+        (i: number, j: number) => `${(j + (j % 2) * (i % 4) * 2 + Math.floor(i / 4) * 3) % 8} ${j > 5 ? i % 125 : 0}`,
+      ]) {
+        expect(refusalOf(() => parseJson(objects(nameOf), 3))).to.equal("JSON_TOO_MANY_VALUES");
+      }
+    });
+
+    it("rejects text of names without values in linear time", () => {
+      for (const text of ['"a":'.repeat(100_000), `"${"a".repeat(100_000)}"${":".repeat(100_000)}`])
+        expect(refusalOf(() => parseJson(text, 3))).to.equal("JSON_TOO_MANY_VALUES");
     });
 
     it("finds the end of a string after any number of backslashes", () => {

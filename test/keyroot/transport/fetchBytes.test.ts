@@ -39,8 +39,8 @@ describe("fetchBytes", () => {
       }
     });
 
-    it("accepts an empty body", async () => {
-      for (const status of [200, 204]) {
+    it("accepts an empty body, and the status 304, which is no redirect", async () => {
+      for (const status of [200, 204, 304]) {
         const url = await at((_, response) => response.writeHead(status).end());
         expect(await request(url)).to.deep.include({ status, bytes: new Uint8Array() });
       }

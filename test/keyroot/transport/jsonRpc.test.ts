@@ -2,8 +2,10 @@ import { expect } from "chai";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
+import { gzipSync } from "node:zlib";
 import { ArgumentError, type TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { checkUrl, type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { checkUrl } from "../../../packages/keyroot/src/transport/url.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
@@ -79,9 +81,64 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("returns a deeply nested result", async () => {
-      const deep = "[".repeat(2 ** 18) + "]".repeat(2 ** 18);
-      expect(await call(answers(`{"jsonrpc":"2.0","id":1,"result":${deep}}`))).to.be.an("array");
+    it("rejects an answer before it is parsed if it has more values than its size allows", async () => {
+      const times = (text: string) => text.repeat(2 ** 15).slice(0, -1);
+      const bodies = {
+        "empty objects": `[${times("{},")}]`,
+        "empty arrays": `[${times("[],")}]`,
+        "empty strings": `[${times('"",')}]`,
+        numbers: `[${times("0,")}]`,
+        members: `{${Array.from({ length: 2 ** 15 }, (_, i) => `"${i}":0`).join()}}`,
+        "nested arrays": "[".repeat(2 ** 15) + "]".repeat(2 ** 15),
+      };
+      for (const [what, result] of Object.entries(bodies)) {
+        const error = await failure(call(answers(`{"jsonrpc":"2.0","id":1,"result":${result}}`)));
+        expect(error, what).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
+        expect(error, what)
+          .to.have.property("message")
+          .that.matches(/too many|nested more than/);
+      }
+    });
+
+    it("reports a compressed answer that is cut off as a TransportError", async () => {
+      const body = gzipSync(`{"jsonrpc":"2.0","id":1,"result":"${"ab".repeat(5000)}"}`);
+      for (const length of [0, 12, body.length - 20]) {
+        const cut = body.subarray(0, length);
+        const error = await failure(call((_, response) => response.setHeader("Content-Encoding", "gzip").end(cut)));
+        expect(error, String(length)).to.have.property("name", "TransportError");
+      }
+    });
+
+    it("refuses an answer that is larger than the methods of its calls allow", async () => {
+      const padded: RequestListener = (request, response) => {
+        void text(request).then((body) => {
+          const ids = [JSON.parse(body) as { id: number }].flat();
+          const answers = ids.map(({ id }) => `{"jsonrpc":"2.0","id":${id},"result":"0x1"}`).join();
+          response.end(body.startsWith("[") ? `[${answers}]`.padEnd(1500) : answers.padEnd(1500));
+        });
+      };
+      const bytesOf = (method: string) => (method === "small" ? 1000 : 2000);
+      const url = closing(await serve(padded)).url;
+      const limited = rpcCaller(url, { maxBytes: 10, timeoutMs: 10_000, bytesOf, batchSize: 2 });
+      expect(await failure(limited("small", []))).to.include({ code: "ANSWER_TOO_LARGE", expected: 1000 });
+      expect(await limited("large", [])).to.equal("0x1");
+      expect(await Promise.all([limited("small", []), limited("small", [])])).to.deep.equal(["0x1", "0x1"]);
+    });
+
+    it("returns large answers of an honest endpoint", async () => {
+      const hash = `0x${"ab".repeat(32)}`;
+      const log = {
+        address: `0x${"12".repeat(20)}`,
+        topics: [hash, hash],
+        data: hash,
+        blockNumber: "0x1",
+        removed: false,
+      };
+      const large = {
+        transactions: Array.from({ length: 9000 }, () => hash),
+        logs: Array.from({ length: 1000 }, () => log),
+      };
+      expect(await call(result(large))).to.deep.equal(large);
     });
 
     it("reports any other HTTP status, even with a web page or a result", async () => {

@@ -74,11 +74,13 @@ describe("the arguments of the verifier", () => {
     signal: /^The option signal must be an AbortSignal, but is /,
     fetch: /^The option fetch must be a function, but is /,
     now: /^The option now must be a function, but is /,
+    allowHttp: /^The option allowHttp must be true or false, but is /,
     cache: /^The option cache(?:\.get)? must be /,
   };
   /** Values of WRONG_VALUES that are right for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
     lightClient: (value) => typeof value === "boolean",
+    allowHttp: (value) => typeof value === "boolean",
     storageProof: (value) => typeof value === "boolean",
     limits: (value) => Object.prototype.toString.call(value) !== "[object Null]" && isPlainObject(value),
     fetch: (value) => typeof value === "function",
@@ -112,7 +114,7 @@ describe("the arguments of the verifier", () => {
 
   it("have the default where an option or a limit is undefined", async () => {
     const { options } = counted();
-    const names = Object.keys(OPTIONS).filter((name) => !(name in options));
+    const names = Object.keys(OPTIONS).filter((name) => !(name in options) && name !== "cache");
     const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
     const limits = { fileBytes: undefined, rpcBytes: undefined, timeoutMs: undefined };
     expect(await functions["verifyPublicKey"]?.({ ...options, ...undefinedOptions, limits })).to.include({ index: 0 });
@@ -128,6 +130,27 @@ describe("the arguments of the verifier", () => {
         expect(state.requests).to.equal(0);
       }
     });
+  });
+
+  describe("misspelt names", () => {
+    const misspelt: [string, () => Promise<unknown> | undefined, string][] = [
+      ["verifyMany", () => functions["verifyMany"]?.({ ...place, storageproof: true }), "storageProof"],
+      ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }), "cache"],
+      ["makeBundle", () => functions["makeBundle"]?.({ ...place, blockhash: blockHash }), "blockHash"],
+      ["verifyBundle", () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }), "codeHash"],
+      ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { blockhash: blockHash }), "blockHash"],
+      [
+        "verifyMany's contacts",
+        () => (verifyMany as Loose)([{ userID, name: "Alice", expectedPubKey: "BA==" }], place),
+        "expectedPublicKey",
+      ],
+    ];
+    for (const [name, call, nearest] of misspelt) {
+      it(`are refused by ${name}, with the nearest name: ${nearest}`, async () => {
+        const error = await keyrootErrorOf(call);
+        expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
+      });
+    }
   });
 
   describe("verifyBundle's trusted block", () => {

@@ -30,8 +30,17 @@ describe("the verifier, bundled for browsers", () => {
   it("verifies a key without Node's globals", async () => {
     const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
     const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, other]));
-    const globals = { fetch: fetchFrom(answers), AbortController, AbortSignal, TextDecoder, TextEncoder, URL };
-    const context = createContext({ ...globals, setTimeout, clearTimeout, queueMicrotask, crypto });
+    const globals = {
+      fetch: fetchFrom(answers),
+      atob,
+      btoa,
+      AbortController,
+      AbortSignal,
+      TextDecoder,
+      TextEncoder,
+      URL,
+    };
+    const context = createContext({ ...globals, setTimeout, clearTimeout, queueMicrotask, crypto, performance });
     const { verifyPublicKey: verify } = runInContext(`${script}; keyroot`, context) as {
       verifyPublicKey: typeof verifyPublicKey;
     };

@@ -57,11 +57,29 @@ describeOnChains("evidence", (chain) => {
         expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
       });
 
+      it("is never with a block number above its block", async () => {
+        const options = chain.optionsFor(pair);
+        const at = Number(chain.head.number);
+        const withNumber = async (number: number) => {
+          chain.letLie(async (method, params, truth) => {
+            const isAboutBlock = method === "eth_call" && JSON.stringify(params).includes("47378145");
+            return isAboutBlock ? `0x${number.toString(16).padStart(64, "0")}` : truth(method, params);
+          }, 5);
+          return resultOf(options);
+        };
+        expect(await withNumber(at)).to.equal("truth");
+        expect(await withNumber(at + 1)).to.equal(needsNoBlock(pair) ? "truth" : "RPC_ANSWER_INVALID");
+      });
+
       it("reads a contract that has its users at slot 1, as PubKeyTrust does", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
-        // A call runs the contract's code. A proof is of the slot of the options.
-        expect(await resultOf(options)).to.equal(pair.storageProof ? "NOT_PUBLISHED" : "truth");
+        // A call runs the contract's code. A proof is of the slot of the options: the absence of a root there is no verdict.
+        const refused = pair.anchor === "quorum" ? "QUORUM_NOT_REACHED" : "PROOF_INVALID";
+        expect(await resultOf(options)).to.equal(pair.storageProof ? refused : "truth");
+        if (!pair.storageProof) return;
+        const { message } = (await failure(verifyPublicKey(userID, options))) as VerificationError;
+        expect(message).to.match(/slot 2 shows no root .* but the contract returns 0x.* Set usersSlot/);
       });
     });
   }

@@ -40,7 +40,7 @@ describe("makeBundle", () => {
       const text = served.get(String(url).split("/").at(-1) ?? "");
       return Promise.resolve(new Response(text, { status: text === undefined ? 404 : 200 }));
     };
-    options = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: "http://files.example", fetch };
+    options = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: "https://files.example", fetch };
   });
 
   after(() => chain.close());
@@ -115,7 +115,7 @@ describe("makeBundle", () => {
     ["another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }), userID],
     ["another contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }), userID],
     ["other code", "CODE_HASH_MISMATCH", () => ({ codeHash: keccak256("0x") }), userID],
-    ["users in another slot", "NOT_PUBLISHED", () => ({ usersSlot: 1 }), userID],
+    ["users in another slot", "PROOF_INVALID", () => ({ usersSlot: 1 }), userID],
     [
       "another header",
       "HEADER_MISMATCH",

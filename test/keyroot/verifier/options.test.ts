@@ -15,25 +15,39 @@ describe("the options of a verification", () => {
   const provider: Eip1193Provider = { request: fail };
   const twice = (...rpc: unknown[]) => ({ rpc, quorum: 1 });
   const invalid: [string, Record<string, unknown>][] = [
-    ["several endpoints without a quorum", { rpc: ["http://a.example", "http://b.example"] }],
+    ["several endpoints without a quorum", { rpc: ["https://a.example", "https://b.example"] }],
     ["no endpoint", { rpc: [] }],
     ["no endpoint for a quorum", { rpc: [], quorum: 1 }],
-    ["a quorum of 0", { rpc: ["http://a.example"], quorum: 0 }],
-    ["a quorum of more than all endpoints", { rpc: ["http://a.example"], quorum: 2 }],
-    ["a quorum that is not a whole number", { rpc: ["http://a.example", "http://b.example"], quorum: 1.5 }],
-    ["a URL twice", twice("http://a.example", "http://a.example")],
-    ["a URL twice, with a slash at the end", twice("http://a.example/x", "http://a.example/x/")],
-    ["a URL twice, in upper case", twice("http://a.example", "HTTP://A.EXAMPLE")],
+    ["a quorum of 0", { rpc: ["https://a.example"], quorum: 0 }],
+    ["a quorum of more than all endpoints", { rpc: ["https://a.example"], quorum: 2 }],
+    ["a quorum that is not a whole number", { rpc: ["https://a.example", "https://b.example"], quorum: 1.5 }],
+    ["a URL twice", twice("https://a.example", "https://a.example")],
+    ["a URL twice, with a slash at the end", twice("https://a.example/x", "https://a.example/x/")],
+    ["a URL twice, in upper case", twice("https://a.example", "HTTPS://A.EXAMPLE")],
     ["a URL twice, with its port", twice("https://a.example", "https://a.example:443")],
     ["a URL twice, with a dot after the host", twice("https://a.example:1", "https://a.example.:1")],
     ["a URL twice, with a query", twice("https://a.example", "https://a.example?")],
     ["a URL twice, with a fragment", twice("https://a.example", "https://a.example#b")],
-    ["a URL twice, without TLS", twice("https://a.example", "http://a.example")],
+    ["a URL twice, without TLS", { ...twice("https://a.example", "http://a.example"), allowHttp: true }],
     ["a URL twice, with spaces", twice("https://a.example", " https://a.example ")],
+    ["a host twice, on another port", twice("https://a.example", "https://a.example:8443")],
+    ["a host twice, in Unicode and in ASCII", twice("https://bücher.example", "https://xn--bcher-kva.example")],
+    ["an address twice, mapped to IPv6", twice("https://192.0.2.1", "https://[::ffff:192.0.2.1]")],
+    ["an address twice, as a number", twice("https://192.0.2.1", "https://3221225985")],
+    ["this machine twice: localhost and 127.0.0.1", twice("http://localhost:8545", "http://127.0.0.1:8545")],
+    ["this machine twice: 127.0.0.1 and 127.0.0.2", twice("http://127.0.0.1:8545", "http://127.0.0.2:8545")],
+    ["this machine twice: localhost and ::1", twice("http://localhost:8545", "http://[::1]:8545")],
+    ["this machine twice: mapped to IPv6", twice("http://127.0.0.1:8545", "http://[::ffff:127.0.0.1]:8545")],
+    ["this machine twice: with a dot", twice("http://localhost:8545", "http://localhost.:8545")],
+    ["this machine twice: unspecified", { ...twice("http://127.0.0.1:8545", "http://0.0.0.0:8545"), allowHttp: true }],
+    ["plain http to another machine", { rpc: "http://rpc.example" }],
+    ["plain http to a member of a quorum", twice("https://a.example", "http://b.example")],
+    ["plain http to the file host", { merkleUrl: "http://files.example" }],
+    ["text for allowHttp", { allowHttp: "false" }],
     ["two keys for one host", twice("https://a.example/key1", "https://a.example/key2")],
     ["a provider twice", twice(provider, provider)],
-    ["a quorum and a pinned block", { rpc: ["http://a.example"], quorum: 1, blockHash: HASH }],
-    ["a quorum and a light client", { rpc: ["http://a.example"], quorum: 1, lightClient: true }],
+    ["a quorum and a pinned block", { rpc: ["https://a.example"], quorum: 1, blockHash: HASH }],
+    ["a quorum and a light client", { rpc: ["https://a.example"], quorum: 1, lightClient: true }],
     ["a pinned block and a light client", { blockHash: HASH, lightClient: true }],
     ["a pinned block and a tag", { blockHash: HASH, block: "finalized" }],
     ["a pinned block in upper case", { blockHash: `0x${"A".repeat(64)}` }],
@@ -50,7 +64,7 @@ describe("the options of a verification", () => {
     ["a negative slot", { usersSlot: -1 }],
     ["a slot above 2^53", { usersSlot: 2 ** 53 }],
   ];
-  const place = { rpc: provider, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: "http://files.example" };
+  const place = { rpc: provider, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: "https://files.example" };
   const errorOf = (options: Record<string, unknown>, user = userID) =>
     failure(verifyPublicKey(user, { ...place, fetch: fail, ...options }));
 
@@ -61,6 +75,49 @@ describe("the options of a verification", () => {
         .and.include({ code: "ARGUMENT_INVALID" });
     });
   }
+
+  it("allow plain http to other machines only on request, and to this machine always", async () => {
+    const remote = { rpc: "http://rpc.example", merkleUrl: "http://files.example" };
+    const error = await errorOf(remote);
+    expect(error)
+      .to.have.property("message")
+      .that.matches(/example.*allowHttp: true/);
+    expect(await errorOf({ ...remote, allowHttp: true })).to.include({ code: "UNREACHABLE" });
+    for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "a.localhost"]) {
+      expect(await errorOf({ rpc: `http://${host}:1` }), host).to.include({ code: "UNREACHABLE" });
+    }
+  });
+
+  it("distinguish nodes on this machine by their ports", async () => {
+    const options = { rpc: ["http://127.0.0.1:1", "http://localhost:2"], quorum: 2 };
+    expect(await errorOf(options)).to.include({ code: "QUORUM_NOT_REACHED" });
+  });
+
+  const misspelt: [string, string | undefined][] = [
+    ["storageproof", "storageProof"],
+    ["storageProofs", "storageProof"],
+    ["quorom", "quorum"],
+    ["blockhash", "blockHash"],
+    ["lightclient", "lightClient"],
+    ["expectedPubKey", "expectedPublicKey"],
+    ["codehash", "codeHash"],
+    ["maxAgeMS", "maxAgeMs"],
+    ["somethingElse", undefined],
+    ["__proto", undefined],
+    ["x".repeat(100_000), undefined],
+  ];
+  for (const [name, nearest] of misspelt) {
+    it(`are refused before any request if one is misspelt: ${name.slice(0, 20)}`, async () => {
+      const error = await errorOf({ [name]: true });
+      expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
+      const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;
+      expect(error).to.have.property("message").that.includes(hint);
+    });
+  }
+
+  it("are refused if a limit is misspelt", async () => {
+    expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "timeoutMs" });
+  });
 
   const malformed: [string, Record<string, unknown>][] = [
     ["ARGUMENT_INVALID", { rpc: "wss://rpc.example" }],

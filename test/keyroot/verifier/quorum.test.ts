@@ -112,7 +112,7 @@ describeOnChains("a quorum of 3", (chain) => {
       const pair = { anchor: "quorum", storageProof: true } as const;
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
-      const options = { ...chain.optionsFor(pair), limits: { timeoutMs: 300 } };
+      const options = { ...chain.optionsFor(pair), limits: { timeoutMs: 6_000 } };
       const { evidence } = await verifyPublicKey(userID, options);
       expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
     });

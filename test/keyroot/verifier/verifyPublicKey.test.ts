@@ -85,6 +85,7 @@ describe("verifyPublicKey", () => {
           publicKey: base64ToBytes(mine.pubKey),
           root: first.tree.root,
           blockNumber: 2,
+          blockNumberProven: false,
           contract,
           chainId: chain.chainId,
           evidence: { anchor: "endpoint", storageProof: false },

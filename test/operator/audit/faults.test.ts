@@ -467,6 +467,14 @@ describe("an audit of planted faults", function () {
       });
     };
     refuses("an address without a contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
+    for (const storageProof of [false, true]) {
+      refuses(`a contract without userCount(), proven: ${storageProof}`, "NO_USER_COUNT", async () => {
+        const { call, contract } = world.fresh;
+        const code = String(await call("eth_getCode", [contract, "latest"]));
+        await call("hardhat_setCode", [contract, code.replaceAll("07973ccf", "07973cce")]);
+        return { storageProof };
+      });
+    }
     refuses("a contract with other code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
     refuses("other code, under a proof", "CODE_HASH_MISMATCH", async () => ({
       ...(await pinned()),

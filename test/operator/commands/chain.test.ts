@@ -371,6 +371,18 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await keyroot.json(["status", ...chain()], { env: unavailable })).code).to.equal(0);
     });
 
+    it("explains that a contract has no userCount(), as the predecessor", async () => {
+      const registry = String(await fresh.call("eth_getCode", [fresh.contract, "latest"]));
+      // The selector of userCount().
+      expect(registry).to.include("07973ccf");
+      await fresh.call("hardhat_setCode", [fresh.contract, registry.replaceAll("07973ccf", "07973cce")]);
+      const { code, json } = await keyroot.json(["status", ...chain()]);
+      expect(code).to.equal(0);
+      expect(json).to.include({ contract: fresh.contract, owner: fresh.owner, userCount: null });
+      const { stdout } = await keyroot.run(["status", ...chain()]);
+      expect(stdout).to.match(/published users +unknown: the contract has no userCount\(\).*PubKeyTrust/);
+    });
+
     it("ends with 1 if there is no contract", async () => {
       const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);

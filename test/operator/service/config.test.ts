@@ -36,7 +36,7 @@ const INVALID: Record<string, string> = {
 };
 
 const CHAIN = {
-  KEYROOT_RPC_URL: "http://rpc.test",
+  KEYROOT_RPC_URL: "https://rpc.test",
   KEYROOT_CONTRACT: `0x${"a".repeat(40)}`,
   KEYROOT_CHAIN_ID: "11155111",
   KEYROOT_MAX_FEE: "50.5",
@@ -65,7 +65,7 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_DATABASE_FOLDER: "folder", KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json" },
         ...{ KEYROOT_ADMIN_TOKEN: "a".repeat(32), KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
-        ...{ KEYROOT_MAX_COST: "0.25" },
+        ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
       };
       expect(readConfig(variables)).to.deep.equal({
@@ -76,9 +76,10 @@ describe("the service's configuration", () => {
         ...{ rateLimit: 3, trustedProxies: ["10.0.0.1"], logLevel: "warn" },
         chain: {
           ...{
-            rpcUrl: "http://rpc.test",
+            rpcUrl: "https://rpc.test",
             contract: CHAIN.KEYROOT_CONTRACT,
             chainId: 11155111,
+            allowHttp: true,
             confirmations: 4,
             maxFee: "50.5",
             maxCost: "0.25",
@@ -132,6 +133,16 @@ describe("the service's configuration", () => {
       expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
     });
 
+    it("requires https for an endpoint on another machine, unless plain http is allowed", () => {
+      const remote = { ...CHAIN, KEYROOT_RPC_URL: "http://rpc.test" };
+      for (const allow of ["", "false", "1"]) {
+        const faults = faultsIn({ ...remote, KEYROOT_ALLOW_HTTP: allow });
+        expect(faults.some((fault) => fault.startsWith("KEYROOT_RPC_URL must be an https URL"))).to.equal(true);
+      }
+      expect(faultsIn({ ...remote, KEYROOT_ALLOW_HTTP: "true" })).to.deep.equal([]);
+      expect(faultsIn({ ...CHAIN, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
+    });
+
     it("requires no limit of fees for a development chain on this machine", () => {
       const local = { ...CHAIN, KEYROOT_MAX_FEE: "", KEYROOT_CHAIN_ID: "31337" };
       expect(faultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
@@ -158,7 +169,7 @@ describe("the service's configuration", () => {
 
   describe("resolveConfig", () => {
     const chain = {
-      rpcUrl: "http://rpc.test",
+      rpcUrl: "https://rpc.test",
       contract: `0x${"a".repeat(40)}`,
       chainId: 11155111,
       maxFee: "50.5",

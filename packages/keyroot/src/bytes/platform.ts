@@ -1,6 +1,5 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex as portableBytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { base64 as portableBase64 } from "@scure/base";
+import { bytesToHex as portableBytesToHex } from "@noble/hashes/utils.js";
 
 /** Node's functions are several times faster than plain JavaScript. Browsers, and shims of `process`, do not have them. */
 const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;
@@ -11,7 +10,7 @@ type Sha256Hex = (data: string | Uint8Array) => string;
 
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
 export const portableSha256Hex: Sha256Hex = (data) =>
-  portableBytesToHex(sha256(typeof data === "string" ? utf8ToBytes(data) : data));
+  portableBytesToHex(sha256(typeof data === "string" ? new TextEncoder().encode(data) : data));
 
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. Uses Node's function if there is one. */
 export const sha256Hex: Sha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;
@@ -21,8 +20,19 @@ export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
   ? (bytes) => nodeBuffer.from(bytes).toString("hex")
   : portableBytesToHex;
 
-/** Base64 with padding (RFC 4648, section 4). Validate text before you decode it: platforms treat invalid text differently. */
-export const base64: { encode(bytes: Uint8Array): string; decode(text: string): Uint8Array } = nodeBuffer
+interface Coder {
+  encode: (bytes: Uint8Array) => string;
+  decode: (text: string) => Uint8Array;
+}
+
+/** Base64 with padding (RFC 4648, section 4), with the functions of the HTML Living Standard, section 8.3. */
+export const portableBase64: Coder = {
+  encode: (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")),
+  decode: (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
+};
+
+/** Base64 with padding. Validate text before you decode it: platforms treat invalid text differently. */
+export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => new Uint8Array(nodeBuffer.from(text, "base64")),

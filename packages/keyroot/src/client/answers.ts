@@ -3,8 +3,17 @@ import { USER_ID, type UserID } from "../identity/userID.ts";
 import { type Region, REGIONS } from "../identity/region.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 
+/** A ShapeChecker that can check secrets. */
+class AnswerChecker extends ShapeChecker {
+  /** A string that matches `pattern`. The error does not contain the value. */
+  secret(path: string, value: unknown, pattern: RegExp): string {
+    if (typeof value === "string" && pattern.test(value)) return value;
+    return this.text(path, undefined, pattern);
+  }
+}
+
 /** Reads the service's answers. Ignores unknown fields, which a newer service may have added. */
-export const ANSWER = new ShapeChecker(
+export const ANSWER = new AnswerChecker(
   (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
 );
 

@@ -1,5 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
+import { checkNames } from "../input/names.ts";
 import {
   checkFunction,
   checkInteger,
@@ -9,7 +10,7 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
-import { checkUrl } from "../transport/jsonRpc.ts";
+import { checkUrl } from "../transport/url.ts";
 
 /** Which service to call, and the limits of a call. */
 export interface ConnectionOptions {
@@ -48,10 +49,21 @@ export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "
   now: () => number;
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function checkOptions(options: ClientOptions): CheckedOptions {
-  const expected = "an object with baseUrl, bizId and a refresh token";
-  const { bizId, now = Date.now } = checkObject("The client's options", options, expected);
+/** The names of the options of every client. */
+export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", "retries", "fetch"];
+
+/**
+ * @param token the name of the client's other option
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkOptions(options: ClientOptions, token?: "serverToken" | "refreshToken"): CheckedOptions {
+  checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
+  const { bizId, now = Date.now } = checkNames("The client's options", options, [
+    ...CONNECTION,
+    "bizId",
+    "now",
+    token ?? "bizId",
+  ]);
   return {
     ...checkConnection(options),
     bizId: checkBizId("The option bizId", bizId),
@@ -85,9 +97,13 @@ export function checkIdempotencyKey(key: unknown = crypto.randomUUID()): string 
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function checkCallOptions<T extends CallOptions>(options: T): T {
-  optional(checkSignal, "The option signal", checkObject("The operation's options", options).signal);
+/**
+ * @param names the names of the operation's other options
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
+  checkNames("The operation's options", checkObject("The operation's options", options), ["signal", ...names]);
+  optional(checkSignal, "The option signal", options.signal);
   return options;
 }
 
@@ -105,20 +121,9 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 
 /** Returns the URL without slashes at the end. Refuses http except on this machine, because tokens are sent there. */
 function checkBaseUrl(baseUrl: unknown): string {
-  const { protocol, hostname, search, hash, href } = new URL(checkUrl("baseUrl", baseUrl));
-  if (protocol !== "https:" && !isLoopback(hostname)) {
-    const message = `The option baseUrl must be an https URL, because tokens are sent there. ${hostname} is not this machine.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  const { search, hash, href } = new URL(checkUrl("baseUrl", baseUrl, "Tokens are sent there."));
   if (search !== "" || hash !== "") {
     throw new ArgumentError("ARGUMENT_INVALID", "The option baseUrl must be a URL without ? and #.");
   }
   return href.replace(/\/+$/, "");
-}
-
-/**
- * The names and addresses of this machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291, section 2.5.3).
- */
-function isLoopback(hostname: string): boolean {
-  return /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }

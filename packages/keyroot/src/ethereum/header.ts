@@ -73,15 +73,17 @@ export function extractHeader(block: unknown): HeaderJson {
  */
 export function hashHeader(header: unknown): BlockHeader {
   if (!isObject(header)) throw invalid("a header", header);
-  const present = FIELDS.filter(([name]) => Object.hasOwn(header, name));
-  const unknown = Object.keys(header).find((key) => !present.some(([name]) => name === key));
-  if (unknown !== undefined) throw invalid("a header without unknown fields", unknown);
-  // RLP has no field names: if a field is missing, the next one takes its place.
-  const missing = FIELDS.slice(0, Math.max(REQUIRED_FIELDS, present.length)).find(
-    ([name]) => !Object.hasOwn(header, name),
-  );
-  if (missing !== undefined) throw invalid(`a header with the field ${missing[0]}`, undefined);
-  const encoded = RLP.encode(present.map(([name, size]) => encodeField(name, size, header[name])));
+  const known = new Set<string>(FIELDS.map(([name]) => name));
+  for (const key of Object.keys(header)) if (!known.has(key)) throw invalid("a header without unknown fields", key);
+  const count = Math.max(REQUIRED_FIELDS, Object.keys(header).length);
+  const fields: Uint8Array[] = [];
+  for (const [name, size] of FIELDS) {
+    if (fields.length === count) break;
+    // RLP has no field names: if a field is missing, the next one takes its place.
+    if (!Object.hasOwn(header, name)) throw invalid(`a header with the field ${name}`, undefined);
+    fields.push(encodeField(name, size, header[name]));
+  }
+  const encoded = RLP.encode(fields);
   return {
     hash: keccak256(encoded),
     number: toSafeNumber("number", header["number"]),

@@ -1,7 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hexToBytes, randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
-import { base32nopad } from "@scure/base";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex } from "../bytes/platform.ts";
@@ -17,11 +16,6 @@ export const USER_ID_BYTES = 20;
 
 /** The digits 0 to 31 of zBase32, the "human-oriented base-32 encoding" by Zooko Wilcox-O'Hearn. */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** The digits 0 to 31 of base32 (RFC 4648, section 6). Both encode 160 bits as 32 digits, with no bits left over. */
-const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-const TO_ZBASE32 = alphabetMap(BASE32, ZBASE32);
-const TO_BASE32 = alphabetMap(ZBASE32, BASE32);
-
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
@@ -50,7 +44,7 @@ export function parseUserID(value: unknown): UserID {
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
   if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
-    return mapCharacters(base32nopad.encode(bytes), TO_ZBASE32);
+    return bytesToHex(bytes).replace(/.{5}/g, encodeDigits);
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
@@ -58,7 +52,7 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
 
 /** Converts a user id to its 20 bytes. @throws ArgumentError USER_ID_INVALID */
 export function userIDToBytes(userID: UserID): Uint8Array {
-  return base32nopad.decode(mapCharacters(parseUserID(userID), TO_BASE32));
+  return hexToBytes(userIDToHex(userID));
 }
 
 /**
@@ -76,7 +70,7 @@ export function userIDFromHex(hex: string): UserID {
 
 /** Converts a user id to 40 lowercase hex digits, without 0x. @throws ArgumentError USER_ID_INVALID */
 export function userIDToHex(userID: UserID): string {
-  return bytesToHex(userIDToBytes(userID));
+  return parseUserID(userID).replace(/.{4}/g, decodeDigits);
 }
 
 /** Generates a user id of 160 random bits, from the system's secure random source. */
@@ -109,15 +103,15 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
   return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
 }
 
-function mapCharacters(text: string, table: readonly string[]): string {
-  let mapped = "";
-  for (let i = 0; i < text.length; i++) mapped += table[text.charCodeAt(i)] ?? "";
-  return mapped;
+/** Encodes 5 hex digits, 20 bits, as 4 digits of zBase32. */
+function encodeDigits(hex: string): string {
+  const bits = parseInt(hex, 16);
+  return [15, 10, 5, 0].map((shift) => ZBASE32.charAt((bits >> shift) & 31)).join("");
 }
 
-/** Maps each character code of one alphabet to the character at the same place in the other. */
-function alphabetMap(from: string, to: string): readonly string[] {
-  const table: string[] = [];
-  for (let i = 0; i < from.length; i++) table[from.charCodeAt(i)] = to.charAt(i);
-  return table;
+/** Decodes 4 digits of zBase32, 20 bits, to 5 hex digits. */
+function decodeDigits(digits: string): string {
+  let bits = 0;
+  for (const digit of digits) bits = bits * 32 + ZBASE32.indexOf(digit);
+  return bits.toString(16).padStart(5, "0");
 }

@@ -4,6 +4,7 @@ import { ArgumentError } from "../errors.ts";
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 
 /** The characters allowed outside strings: structure, white space and digits. This excludes null, true, -1, 1.5 and 1e3. */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
@@ -11,16 +12,30 @@ const OPENING = charTable("{[");
 const CLOSING = charTable("}]");
 
 /**
+ * Parsing multiplies memory: an empty object takes 3 bytes of JSON and more than 60 bytes of memory, and each new order of
+ * names in objects up to 600 bytes, because engines keep a hidden class for it. These limits follow from what the formats
+ * here contain, with room to spare: a file has an object for every 400 bytes, a member for every 62, a comma for every 57
+ * and a new name for every 268; a log has a member for every 53; a block a transaction hash of 69. Each limit is a number
+ * for each document, and one more for so many characters.
+ */
+const CONTAINERS = { perDocument: 256, characters: 96 };
+const MEMBERS = { perDocument: 1024, characters: 40 };
+const ORDERED = { perDocument: 256, characters: 224 };
+
+/** A factor that is random for each process, so that no one can prepare orders of names with equal hashes. */
+const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
+
+/**
  * Parses JSON from an untrusted source. Allows only objects, arrays, strings and whole numbers, and each key of an object
  * once: `JSON.parse` silently keeps the last of several equal keys, so two readers could see different data in one file.
  * @param maxDepth the maximum nesting of objects and arrays
- * @throws ArgumentError JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN
+ * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and as `scanJson`
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   if (typeof text !== "string") {
     throw new ArgumentError("JSON_INVALID", `JSON must be a string, but is ${describeValue(text)}.`);
   }
-  const members = scan(text, maxDepth);
+  const members = scanJson(text, maxDepth, 1, ALLOWED);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -35,32 +50,70 @@ export function parseJson(text: string, maxDepth: number): unknown {
   return value;
 }
 
-/** Whether a parsed value is an object, and not an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Counts the members of all objects in a JSON text, which are its colons outside strings. */
-function scan(text: string, maxDepth: number): number {
-  let members = 0;
-  let depth = 0;
+/**
+ * Refuses a JSON text that would take much more memory than its size, before it is parsed. The result is meaningless if the
+ * text is not JSON.
+ * @param maxDepth the maximum nesting of objects and arrays
+ * @param documents the number of documents in the text
+ * @param allowed 1 for each ASCII code that is allowed outside strings. Default: any character
+ * @returns the number of members of all objects
+ * @throws ArgumentError JSON_TOO_DEEP, JSON_TOO_MANY_VALUES, JSON_FORBIDDEN_TOKEN
+ */
+export function scanJson(text: string, maxDepth: number, documents: number, allowed?: Uint8Array): number {
+  const limitOf = ({ perDocument, characters }: typeof MEMBERS) => perDocument * documents + text.length / characters;
+  const maxOrdered = limitOf(ORDERED);
+  let [depth, containers, members, commas, ordered] = [0, 0, 0, 0, 0];
+  let [nameStart, nameEnd] = [0, 0];
+  /** For each open object, a hash of its names so far in their order, and their number. */
+  const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
+  /** The orders of names of all objects, of which `ordered` is the sum of the lengths. */
+  const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === QUOTE) {
-      i = endOfString(text, i);
+      nameStart = i;
+      nameEnd = i = endOfString(text, i);
     } else if (code === COLON) {
       members++;
-    } else if (ALLOWED[code] !== 1) {
+      let names = namesAt[depth] ?? 0;
+      for (let j = nameStart; j < nameEnd; j++) names = Math.imul(names ^ text.charCodeAt(j), FACTOR);
+      namesAt[depth] = names;
+      membersAt[depth] = (membersAt[depth] ?? 0) + 1;
+      // Text that is not JSON may repeat colons after one long name.
+      nameStart = nameEnd;
+    } else if (code === COMMA) {
+      commas++;
+    } else if (allowed !== undefined && allowed[code] !== 1) {
       const message = `Only objects, arrays, strings and whole numbers are allowed, but character ${i} is U+${code.toString(16)}.`;
       throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual: text.slice(i, i + 8) });
-    } else if (OPENING[code] === 1 && ++depth > maxDepth) {
+    } else if (OPENING[code] === 1) {
+      containers++;
+      if (++depth <= maxDepth) {
+        namesAt[depth] = membersAt[depth] = 0;
+        continue;
+      }
       const message = `Objects and arrays are nested more than ${maxDepth} deep at character ${i}.`;
       throw new ArgumentError("JSON_TOO_DEEP", message, { expected: maxDepth });
     } else if (CLOSING[code] === 1) {
+      const order = (namesAt[depth] ?? 0) & 0x3fff_ffff;
+      if (ordered <= maxOrdered && !orders.has(order)) {
+        orders.add(order);
+        ordered += membersAt[depth] ?? 0;
+      }
       depth--;
     }
   }
-  return members;
+  const maxMembers = limitOf(MEMBERS);
+  const isSmall = containers <= limitOf(CONTAINERS) && members <= maxMembers && commas <= maxMembers;
+  if (isSmall && ordered <= maxOrdered) return members;
+  const actual = `${containers} objects and arrays, ${members} members, ${ordered} of them in new orders, and ${commas} commas`;
+  const message = `The JSON has ${actual} in ${text.length} characters, too many to parse.`;
+  throw new ArgumentError("JSON_TOO_MANY_VALUES", message, { actual });
+}
+
+/** Whether a parsed value is an object, and not an array or null. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The index of the quote that ends the string starting at `start`: the next one after an even number of backslashes. */

@@ -57,16 +57,9 @@ export class ShapeChecker {
     throw this.#error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
   }
 
-  /** As `text`, for a secret: the error does not contain the value. */
-  secret(path: string, value: unknown, pattern: RegExp): string {
-    if (typeof value === "string" && pattern.test(value)) return value;
-    throw this.#makeError(`${path} must be a string that matches ${pattern.source}.`, { expected: pattern.source });
-  }
-
   /** One of these strings. */
   oneOf<Text extends string>(path: string, value: unknown, texts: readonly Text[]): Text {
-    const text = texts.find((text) => text === value);
-    if (text !== undefined) return text;
+    for (const text of texts) if (text === value) return text;
     throw this.#error(path, `one of ${texts.join(", ")}`, value);
   }
 

@@ -5,6 +5,7 @@ import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkUntrusted } from "../input/checkUntrusted.ts";
 import { parseDocument } from "../input/document.ts";
+import { checkNames } from "../input/names.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkMerkleFile, type MerkleFile } from "./file.ts";
@@ -142,6 +143,7 @@ function checkIsText(userID: unknown): UserID {
 
 function checkQuery(query: ProofQuery): ProofQuery {
   const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
+  checkNames("The query's options", query, ["userID", "root", "expectedPublicKey"]);
   if (expectedPublicKey !== undefined && !((expectedPublicKey as unknown) instanceof Uint8Array)) {
     throw invalidArgument("The option expectedPublicKey", "a Uint8Array", expectedPublicKey);
   }

@@ -37,7 +37,7 @@ export class MerkleTree {
 
   /** The root: 64 lowercase hex digits. */
   get root(): string {
-    return decoder.decode(this.#levels.at(-1));
+    return decoder.decode(this.#level(this.height - 1));
   }
 
   /** The number of leaves. */

@@ -49,9 +49,15 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
   return root === ZERO_ROOT ? undefined : root;
 }
 
-/** Decodes the answer to `getBlockNumber`. @throws as `decodeMerkleTreeRoot` */
-export function decodeBlockNumber(answer: unknown): number {
-  return parseSafeQuantity(`0x${decodeWord(answer)}`);
+/**
+ * Decodes the answer to `getBlockNumber`.
+ * @param highest the number of the block at which the contract was read: a root is not newer
+ * @throws as `decodeMerkleTreeRoot`
+ */
+export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
+  const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
+  if (number <= highest) return number;
+  throw invalidAnswer(`a block number of at most ${highest}`, number);
 }
 
 /** Decodes the answer to `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */

@@ -4,6 +4,7 @@ import type { BlockParameter } from "../ethereum/blocks.ts";
 import { isData } from "../ethereum/data.ts";
 import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
 import { type UserID, userIDToHex } from "../identity/userID.ts";
+import { checkNames } from "../input/names.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
 import { encodeUint, WORD_DIGITS } from "./words.ts";
@@ -35,8 +36,9 @@ export async function readMerkleTreeRoots(
   call: RpcCall,
   contract: string,
   userIDs: readonly UserID[],
-  { block = "latest", onRead }: ReadRootsOptions = {},
+  options: ReadRootsOptions = {},
 ): Promise<(string | undefined)[]> {
+  const { block = "latest", onRead } = checkNames("The options", options, ["block", "onRead"]);
   const roots = new Array<string | undefined>(userIDs.length);
   let usersPerCall = USERS_PER_CALL;
   let known = 0;

@@ -1,4 +1,6 @@
+import { KeyrootError, VerificationError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
+import { isData } from "../ethereum/data.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import {
   decodeBlockNumber,
@@ -18,13 +20,25 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
   return decodeOwner(await call("eth_call", [{ to: contract, data: OWNER_CALL }, block]));
 }
 
-/** Fetches the number of users that have a root. @throws as `fetchOwner` */
+/**
+ * Fetches the number of users that have a root.
+ * @throws as `fetchOwner`; VerificationError NO_USER_COUNT if the contract has no such function, as `PubKeyTrust`
+ */
 export async function fetchUserCount(
   call: RpcCall,
   contract: string,
   block: BlockParameter = "latest",
 ): Promise<number> {
-  return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
+  try {
+    return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
+  } catch (cause) {
+    if (!(cause instanceof KeyrootError) || !["RPC_ERROR", "NO_CONTRACT"].includes(cause.code)) throw cause;
+    // Nodes report a call of a missing function with various errors. The code contains the selectors of its functions.
+    const code = await call("eth_getCode", [contract, block]);
+    if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
+    const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry; the predecessor PubKeyTrust has none. How many users it has is unknown, so no audit can show that none is missing.`;
+    throw new VerificationError("root", "NO_USER_COUNT", message, { cause });
+  }
 }
 
 /**

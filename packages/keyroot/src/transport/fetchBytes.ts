@@ -1,4 +1,5 @@
 import { TransportError } from "../errors.ts";
+import { checkNames } from "../input/names.ts";
 
 /** The limits of a verification's requests. */
 export interface Limits {
@@ -6,7 +7,7 @@ export interface Limits {
   fileBytes: number;
   /** The maximum size of an answer to a JSON-RPC call in bytes, after decompression. Default 1 MiB. */
   rpcBytes: number;
-  /** The maximum time from a request to the last byte of its answer, in milliseconds. Default 30,000. */
+  /** The maximum time of the whole verification, in milliseconds. Default 30,000. */
   timeoutMs: number;
 }
 
@@ -20,9 +21,17 @@ export interface FetchOptions {
   maxBytes: number;
   /** The maximum time until the last byte of the answer, in milliseconds. */
   timeoutMs: number;
+  /** When the request must end at the latest, as `performance.now()` counts. Default: only `timeoutMs` applies. */
+  deadline?: number | undefined;
+  /** Allows plain http to other machines than this one. Default false. `fetchBytes` itself allows both. */
+  allowHttp?: boolean | undefined;
   /** Aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
 }
+
+export const FETCH_OPTIONS: (keyof FetchOptions)[] = [
+  ...(["fetch", "maxBytes", "timeoutMs", "deadline", "allowHttp", "signal"] as const),
+];
 
 /** The answer of an HTTP server. */
 export interface HttpAnswer {
@@ -37,9 +46,9 @@ export interface HttpAnswer {
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
-  const { fetch = globalThis.fetch, maxBytes, timeoutMs, signal } = options;
+  const { fetch = globalThis.fetch, maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
   const { host } = new URL(url);
-  return withTimeout(host, timeoutMs, signal, async (signal) => {
+  return withTimeout(host, timeLeft(options), signal, async (signal) => {
     let response: Response;
     let bytes: Uint8Array | undefined;
     try {
@@ -51,12 +60,19 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRedirect(response)) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
+    // The body of a large error page says nothing that its status does not.
+    if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
-      const message = `The answer of ${host} has more than ${maxBytes} bytes, the configured limit.`;
+      const message = `The answer of ${host} has more than ${maxBytes} bytes.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
     return { status: response.status, headers: response.headers, bytes };
   });
+}
+
+/** The time that a request may take, in whole milliseconds. */
+export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, "timeoutMs" | "deadline">): number {
+  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - performance.now())));
 }
 
 /**
@@ -78,7 +94,7 @@ export async function withTimeout<T>(
   };
   // Not AbortSignal.timeout: its timer lasts longer than the request, and does not keep Node running.
   const timer = setTimeout(() => {
-    fail(new TransportError("TIMEOUT", `${subject} did not answer completely within ${timeoutMs} ms.`));
+    fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
   signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -114,9 +130,9 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
   return bytes;
 }
 
-/** Whether a response is a redirect. Browsers hide its status. */
+/** Whether a response is a redirect (RFC 9110, section 15.4). Browsers hide its status. 304 names no other place. */
 function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || (status >= 300 && status < 400);
+  return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
 }
 
 /**

@@ -1,21 +1,30 @@
 import { TransportError, VerificationError } from "../errors.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
+import { checkSourceUrl } from "./url.ts";
 
 /**
  * Fetches the file of a root from its host (specification, "Step 2"). `parseMerkleFile` verifies it.
  * @param merkleUrl the URL under which the files are served
  * @param root 64 lowercase hex digits
- * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`
+ * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`;
+ * ArgumentError ARGUMENT_INVALID
  */
 export async function fetchMerkleFile(merkleUrl: string, root: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = new URL(merkleUrl);
+  const url = new URL(checkSourceUrl("merkleUrl", merkleUrl, options.allowHttp));
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/${root}.json`;
   const { host } = url;
-  const { status, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
-  if (status === 200) return bytes;
+  const { status, headers, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
   if (status === 404 || status === 410) {
     const message = `${host} does not have the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
   }
-  throw new TransportError("FILE_HOST_ERROR", `${host} answered with the HTTP status ${status}.`, { actual: status });
+  if (status !== 200) {
+    const message = `${host} answered with the HTTP status ${status}.`;
+    throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
+  }
+  // Node and some browsers return a compressed body up to where it is cut off, without an error.
+  if (headers.has("Content-Encoding") && !/\}\s*$/.test(new TextDecoder().decode(bytes.subarray(-99)))) {
+    throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
+  }
+  return bytes;
 }

@@ -1,7 +1,9 @@
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { isObject } from "../input/json.ts";
-import { fetchBytes, type FetchOptions, withTimeout } from "./fetchBytes.ts";
+import { isObject, scanJson } from "../input/json.ts";
+import { checkNames } from "../input/names.ts";
+import { checkSourceUrl } from "./url.ts";
+import { FETCH_OPTIONS, fetchBytes, type FetchOptions, timeLeft, withTimeout } from "./fetchBytes.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or a library's provider. */
 export interface Eip1193Provider {
@@ -14,45 +16,42 @@ export interface Eip1193Provider {
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
+/** The limits of JSON-RPC requests. */
+export interface RpcOptions extends FetchOptions {
+  /** The maximum number of concurrent calls in one request. Default 1: not every endpoint accepts batches. */
+  batchSize?: number;
+  /** The maximum size of the answer to a method, in bytes. Default: only `maxBytes` applies, to each request. */
+  bytesOf?: ((method: string) => number) | undefined;
+}
+
+/** The deepest nesting of an answer: a batch, the answer, a block, its withdrawals, and room for extensions. */
+const MAX_DEPTH = 16;
+
+const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];
+
 /**
  * Creates a function that sends JSON-RPC calls.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
- * @param options the limits of each call; `maxBytes` does not apply to a provider. `batchSize` is the maximum number of
- * concurrent calls in one request, default 1: not every endpoint accepts batches
+ * @param options the limits of each request; `maxBytes` does not apply to a provider
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
  * const chainId = await call("eth_chainId", []);
  */
-export function rpcCaller(
-  rpc: string | Eip1193Provider,
-  { batchSize = 1, ...options }: FetchOptions & { batchSize?: number },
-): RpcCall {
-  if (typeof rpc === "string") return callsOverHttp(checkUrl("rpc", rpc), batchSize, options);
+export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...options }: RpcOptions): RpcCall {
+  checkNames("The options", options, OPTIONS);
+  if (typeof rpc === "string") return callsOverHttp(checkSourceUrl("rpc", rpc, options.allowHttp), batchSize, options);
   if (!isObject(rpc) || typeof rpc.request !== "function") {
     throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) URL or an EIP-1193 provider.");
   }
   return (method, params) =>
-    withTimeout("The provider", options.timeoutMs, options.signal, async () => {
+    withTimeout("The provider", timeLeft(options), options.signal, async () => {
       try {
         return await rpc.request({ method, params });
       } catch (cause) {
         throw rpcError("The provider", method, cause, { cause });
       }
     });
-}
-
-/**
- * Returns `url` if it is an http(s) URL. The error does not contain the URL, because URLs of endpoints contain secrets.
- * @throws ArgumentError ARGUMENT_INVALID; also for a URL with user and password, which fetch rejects
- */
-export function checkUrl(option: string, url: unknown): string {
-  if (typeof url === "string" && URL.canParse(url)) {
-    const { protocol, username, password } = new URL(url);
-    if (/^https?:$/.test(protocol) && username === "" && password === "") return url;
-  }
-  const message = `The option ${option} must be an http(s) URL without user and password.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 interface PendingCall {
@@ -63,7 +62,7 @@ interface PendingCall {
 }
 
 /** Sends calls over HTTP. Calls that are made at the same time share a request, as a batch (JSON-RPC 2.0, section 6). */
-function callsOverHttp(url: string, batchSize: number, options: FetchOptions): RpcCall {
+function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
   let pending: PendingCall[] = [];
   const send = () => {
     const calls = pending;
@@ -77,17 +76,31 @@ function callsOverHttp(url: string, batchSize: number, options: FetchOptions): R
     });
 }
 
-async function sendBatch(url: string, calls: readonly PendingCall[], options: FetchOptions): Promise<void> {
+async function sendBatch(
+  url: string,
+  calls: readonly PendingCall[],
+  { bytesOf, ...options }: Omit<RpcOptions, "batchSize">,
+): Promise<void> {
+  let maxBytes = bytesOf === undefined ? options.maxBytes : 0;
+  if (bytesOf !== undefined) for (const { method } of calls) maxBytes += bytesOf(method);
   try {
     const bodies = calls.map(({ method, params }, i) => ({ jsonrpc: "2.0", id: i + 1, method, params }));
-    const { status, answer } = await post(url, bodies.length === 1 ? bodies[0] : bodies, options);
+    const isBatch = bodies.length > 1;
+    const { status, answer, reason } = await post(url, isBatch ? bodies : bodies[0], calls.length, {
+      ...options,
+      maxBytes,
+    });
     for (const [i, { method, resolve, reject }] of calls.entries()) {
       const id = i + 1;
+      let own = answer;
       // An endpoint that does not accept batches answers with one error for all calls.
-      const isBatch = bodies.length > 1 && Array.isArray(answer);
-      const own: unknown = isBatch ? answer.find((one) => isObject(one) && one["id"] === id) : answer;
+      if (isBatch && Array.isArray(answer)) {
+        own = undefined;
+        // Not `find`: libraries exist that replace it.
+        for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
+      }
       try {
-        resolve(resultOf(url, method, status, id, own));
+        resolve(resultOf(url, method, status, id, own, reason));
       } catch (error) {
         reject(error);
       }
@@ -97,18 +110,25 @@ async function sendBatch(url: string, calls: readonly PendingCall[], options: Fe
   }
 }
 
-async function post(url: string, body: unknown, options: FetchOptions): Promise<{ status: number; answer: unknown }> {
+/** @returns the parsed answer; undefined if it is not JSON, or would take much more memory than its size */
+async function post(
+  url: string,
+  body: unknown,
+  calls: number,
+  options: FetchOptions,
+): Promise<{ status: number; answer?: unknown; reason?: string }> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const { status, bytes } = await fetchBytes(url, init, options);
+  const text = new TextDecoder().decode(bytes);
   try {
-    return { status, answer: JSON.parse(new TextDecoder().decode(bytes)) };
-  } catch {
-    // `resultOf` rejects undefined like every other answer that is not JSON-RPC.
-    return { status, answer: undefined };
+    scanJson(text, MAX_DEPTH, calls);
+    return { status, answer: JSON.parse(text) };
+  } catch (error) {
+    return { status, reason: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }
 }
 
-function resultOf(url: string, method: string, status: number, id: number, answer: unknown): unknown {
+function resultOf(url: string, method: string, status: number, id: number, answer: unknown, reason = "."): unknown {
   const { host } = new URL(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
@@ -116,7 +136,7 @@ function resultOf(url: string, method: string, status: number, id: number, answe
     throw new TransportError("RPC_ERROR", message, { actual: status });
   }
   if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !Object.hasOwn(answer, "result")) {
-    throw new TransportError("RPC_ANSWER_INVALID", `The answer of ${host} to ${method} is not JSON-RPC 2.0.`);
+    throw new TransportError("RPC_ANSWER_INVALID", `The answer of ${host} to ${method} is not JSON-RPC 2.0${reason}`);
   }
   return answer["result"];
 }

@@ -3,6 +3,7 @@ import { VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { isObject } from "../input/json.ts";
+import { checkNames } from "../input/names.ts";
 import { checkObject } from "../input/options.ts";
 import { verifyProof, verifyRecordUser, type MerkleProof, parseProof, type ProvenKey } from "../merkle/proof.ts";
 import { type BlockHeader, hashHeader, type HeaderJson } from "../ethereum/header.ts";
@@ -58,6 +59,7 @@ export interface VerifiedBundle extends ProvenKey {
   evidence: Evidence;
 }
 
+const QUERY: (keyof BundleQuery)[] = ["userID", "chainId", "contract", "codeHash", "usersSlot", "expectedPublicKey"];
 const FORMAT = "keyroot-bundle-v1";
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details));
 /** Larger than any bundle with the deepest tries of today's chains. The depth counts objects and arrays, to a sibling. */
@@ -120,7 +122,9 @@ export async function verifyBundle(
   const expected = parseRegistryReference(query);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
+  checkNames("The options", query, QUERY);
   const { blockHash } = checkObject("The trusted block", trusted, "an object with blockHash");
+  checkNames("The trusted block's options", trusted, ["blockHash"]);
   checkHash("The option blockHash", blockHash);
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash, accountProof, storageProof } = bundle;

@@ -3,7 +3,8 @@ import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
-import type { EvidencePolicy, KeyQuery } from "./options.ts";
+import { sha256Hex } from "../bytes/platform.ts";
+import type { Endpoint, EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
 /**
@@ -16,18 +17,39 @@ export interface KeyCache {
   set(key: string, value: string): unknown;
 }
 
-/** A key that was verified earlier. */
-export interface CachedKey {
+/** An earlier answer about a user's root, and the evidence for it. */
+export interface CachedAnswer {
   root: string;
-  index: number;
-  blockNumber: number;
-  record: KeyRecord;
   evidence: Evidence;
   /** Whether the root was read at a finalized block. The contract sets a root once, so that answer is permanent. */
   final: boolean;
 }
 
-const FORMAT = "keyroot-cache-v1";
+/** A key that was verified earlier. */
+export interface CachedKey extends CachedAnswer {
+  index: number;
+  blockNumber: number;
+  record: KeyRecord;
+  /** The endpoints that agreed on the block, and those that agreed on the answer, as `sourceOf` names them. */
+  sources: readonly (readonly string[])[];
+}
+
+const FORMAT = "keyroot-cache-v2";
+
+/** Names of providers, which have no URL. They are valid in this process only. */
+const providers = new WeakMap<object, string>();
+
+/** Names an endpoint without revealing its URL, which may contain a secret. Equal names mean the same endpoint. */
+export function sourceOf(endpoint: Endpoint): string {
+  if (typeof endpoint === "string") {
+    const url = new URL(endpoint);
+    url.hash = "";
+    return sha256Hex(url.href);
+  }
+  const name = providers.get(endpoint) ?? crypto.randomUUID();
+  providers.set(endpoint, name);
+  return name;
+}
 
 /**
  * Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict.
@@ -42,35 +64,90 @@ export async function loadCachedKey(
   try {
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
-    const { root, index, blockNumber, evidence, final } = entry as unknown as CachedKey;
+    const { root, index, blockNumber, evidence, final, sources } = entry as unknown as CachedKey;
     const record = parseKeyRecord(String(entry["record"]));
-    const isValid = isMerkleRoot(root) && isObject(evidence) && typeof final === "boolean";
+    const isValid =
+      isMerkleRoot(root) &&
+      Number.isSafeInteger(index) &&
+      Number.isSafeInteger(blockNumber) &&
+      isObject(evidence) &&
+      typeof final === "boolean" &&
+      Array.isArray(sources) &&
+      sources.every(Array.isArray);
     if (!isValid || record.userID !== query.userID) return undefined;
-    return { root, index, blockNumber, record, evidence, final };
+    return { root, index, blockNumber, record, evidence, final, sources };
   } catch {
     return undefined;
   }
 }
 
+/**
+ * Stores a verified key, unless the cache has stronger evidence for the same root.
+ * @param cached what the cache has for this user
+ * @param sources as in `CachedKey`
+ */
 export async function storeKey(
   cache: KeyCache,
   query: KeyQuery,
   policy: EvidencePolicy,
   key: VerifiedKey,
+  cached: CachedKey | undefined,
+  sources: CachedKey["sources"],
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
   const final = policy.tag === "finalized" && evidence.block !== undefined;
+  if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
-  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final };
+  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources };
   await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
-/** Whether a cached key needs no new request: its root is final, and its evidence meets the policy. */
-export function meetsPolicy({ evidence, final }: CachedKey, { anchor, storageProof }: EvidencePolicy): boolean {
+/** Deletes what the cache has for this user. */
+export async function forgetKey(cache: KeyCache, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
+  await cache.set(entryName(query, policy), "");
+}
+
+/**
+ * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the
+ * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed.
+ * @param current the endpoints of the call, as `sourceOf` names them
+ */
+export function meetsPolicy(
+  { evidence, final, sources }: CachedKey,
+  { anchor, storageProof, maxAgeMs }: EvidencePolicy,
+  current: readonly string[],
+  now: () => number,
+): boolean {
   if (!final || (storageProof && !evidence.storageProof)) return false;
-  if (typeof anchor === "string") return evidence.anchor === anchor;
+  const { timestamp = 0 } = evidence.block ?? {};
+  if (maxAgeMs !== undefined && !(now() - timestamp * 1000 <= maxAgeMs)) return false;
   // Not a pinned block: each caller has its own.
-  return "quorum" in anchor && evidence.anchor === "quorum" && (evidence.agreeing ?? 0) >= anchor.quorum;
+  if (typeof anchor === "object" && "blockHash" in anchor) return false;
+  const [name, required] = typeof anchor === "string" ? [anchor, 1] : ["quorum", anchor.quorum];
+  if (evidence.anchor !== name || sources.length === 0) return false;
+  for (const agreed of sources) {
+    const known = new Set(agreed);
+    let count = 0;
+    for (const source of current) if (known.has(source)) count++;
+    if (count < required) return false;
+  }
+  return true;
+}
+
+/** How a new answer relates to the cached one. The root of a new answer is undefined if the user has none. */
+export type Comparison = "agrees" | "contradicts" | "refused";
+
+/**
+ * Compares a new answer with the cached one. A new answer is refused if stronger evidence at a finalized block
+ * contradicts it: the contract sets a root once. Evidence of equal strength never refuses an answer, because a cached lie
+ * would then outlive the liar.
+ */
+export function compare(cached: CachedKey, root: string | undefined, evidence: Evidence): Comparison {
+  if (root === cached.root) return "agrees";
+  const [before, now] = [cached.evidence.block?.number, evidence.block?.number];
+  // The user may have had no root at an earlier block.
+  if (root === undefined && before !== undefined && now !== undefined && now < before) return "agrees";
+  return cached.final && strengthOf(cached.evidence) > strengthOf(evidence) ? "refused" : "contradicts";
 }
 
 /** Verifies everything about a cached key that needs no request. @throws as `verifyKeyRecord` */
@@ -78,7 +155,23 @@ export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: Ca
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
   const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey);
-  return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+  return { record, index, publicKey, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+}
+
+/**
+ * How much evidence is worth (docs/threat-model.md): 0 is the word of one endpoint, 1 the word of a quorum, and 2 a
+ * storage proof under a block that one endpoint alone cannot choose.
+ */
+function strengthOf({ anchor, storageProof, agreeing = 1 }: Evidence): number {
+  // A quorum of 1 is one endpoint's word.
+  if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
+  if (storageProof) return 2;
+  return anchor === "quorum" ? 1 : 0;
+}
+
+function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
+  const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];
+  return strengthA === strengthB ? a.final && !b.final : strengthA > strengthB;
 }
 
 /** Another chain, contract, code or slot is another entry. */

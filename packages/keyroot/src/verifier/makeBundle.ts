@@ -6,6 +6,7 @@ import { extractProof } from "../ethereum/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
 import {
+  checkOptionNames,
   type Endpoint,
   parseEvidencePolicy,
   parseKeyQuery,
@@ -13,14 +14,28 @@ import {
   type VerifyOptions,
 } from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
-import { openSources } from "./sources.ts";
+import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
 /** Where the contract and the files are, and which block to use: that of `blockHash`, or else the endpoint's latest. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   VerifyOptions,
-  "chainId" | "contract" | "codeHash" | "usersSlot" | "merkleUrl" | "blockHash" | "limits" | "signal" | "fetch"
+  | "chainId"
+  | "contract"
+  | "codeHash"
+  | "usersSlot"
+  | "merkleUrl"
+  | "blockHash"
+  | "limits"
+  | "allowHttp"
+  | "signal"
+  | "fetch"
 >;
+
+const OPTIONS: (keyof MakeBundleOptions)[] = [
+  ...(["rpc", "chainId", "contract", "codeHash", "usersSlot", "merkleUrl"] as const),
+  ...(["blockHash", "limits", "allowHttp", "signal", "fetch"] as const),
+];
 
 /** A bundle, and what it proves to anyone who trusts its block. */
 export interface MadeBundle {
@@ -44,13 +59,13 @@ export interface MadeBundle {
  * const text = JSON.stringify(bundle);
  */
 export async function makeBundle(userID: UserID, options: MakeBundleOptions): Promise<MadeBundle> {
+  checkOptionNames(options, OPTIONS);
   const query = parseKeyQuery(parseRegistryReference(options), userID, undefined);
   const { chainId, contract } = query;
   const policy = parseEvidencePolicy({ ...options, storageProof: true });
   const { usersSlot } = policy;
   const answers = new Map<string, unknown>();
-  const sources = openSources(options, 1, (call) => recordAnswers(call, answers));
-  try {
+  const make = async (sources: VerifierSources) => {
     const reading = await readRootAtBlock(query, policy, sources.calls, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
     const file = parseMerkleFile(await sources.fetchFile(root), root);
@@ -68,9 +83,8 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     };
     const blockHash = reading.evidence.block?.hash;
     return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, { blockHash }) };
-  } finally {
-    sources.close();
-  }
+  };
+  return withSources(options, make, { wrap: (call) => recordAnswers(call, answers) });
 }
 
 /** Keeps the last answer to each method. */

@@ -2,6 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
+import { checkNames } from "../input/names.ts";
 import {
   checkBoolean,
   checkFunction,
@@ -21,13 +22,13 @@ import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 
 /** Where the contract and the files are, which evidence to require, and the limits of a verification. */
 export interface VerifyOptions {
-  /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider; several of them with `quorum`. */
+  /** A JSON-RPC endpoint of the chain (https, see `allowHttp`), or an EIP-1193 provider; several of them with `quorum`. */
   rpc: Endpoint | readonly Endpoint[];
   /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. */
   chainId: number;
   /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
   contract: string;
-  /** The URL of the folder that holds the Merkle-tree files (http or https). */
+  /** The URL of the folder that holds the Merkle-tree files (https, see `allowHttp`). */
   merkleUrl: string;
   /** The key that a server returned for this user: 105 bytes, or their base64. */
   expectedPublicKey?: Uint8Array | string | undefined;
@@ -51,6 +52,8 @@ export interface VerifyOptions {
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
   limits?: Partial<Limits> | undefined;
+  /** Allows http to other machines than this one. Default false: anyone on the way could change the answers. */
+  allowHttp?: boolean | undefined;
   /** Aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
   /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
@@ -93,6 +96,36 @@ export interface EvidencePolicy {
 }
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
+
+/** The names of the options of a verification. */
+export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
+  "rpc",
+  "chainId",
+  "contract",
+  "codeHash",
+  "usersSlot",
+  "merkleUrl",
+  "quorum",
+  "blockHash",
+  "lightClient",
+  "storageProof",
+  "block",
+  "maxAgeMs",
+  "expectedPublicKey",
+  "limits",
+  "allowHttp",
+  "signal",
+  "fetch",
+  "now",
+];
+
+/**
+ * Refuses options of other names than a call has.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkOptionNames(options: object, names: readonly string[]): void {
+  checkNames("The options", checkObject("The options", options, "an object with chainId and contract"), names);
+}
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseRegistryReference(options: RegistryReference): RegistryReference {
@@ -151,20 +184,13 @@ export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quo
     if (endpoints.length === 1) return endpoints;
     throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
   }
-  // Two URLs of one host are one operator's word, not two. A dot at the end, or a different path, does not change the
-  // host.
-  const hosts = endpoints.map((rpc) =>
-    typeof rpc === "string" && URL.canParse(rpc) ? new URL(rpc).host.replace(/\.(?=:|$)/, "") : rpc,
-  );
-  if (new Set(hosts).size !== hosts.length)
-    throw invalidArgument("The option rpc", "endpoints on different hosts", rpc);
   checkInteger("The option quorum", quorum, 1, endpoints.length);
   return endpoints;
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
-  checkObject("The option limits", limits);
+  checkNames("The limits", checkObject("The option limits", limits), Object.keys(DEFAULT_LIMITS));
   const parse = (name: keyof Limits) =>
     checkInteger(`The option limits.${name}`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
   return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };

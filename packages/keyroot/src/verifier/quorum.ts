@@ -23,7 +23,7 @@ export async function readRootByQuorum(
   const { storageProof } = policy;
   const endpoints = new Endpoints(calls, quorum);
   const agreed = await findBlock(endpoints, policy.tag);
-  const [block] = agreed;
+  const block = agreed[0].answer;
   checkAge(block, policy, now);
 
   const request = async (call: RpcCall) => {
@@ -39,15 +39,23 @@ export async function readRootByQuorum(
   const { hash, number, timestamp } = block;
   const agreeing = storageProof ? agreed.length : votes.length;
   return {
-    answers: votes[0],
+    answers: votes[0].answer,
     evidence: { anchor: "quorum", storageProof, agreeing, block: { hash, number, timestamp } },
+    agreed: (storageProof ? [agreed] : [agreed, votes]).map((votes) => votes.map(({ endpoint }) => endpoint)),
     callContract: async (data) =>
-      (await endpoints.agree((call) => callContractAt(block, call, query.contract, data), String))[0],
+      (await endpoints.agree((call) => callContractAt(block, call, query.contract, data), String))[0].answer,
   };
 }
 
+/** An endpoint's answer. */
+interface Vote<T> {
+  /** The endpoint's index. */
+  endpoint: number;
+  answer: T;
+}
+
 /** Equal votes: at least one. */
-type Votes<T> = [T, ...T[]];
+type Votes<T> = [Vote<T>, ...Vote<T>[]];
 
 /**
  * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim
@@ -66,14 +74,19 @@ async function findBlock(endpoints: Endpoints, tag: EvidencePolicy["tag"]): Prom
   await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
 
   let number = heads[quorum - 1];
-  while (number !== undefined) {
+  // Each round is at a lower claim of another endpoint, so there are no more rounds than endpoints.
+  for (let round = 0; number !== undefined && round < endpoints.count; round++) {
     const height = number;
     const blocks = await endpoints.findAgreement(
       (call) => fetchBlock(call, height),
       ({ hash }) => hash,
     );
     if (blocks !== undefined) return blocks;
-    number = heads.slice(quorum - 1).find((head) => head < height);
+    number = undefined;
+    for (let i = heads.length - 1; i >= quorum - 1; i--) {
+      const head = heads[i];
+      if (head !== undefined && head < height) number = head;
+    }
   }
   throw endpoints.notReached();
 }
@@ -90,8 +103,13 @@ class Endpoints {
     this.quorum = quorum;
   }
 
+  /** The number of endpoints. */
+  get count(): number {
+    return this.#calls.length;
+  }
+
   /** The equal votes of enough endpoints. @throws as `notReached` */
-  async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (vote: T) => string): Promise<Votes<T>> {
+  async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
     return votes;
@@ -108,10 +126,16 @@ class Endpoints {
    * The equal votes of enough endpoints, as soon as no other group can become large enough.
    * @returns undefined if there is no such group
    */
-  findAgreement<T>(request: (call: RpcCall) => Promise<T>, keyOf: (vote: T) => string): Promise<Votes<T> | undefined> {
+  findAgreement<T>(
+    request: (call: RpcCall) => Promise<T>,
+    keyOf: (answer: T) => string,
+  ): Promise<Votes<T> | undefined> {
     return this.poll(request, (votes, pending) => {
-      const groups = [...Map.groupBy(votes, keyOf).values()];
-      const [largest = [], second = []] = groups.sort((a, b) => b.length - a.length);
+      let [largest, second]: [Vote<T>[], Vote<T>[]] = [[], []];
+      for (const group of Map.groupBy(votes, ({ answer }) => keyOf(answer)).values()) {
+        if (group.length > largest.length) [largest, second] = [group, largest];
+        else if (group.length > second.length) second = group;
+      }
       this.#contradicted ||= second.length > 0;
       const isDecided = largest.length >= this.quorum && second.length + pending < this.quorum;
       return isDecided ? asVotes(largest) : undefined;
@@ -127,15 +151,15 @@ class Endpoints {
    */
   poll<T, R>(
     request: (call: RpcCall) => Promise<T>,
-    decide: (votes: T[], pending: number) => R | undefined,
+    decide: (votes: Vote<T>[], pending: number) => R | undefined,
   ): Promise<R | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
-    const votes: T[] = [];
+    const votes: Vote<T>[] = [];
     let pending = this.#calls.length;
-    for (const call of this.#calls) {
+    for (const [endpoint, call] of this.#calls.entries()) {
       request(call)
         .then(
-          (vote) => votes.push(vote),
+          (answer) => votes.push({ endpoint, answer }),
           (error: unknown) => {
             if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
             this.#errors.push(error);
@@ -163,7 +187,7 @@ class Endpoints {
   }
 }
 
-function asVotes<T>(votes: readonly T[]): Votes<T> | undefined {
+function asVotes<T>(votes: readonly Vote<T>[]): Votes<T> | undefined {
   const [first, ...others] = votes;
   return first === undefined ? undefined : [first, ...others];
 }

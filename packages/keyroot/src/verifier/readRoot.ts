@@ -28,5 +28,5 @@ async function readLatestRoot(query: KeyQuery, [call]: readonly RpcCall[]): Prom
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const callContract = (data: string) => call("eth_call", [{ to: query.contract, data }, "latest"]);
   const answers = await requestAnswers(query, call, callContract, "latest");
-  return { answers, evidence: { anchor: "endpoint", storageProof: false }, callContract };
+  return { answers, evidence: { anchor: "endpoint", storageProof: false }, agreed: [[0]], callContract };
 }

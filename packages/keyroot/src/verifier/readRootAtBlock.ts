@@ -34,6 +34,7 @@ export async function readRootAtBlock(
   return {
     answers,
     evidence: { anchor: name, storageProof, block: { hash, number, timestamp } },
+    agreed: [[0]],
     callContract: (data) => callContractAt(block, call, query.contract, data),
   };
 }

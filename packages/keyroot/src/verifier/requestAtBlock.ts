@@ -1,7 +1,9 @@
 import { describeValue } from "../input/describeValue.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
+import { isHash } from "../ethereum/hash.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { EvidencePolicy, KeyQuery } from "./options.ts";
@@ -23,6 +25,14 @@ export async function requestAnswersAt(
   const slot = slotOfUser(userID, usersSlot);
   const [chainId, proof] = await Promise.all([call("eth_chainId", []), call("eth_getProof", [contract, [slot], at])]);
   const proven = verifyStorageProof(block.stateRoot, contract, slot, extractProof(proof));
+  if (proven !== undefined && /^0x0+$/.test(proven.value)) {
+    // The proof is about one slot. A contract with another layout has the root in another slot.
+    const actual = await callContractAt(block, call, contract, encodeGetMerkleTreeRoot(userID));
+    if (isHash(actual) && actual !== proven.value) {
+      const message = `The proof of slot ${usersSlot} shows no root for the user ${userID}, but the contract returns ${actual}. Set usersSlot to the contract's slot: 2 in PublicKeyRegistry, 1 in PubKeyTrust.`;
+      throw new VerificationError("root", "PROOF_INVALID", message, { expected: proven.value, actual });
+    }
+  }
   return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash };
 }
 

@@ -22,6 +22,8 @@ export type ContractCall = (data: string) => Promise<unknown>;
 export interface RootReading {
   answers: ChainAnswers;
   evidence: Evidence;
+  /** The indexes of the endpoints that agreed on the block, and of those that agreed on the answer. */
+  agreed: readonly (readonly number[])[];
   /**
    * Calls the contract at the same block. The answer is the word of the endpoint, or of the endpoints of the quorum.
    */

@@ -1,20 +1,35 @@
 import { KeyrootError, VerificationError } from "../errors.ts";
+import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
+import { checkNames, nearestName } from "../input/names.ts";
 import { checkFunction, checkObject, invalidArgument } from "../input/options.ts";
 import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
 import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import { type CachedKey, type KeyCache, loadCachedKey, meetsPolicy, storeKey, verifyCachedKey } from "./cache.ts";
 import {
+  type CachedAnswer,
+  type CachedKey,
+  compare,
+  forgetKey,
+  type KeyCache,
+  loadCachedKey,
+  meetsPolicy,
+  sourceOf,
+  storeKey,
+  verifyCachedKey,
+} from "./cache.ts";
+import {
+  checkOptionNames,
   type KeyQuery,
   parseEvidencePolicy,
   parseKeyQuery,
   parseRegistryReference,
+  VERIFY_OPTIONS,
   type VerifyOptions,
 } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./rootReading.ts";
-import { openSources, type VerifierSources } from "./sources.ts";
+import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
@@ -22,31 +37,48 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
 
 export interface VerifyManyOptions extends Omit<VerifyOptions, "expectedPublicKey"> {
-  /** Stores verified keys. A root that was read at a finalized block is not requested again. */
+  /**
+   * Stores verified keys. A root that was read at a finalized block is not requested again while the call would accept
+   * its evidence from the endpoints of the call (docs/threat-model.md, "The cache").
+   */
   cache?: KeyCache | undefined;
 }
 
-/** The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. */
-export type ContactOutcome = { userID: UserID; verified: VerifiedKey } | { userID: UserID; error: KeyrootError };
+/**
+ * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an earlier
+ * answer from the cache that this one contradicts: one of them is false, or a block that was not final was reorganised.
+ */
+export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
+  { verified: VerifiedKey } | { error: KeyrootError }
+);
 
+/** Each contact has a key of its own. */
+const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"), "cache"];
 /** How many RPC calls share a request, and how many files are held in memory at once. */
 const BATCH_SIZE = 50;
 const MAX_FILES_AT_ONCE = 4;
+
+/** The optional field of a contact. */
+const CONTACT = ["expectedPublicKey"];
 
 /** A user's verified root. The file of the root is still to be verified. */
 interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
   query: KeyQuery;
   /** 64 lowercase hex digits. */
   root: string;
+  cached: CachedKey | undefined;
+  contradicts?: CachedAnswer;
+  sources: CachedKey["sources"];
 }
 
 /**
  * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at
  * one block, and each file is fetched and rebuilt once.
  *
- * With a cache, a user whose root changed or disappeared since the last verification gets the error EQUIVOCATION with
- * both pieces of evidence: someone shows different answers to different clients, or, if the earlier block was not
- * final, the chain was reorganised.
+ * With a cache, an answer can contradict an earlier one: someone shows different answers to different clients, or, if the
+ * earlier block was not final, the chain was reorganised. If the earlier evidence is final and stronger, the outcome is
+ * the error EQUIVOCATION with both pieces of evidence. Otherwise the new answer counts, `contradicts` contains the
+ * earlier one, and the cache forgets it.
  * @returns an outcome for each contact, in the order of the list
  * @throws ArgumentError if the list or the options are invalid; no request was sent
  * @example
@@ -63,86 +95,96 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
  * }
  */
 export async function verifyMany(contacts: readonly Contact[], options: VerifyManyOptions): Promise<ContactOutcome[]> {
+  checkOptionNames(options, OPTIONS);
   const registry = parseRegistryReference(options);
   const policy = parseEvidencePolicy(options);
   const cache = checkCache(options.cache);
   checkContacts(contacts);
-  // Loaded only when needed: verifyPublicKey does not need it.
-  const { default: pMap } = await import("p-map");
-  const sources = openSources(options, BATCH_SIZE, shareEqualCalls);
 
-  const findContact = async ({ userID, expectedPublicKey }: Contact): Promise<FoundRoot | ContactOutcome> => {
+  /** Compares a new answer with the cached one. @throws VerificationError EQUIVOCATION */
+  const compareWithCache = async (
+    query: KeyQuery,
+    cached: CachedKey | undefined,
+    root: string | undefined,
+    { evidence }: RootReading,
+  ): Promise<{ contradicts?: CachedAnswer }> => {
+    const comparison = cached === undefined ? "agrees" : compare(cached, root, evidence);
+    if (!cache || !cached || comparison === "agrees") return {};
+    if (comparison === "refused") throw equivocation(query, cached, { root, evidence });
+    await forgetKey(cache, query, policy);
+    return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
+  };
+
+  const findContact = async (
+    { userID, expectedPublicKey }: Contact,
+    calls: readonly RpcCall[],
+    names: readonly string[],
+  ): Promise<FoundRoot | ContactOutcome> => {
     try {
       const query = parseKeyQuery(registry, userID, expectedPublicKey);
       const cached = cache && (await loadCachedKey(cache, query, policy));
-      if (cached && meetsPolicy(cached, policy)) return { userID, verified: verifyCachedKey(query, cached) };
-      const reading = await readRoot(query, policy, sources.calls, options.now);
-      return cached ? expectRoot(cached, query, reading) : verifyReading(query, reading);
+      if (cached && meetsPolicy(cached, policy, names, options.now ?? Date.now))
+        return { userID, verified: verifyCachedKey(query, cached) };
+      const reading = await readRoot(query, policy, calls, options.now);
+      try {
+        const root = verifyRoot(query, reading.answers, reading.evidence);
+        const comparison = await compareWithCache(query, cached, root, reading);
+        const { evidence, callContract, agreed } = reading;
+        const sources = agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
+        return { query, root, evidence, callContract, cached, sources, ...comparison };
+      } catch (error) {
+        if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
+        return { userID, error, ...(await compareWithCache(query, cached, undefined, reading)) };
+      }
     } catch (error) {
       return toOutcome(userID, error);
     }
   };
-  const verifyUsersOfFile = async (root: string, users: readonly FoundRoot[]) => {
+
+  const verifyUsersOfFile = async (sources: VerifierSources, root: string, users: readonly FoundRoot[]) => {
     const file = fetchAndParse(sources, root);
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
-      const { query } = user;
+      const { query, cached, contradicts } = user;
+      const before = contradicts && { contradicts };
       try {
         const verified = await verifyUser(user, await file);
-        if (cache) await storeKey(cache, query, policy, verified);
-        outcomes.push([user, { userID: query.userID, verified }]);
+        if (cache) await storeKey(cache, query, policy, verified, cached, user.sources);
+        outcomes.push([user, { userID: query.userID, verified, ...before }]);
       } catch (error) {
-        outcomes.push([user, toOutcome(query.userID, error)]);
+        outcomes.push([user, { ...toOutcome(query.userID, error), ...before }]);
       }
     }
     return outcomes;
   };
 
-  try {
-    const found = await Promise.all(contacts.map(findContact));
+  const verifyAll = async (sources: VerifierSources) => {
+    const names = cache ? sources.endpoints.map(sourceOf) : [];
+    const found = await Promise.all(contacts.map((contact) => findContact(contact, sources.calls, names)));
     const byRoot = Map.groupBy(
       found.filter((contact) => "root" in contact),
       ({ root }) => root,
     );
-    const outcomes = await pMap(byRoot, ([root, users]) => verifyUsersOfFile(root, users), {
-      concurrency: MAX_FILES_AT_ONCE,
-    });
-    const outcomeOf = new Map(outcomes.flat());
+    const outcomeOf = new Map<FoundRoot, ContactOutcome>();
+    // All workers take from one iterator. p-map would make apps 1 kB larger.
+    const files = byRoot.entries();
+    const work = async () => {
+      for (const [root, users] of files)
+        for (const [user, outcome] of await verifyUsersOfFile(sources, root, users)) outcomeOf.set(user, outcome);
+    };
+    await Promise.all(Array.from({ length: MAX_FILES_AT_ONCE }, work));
     return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
-  } finally {
-    sources.close();
-  }
-}
-
-/** @throws VerificationError, TransportError as `verifyRoot` */
-function verifyReading(query: KeyQuery, { answers, evidence, callContract }: RootReading): FoundRoot {
-  return { query, root: verifyRoot(query, answers, evidence), evidence, callContract };
-}
-
-/** As `verifyReading`, for a user with a cached root. @throws VerificationError EQUIVOCATION, step "root" */
-function expectRoot(cached: CachedKey, query: KeyQuery, reading: RootReading): FoundRoot {
-  let found: FoundRoot;
-  try {
-    found = verifyReading(query, reading);
-  } catch (error) {
-    if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
-    throw equivocation(query, cached, { root: undefined, evidence: error.evidence }, error);
-  }
-  if (found.root === cached.root) return found;
-  throw equivocation(query, cached, { root: found.root, evidence: found.evidence });
+  };
+  return withSources(options, verifyAll, { batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
 function equivocation(
   { userID }: KeyQuery,
-  { root, evidence, final }: CachedKey,
-  now: { root: string | undefined; evidence: unknown },
-  cause?: unknown,
+  { root, evidence }: CachedKey,
+  now: { root: string | undefined; evidence: Evidence },
 ): VerificationError {
-  const reason = final
-    ? "The contract sets a root once, so one of the answers is false"
-    : "One of the answers is false, or the chain was reorganised";
-  const message = `The user ${userID} had the root ${root} before and has ${now.root ?? "none"} now. ${reason}.`;
-  return new VerificationError("root", "EQUIVOCATION", message, { expected: { root, evidence }, actual: now, cause });
+  const message = `The user ${userID} has the root ${root} according to earlier, stronger evidence at a finalized block, and ${now.root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
+  return new VerificationError("root", "EQUIVOCATION", message, { expected: { root, evidence }, actual: now });
 }
 
 async function fetchAndParse(sources: VerifierSources, root: string): Promise<MerkleFile> {
@@ -153,8 +195,8 @@ async function fetchAndParse(sources: VerifierSources, root: string): Promise<Me
 async function verifyUser({ query, root, evidence, callContract }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
-  const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)));
-  return { ...verified, root, blockNumber, contract, chainId, evidence };
+  const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), evidence.block?.number);
+  return { ...verified, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
 }
 
 /** The outcome of a failed contact. @throws what is not a KeyrootError: a defect, or an error of the caller's cache */
@@ -176,8 +218,12 @@ function shareEqualCalls(call: RpcCall): RpcCall {
 
 function checkContacts(contacts: readonly Contact[]): void {
   if (!Array.isArray(contacts)) throw invalidArgument("The list of contacts", "an array of { userID }", contacts);
-  for (const [i, contact] of contacts.entries())
+  for (const [i, contact] of contacts.entries()) {
     checkObject(`contacts[${i}]`, contact as Contact, "an object with userID");
+    // Apps may pass their own contacts, with other fields. A misspelt key would not be compared.
+    const fields = Object.keys(contact as Contact).filter((field) => nearestName(field, CONTACT) !== undefined);
+    checkNames(`contacts[${i}]`, Object.fromEntries(fields.map((field) => [field, true])), CONTACT);
+  }
 }
 
 function checkCache(cache: KeyCache | undefined): KeyCache | undefined {

@@ -1,9 +1,16 @@
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
 import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
-import { parseEvidencePolicy, parseKeyQuery, parseRegistryReference, type VerifyOptions } from "./options.ts";
+import {
+  checkOptionNames,
+  parseEvidencePolicy,
+  parseKeyQuery,
+  parseRegistryReference,
+  VERIFY_OPTIONS,
+  type VerifyOptions,
+} from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { openSources } from "./sources.ts";
+import { withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
 /** A published public key, where it is published, and the evidence for it. */
@@ -12,9 +19,11 @@ export interface VerifiedKey extends VerifiedRecord {
   root: string;
   /**
    * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, even if
-   * the evidence for the root is stronger: do not rely on it.
+   * the evidence for the root is stronger: do not rely on it. It is never above the block of the evidence.
    */
   blockNumber: number;
+  /** Always false: no storage proof shows `blockNumber`. */
+  blockNumberProven: false;
   contract: string;
   chainId: number;
   evidence: Evidence;
@@ -43,17 +52,23 @@ export interface VerifiedKey extends VerifiedRecord {
  * });
  */
 export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
+  checkOptionNames(options, VERIFY_OPTIONS);
   const query = parseKeyQuery(parseRegistryReference(options), userID, options.expectedPublicKey);
   const policy = parseEvidencePolicy(options);
-  const sources = openSources(options);
-  try {
+  return withSources(options, async (sources) => {
     const { answers, evidence, callContract } = await readRoot(query, policy, sources.calls, options.now);
     const root = verifyRoot(query, answers, evidence);
     const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
     const verified = verifyFile(query, root, bytes);
     const { contract, chainId } = query;
-    return { ...verified, root, blockNumber: decodeBlockNumber(block), contract, chainId, evidence };
-  } finally {
-    sources.close();
-  }
+    return {
+      ...verified,
+      root,
+      blockNumber: decodeBlockNumber(block, evidence.block?.number),
+      blockNumberProven: false,
+      contract,
+      chainId,
+      evidence,
+    };
+  });
 }

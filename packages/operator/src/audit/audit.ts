@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os";
 import type { ErrorCode } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
+import { checkOptions } from "../checkOptions.ts";
 import { auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
-import { type FileSource, findStrayFiles } from "./fileSource.ts";
+import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { Findings } from "./finding.ts";
 import { type DatedRootLog, readHistory } from "./history.ts";
@@ -21,6 +22,11 @@ export interface AuditOptions extends AuditedContract {
   /** Receives the progress of each stage: blocks for events, roots or files for the others. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
+
+const OPTIONS: Record<keyof AuditOptions, true> = {
+  ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
+  ...{ call: true, files: true, workers: true, state: true, onProgress: true },
+};
 
 export type AuditStage = "reading events" | "reading roots" | "auditing files" | "auditing stray files";
 
@@ -72,12 +78,14 @@ export function verdictOf({
  * console.log(verdictOf(report)); // "passed", "damage" or "incomplete"
  * for (const { severity, code, message } of report.findings.list) console.log(severity, code, message);
  * ```
- * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
+ * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
  * PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR, RPC_ANSWER_INVALID and the others of `call`,
  * FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
+  checkOptions("The options of audit", options, OPTIONS);
   const { call, contract, files, state, workers = availableParallelism(), onProgress } = options;
+  checkFileSource(files);
   if (state === undefined) {
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });

@@ -1,7 +1,8 @@
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TransportError, VerificationError } from "keyroot/errors";
-import { fetchMerkleFile } from "keyroot/transport";
+import { checkNames } from "keyroot/input";
+import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 
 /** The Merkle-tree files: on a host, or in a folder of this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
@@ -9,7 +10,15 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   maxBytes: number;
   /** How long a host may take for one file, in ms. */
   timeoutMs: number;
+  /** Allows plain http to other machines than this one. Default false. */
+  allowHttp?: boolean | undefined;
 };
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkFileSource(source: FileSource): void {
+  checkNames("The option files' fields", source, ["merkleUrl", "dir", "maxBytes", "timeoutMs", "allowHttp"]);
+  if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
+}
 
 /**
  * Reads a root's file. Its content is not checked.
@@ -17,9 +26,10 @@ export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
  * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and as `fetchMerkleFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
+  const { maxBytes, timeoutMs, allowHttp } = source;
   return "dir" in source
-    ? readFromFolder(source.dir, root, source.maxBytes)
-    : fetchMerkleFile(source.merkleUrl, root, source);
+    ? readFromFolder(source.dir, root, maxBytes)
+    : fetchMerkleFile(source.merkleUrl, root, { maxBytes, timeoutMs, allowHttp });
 }
 
 /**

@@ -29,8 +29,8 @@ export interface ContractCounts {
 
 /**
  * Fetches the block, and reads the number of users at it.
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH,
- * PROOF_INVALID; TransportError as the call
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
+ * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError as the call
  */
 export async function readCounts(call: RpcCall, audited: AuditedContract): Promise<ContractCounts> {
   const { contract, at = "latest", storageProof = false } = audited;
@@ -39,15 +39,15 @@ export async function readCounts(call: RpcCall, audited: AuditedContract): Promi
   const here = { blockHash: block.hash };
   // The contract records the block of its deployment under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  let userCount: number;
+  // Also under a proof: a contract without this function has something else in the slot.
+  let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {
     const answer = await call("eth_getProof", [contract, [USER_COUNT_SLOT], here]);
-    const proven = verifyStorageProof(block.stateRoot, contract, USER_COUNT_SLOT, extractProof(answer));
-    userCount = decodeUserCount(proven?.value ?? "0x");
-    codeHash = proven?.codeHash;
+    const slot = verifyStorageProof(block.stateRoot, contract, USER_COUNT_SLOT, extractProof(answer));
+    userCount = decodeUserCount(slot?.value ?? "0x");
+    codeHash = slot?.codeHash;
   } else {
-    userCount = await fetchUserCount(call, contract, here);
     if (audited.codeHash !== undefined) codeHash = await fetchCodeHash(call, contract, here);
   }
   if (audited.codeHash !== undefined && audited.codeHash !== codeHash) {

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { ShapeChecker } from "keyroot/input";
+import { checkOptions } from "../checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
 import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 
@@ -46,8 +47,9 @@ export function invalidState(message: string, options?: ErrorOptions): ArgumentE
 export async function openStateFile<State>(
   path: string,
   { format, fill, readOld, load }: StateKind<State>,
-  { fresh = false, importFrom }: OpenStateOptions,
+  options: OpenStateOptions,
 ): Promise<State> {
+  const { fresh = false, importFrom } = checkOptions("The state's options", options, { fresh: true, importFrom: true });
   const lock = await lockFile(`${path}.lock`);
   if (lock === undefined) {
     const message = `Another process uses the state ${path}: wait until it ends, or name another file with --state.`;

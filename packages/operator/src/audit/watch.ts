@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
+import { checkOptions } from "../checkOptions.ts";
+import { checkFileSource } from "./fileSource.ts";
 import type { Finding } from "./finding.ts";
 import { poll, type PollOptions } from "./poll.ts";
 
@@ -51,13 +53,19 @@ export interface WatchOptions extends Omit<PollOptions, "readOwnFiles"> {
   signal: AbortSignal;
 }
 
+const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles">, true> = {
+  ...{ call: true, chainId: true, contract: true, files: true, users: true },
+  ...{ tag: true, fromBlock: true, state: true },
+};
+
 /**
  * Polls until it is stopped, and yields the new events of each poll; each alarm and each block once. If the endpoint or the
  * file host fails, it reports that and tries again after longer and longer pauses. No block is skipped.
  * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
  */
 export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]> {
-  const { intervalMs, signal } = options;
+  checkOptions("The options of watch", options, { ...POLL_OPTIONS, intervalMs: true, signal: true });
+  const { intervalMs, signal, ...pollOptions } = options;
   const isNew = newEventFilter();
   let ownFilesReadAt = -Infinity;
   let failures = 0;
@@ -65,7 +73,7 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
     const now = performance.now();
     const readOwnFiles = now - ownFilesReadAt >= OWN_FILES_INTERVAL_MS;
     try {
-      const events = await pollEvents({ ...options, readOwnFiles });
+      const events = await pollEvents({ ...pollOptions, readOwnFiles });
       const newEvents = events.filter(isNew);
       yield failures > 0 ? [{ event: "recovered" }, ...newEvents] : newEvents;
       if (readOwnFiles) ownFilesReadAt = now;
@@ -81,6 +89,8 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 
 /** Polls once, and returns what it found as events. @throws as `poll` */
 export async function pollEvents(options: PollOptions): Promise<PollEvent[]> {
+  checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, readOwnFiles: true });
+  checkFileSource(options.files);
   const { block, added, published, findings } = await poll(options);
   const alarms = findings.filter(({ severity }) => severity === "damage").length;
   return [

@@ -9,7 +9,7 @@ import type { Target } from "./target.ts";
 export function filesOf(args: { files: string | undefined; fileBytes: number }, target: Target): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
   return args.files === undefined
-    ? { merkleUrl: target.merkleUrl, ...limits }
+    ? { merkleUrl: target.merkleUrl, allowHttp: target.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };
 }
 

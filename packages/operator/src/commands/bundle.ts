@@ -16,8 +16,8 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const target = await Target.resolve(args, host);
-  const { rpc, contract, merkleUrl, chainId } = target;
-  const { bundle, verified } = await makeBundle(userId, { rpc, contract, merkleUrl, chainId, blockHash });
+  const { rpc, contract, merkleUrl, chainId, allowHttp } = target;
+  const { bundle, verified } = await makeBundle(userId, { rpc, contract, merkleUrl, chainId, blockHash, allowHttp });
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
     const path = join(out, root, name);

@@ -21,7 +21,10 @@ const chainId = integer(
   "Chain id that the endpoint must have; publish signs for it only (default: the variable KEYROOT_CHAIN_ID, or the local stack's)",
   { min: 1 },
 );
-const chain = { rpc, contract, chainId };
+const allowHttp = flag(
+  "Allow plain http to other machines than this one, for the endpoint and the file host (default: the variable KEYROOT_ALLOW_HTTP)",
+);
+const chain = { rpc, contract, chainId, allowHttp };
 const merkleUrl = text("url", "URL that serves the Merkle-tree files (default: the local stack's)");
 const blockHash = text("hash", "Hash of the block to read, from a source that you trust");
 const block = { choices: ["latest", "safe", "finalized"] } as const;

@@ -43,7 +43,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
-  const signer = await openSigner(process.env);
+  const signer = await openSigner({ ...process.env, ...(target.allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
   const planTarget = await planTargetOf(registry);
   using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, host.root));
   using progress = new Progress(() => {
@@ -61,7 +61,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
       : { execute: bySafe(safeOut, registry, bar, json) }),
     journal,
     usersPerFile,
-    fetchFile: fetchFromHost(merkleUrl),
+    fetchFile: fetchFromHost(merkleUrl, { allowHttp: target.allowHttp }),
     ...options,
     onProgress: (stage, done, users) => {
       if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));

@@ -2,7 +2,7 @@ import { isAddress } from "ethers";
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { fetchChainId } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
-import { checkUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import { readStackFile, type StackFile } from "../stack/stackFile.ts";
 import type { Host } from "./host.ts";
@@ -13,6 +13,7 @@ export interface TargetArgs {
   contract?: string | undefined;
   merkleUrl?: string | undefined;
   chainId?: number | undefined;
+  allowHttp?: boolean | undefined;
 }
 
 /** Where a command reads and writes: what its options name, and otherwise the local stack that is running. */
@@ -27,7 +28,8 @@ export class Target {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
-    this.call = rpcCaller(rpc, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs });
+    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp });
   }
 
   /** @throws ArgumentError ARGUMENT_INVALID */
@@ -48,7 +50,13 @@ export class Target {
   }
 
   get merkleUrl(): string {
-    return checkUrl("merkleUrl", this.#args.merkleUrl ?? this.#stack?.merkleUrl ?? missing("--merkle-url"));
+    const url = this.#args.merkleUrl ?? this.#stack?.merkleUrl ?? missing("--merkle-url");
+    return checkSourceUrl("merkleUrl", url, this.allowHttp);
+  }
+
+  /** Whether plain http to other machines is allowed. */
+  get allowHttp(): boolean {
+    return this.#args.allowHttp === true || allowHttpOfEnvironment();
   }
 
   /** The folder of the local stack's files. */
@@ -87,6 +95,13 @@ export class Target {
 function endpointOfEnvironment(): string | undefined {
   const { KEYROOT_RPC_URL: url } = process.env;
   return url === "" ? undefined : url;
+}
+
+function allowHttpOfEnvironment(): boolean {
+  const { KEYROOT_ALLOW_HTTP: allow = "" } = process.env;
+  if (allow === "" || allow === "true") return allow === "true";
+  const message = `KEYROOT_ALLOW_HTTP must be true or unset, not ${describeValue(allow)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function chainIdOfEnvironment(): number | undefined {

@@ -28,16 +28,17 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     block: args.block,
     maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,
     usersSlot: args.usersSlot,
+    allowHttp: target.allowHttp,
   });
-  const { record, root, index, blockNumber, evidence } = verified;
+  const { record, root, index, blockNumber, blockNumberProven, evidence } = verified;
   return {
-    json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },
+    json: { verified: true, record, root, index, blockNumber, blockNumberProven, contract, chainId, evidence },
     text: [
       `The public key of ${record.userID} is ${style("success", "verified")}.`,
       `  public key  ${record.pubKey}`,
       `  key id      ${record.keyID}`,
       `  root        ${root}, value ${index}`,
-      `  contract    ${contract} on chain ${chainId}, in block ${blockNumber}`,
+      `  contract    ${contract} on chain ${chainId}, in block ${blockNumber} (not proven)`,
       `  evidence    ${describeEvidence(evidence)}`,
     ].join("\n"),
   };

@@ -29,7 +29,8 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   const place = await placeOf(target);
   using state = await WatchState.open(args.state, place, { fresh: args.fresh });
   const { block: tag = "latest", fromBlock } = args;
-  const options = { ...place, call, files, users, tag, fromBlock, state };
+  const { chainId, contract } = place;
+  const options = { chainId, contract, call, files, users, tag, fromBlock, state };
 
   const stopping = new AbortController();
   void untilStopped().then(() => {
@@ -41,7 +42,6 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
       else if (args.verbose || !isCounted(event)) print(describeEvent(event));
       if (event.event !== "alarm") continue;
       process.exitCode = EXIT.false;
-      const { contract, chainId } = place;
       if (webhook !== undefined) await sendAlarm(webhook, { ...event, contract, chainId });
     }
     if (process.exitCode === EXIT.false && !args.stay) break;

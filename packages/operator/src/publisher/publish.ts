@@ -15,6 +15,8 @@
  */
 import { ArgumentError, TransportError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
+import { checkNames } from "keyroot/input";
+import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
 import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
@@ -113,6 +115,12 @@ export interface PublishOptions {
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 
+const OPTIONS: Record<keyof PublishOptions, true> = {
+  ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
+  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true },
+  ...{ onEvent: true, onProgress: true },
+};
+
 /** How often roots may be lost to reorganisations before publishing gives up. */
 const MAX_ROUNDS = 20;
 
@@ -149,6 +157,8 @@ const MAX_ROUNDS = 20;
  * ```
  */
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
+  checkOptions("The options of publish", options, OPTIONS);
+  checkNames("The option sending's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;

@@ -1,5 +1,6 @@
 import pRetry from "p-retry";
 import { TransportError } from "keyroot/errors";
+import { checkOptions } from "../checkOptions.ts";
 
 /** How often a failed request is repeated, and after which delays. */
 export interface RetryOptions {
@@ -11,6 +12,7 @@ export interface RetryOptions {
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 5, initialDelayMs: 500 };
 
+const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
 
 /** Error codes of nodes that may succeed later: limit exceeded (EIP-1474), internal error (JSON-RPC 2.0, section 5.1). */
@@ -21,7 +23,8 @@ const TRANSIENT_RPC_CODES: readonly unknown[] = [-32005, -32603];
  * a repeated write may take effect twice.
  * @throws the last error of `request`; one that is not transient is thrown at once
  */
-export function withRetry<T>(request: () => Promise<T>, { retries, initialDelayMs }: RetryOptions): Promise<T> {
+export function withRetry<T>(request: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { retries, initialDelayMs } = checkOptions("The retry's options", options, OPTIONS);
   return pRetry(request, {
     retries,
     minTimeout: initialDelayMs,

@@ -2,6 +2,8 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { ArgumentError } from "keyroot/errors";
 import type { Region } from "keyroot/identity";
+import { nearestName } from "keyroot/input";
+import { isLoopback } from "keyroot/transport";
 import { parseAmount } from "../publisher/chain/amounts.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
@@ -46,6 +48,8 @@ export interface ServiceConfig {
 
 /** Where to publish registered keys. */
 export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "contract" | "chainId"> {
+  /** Allows plain http to an endpoint on another machine. Default false. */
+  allowHttp?: boolean | undefined;
   /** The most gwei per unit of gas, as a decimal number. Required unless the chain is a development chain on this machine. */
   maxFee?: string | undefined;
   /** The most ETH of one round of publishing, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
@@ -109,6 +113,7 @@ const schema = z.strictObject({
       rpcUrl: httpUrl(),
       contract: text().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      allowHttp: z.boolean("must be true or unset").default(false),
       maxFee: text()
         .refine((gwei) => parseAmount(gwei, "gwei") !== undefined, "must be a number of gwei above 0")
         .optional(),
@@ -147,6 +152,7 @@ export const VARIABLES = {
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
   "chain.chainId": "KEYROOT_CHAIN_ID",
+  "chain.allowHttp": "KEYROOT_ALLOW_HTTP",
   "chain.maxFee": "KEYROOT_MAX_FEE",
   "chain.maxCost": "KEYROOT_MAX_COST",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",
@@ -176,6 +182,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
   const files = read("KEYROOT_FILES");
   const maxFee = read("KEYROOT_MAX_FEE");
   const maxCost = read("KEYROOT_MAX_COST");
+  const allowHttp = read("KEYROOT_ALLOW_HTTP");
   const publishes = [rpcUrl, contract, files].some((value) => value !== undefined);
   const config = {
     databaseUrl: read("DATABASE_URL"),
@@ -199,6 +206,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
           rpcUrl,
           contract,
           chainId: number("KEYROOT_CHAIN_ID"),
+          ...(allowHttp !== undefined && { allowHttp: allowHttp === "true" ? true : allowHttp }),
           ...(maxFee !== undefined && { maxFee }),
           ...(maxCost !== undefined && { maxCost }),
           confirmations: number("KEYROOT_CONFIRMATIONS"),
@@ -239,7 +247,9 @@ function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): st
   const name = nameOf(field);
   if (issue.code === "unrecognized_keys") {
     const keys = issue.keys.map((key) => (field === "" ? key : `${field}.${key}`));
-    return `${keys.join(", ")} is not a field of the configuration`;
+    const nearest = nearestName(keys[0] ?? "", [...Object.keys(schema.shape), ...Object.keys(VARIABLES)]);
+    const hint = nearest === undefined ? "" : `: did you mean ${nearest}?`;
+    return `${keys.join(", ")} is not a field of the configuration${hint}`;
   }
   if (issue.input !== undefined) return `${name} ${issue.message}`;
   const required = ["chain.rpcUrl", "chain.contract", "chain.chainId", "chain.files"];
@@ -262,7 +272,9 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   if (schedule !== undefined && chain === undefined)
     faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
   if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
-    const { rpcUrl, chainId, maxFee, maxCost } = chain;
+    const { rpcUrl, chainId, maxFee, maxCost, allowHttp } = chain;
+    if (allowHttp !== true && isRemoteHttp(rpcUrl))
+      faults.push(`${nameOf("chain.rpcUrl")} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
     if (maxFee === undefined && (maxCost !== undefined || !isLocalChain(rpcUrl, chainId)))
       faults.push(`${nameOf("chain.maxFee")} is missing: it limits what publishing may cost, in gwei per unit of gas`);
   }
@@ -271,6 +283,12 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
     faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together, so that bucket names fit`);
   }
   return faults;
+}
+
+function isRemoteHttp(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
 }
 
 /** What publishing may cost. */

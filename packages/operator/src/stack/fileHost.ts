@@ -4,6 +4,7 @@ import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse }
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/identity";
+import { checkOptions } from "../checkOptions.ts";
 import { listen } from "./ports.ts";
 
 /** The paths that exist, literally: no query, no percent-encoding, no upper case. */
@@ -41,7 +42,9 @@ export interface FileHostOptions {
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
-export function startFileHost({ dir, host = "127.0.0.1", port }: FileHostOptions): Promise<FileHost> {
+export function startFileHost(options: FileHostOptions): Promise<FileHost> {
+  checkOptions("The options of startFileHost", options, { dir: true, host: true, port: true });
+  const { dir, host = "127.0.0.1", port } = options;
   const server = createServer((request, response) => {
     // After the head is sent, only a broken connection can signal that the body is incomplete.
     respond(dir, request, response).catch(() => response.destroy());

@@ -4,6 +4,7 @@ import type { JsonRpcServer, NetworkConnection } from "hardhat/types/network";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
+import { checkOptions } from "../checkOptions.ts";
 import { listen } from "./ports.ts";
 
 /** Hardhat's name for the simulated network of its own `node` command. */
@@ -33,10 +34,11 @@ export interface LocalChainOptions {
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
-export async function startLocalChain(
-  hre: HardhatRuntimeEnvironment,
-  { host = "127.0.0.1", port }: LocalChainOptions,
-): Promise<LocalChain> {
+export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: LocalChainOptions): Promise<LocalChain> {
+  const { host = "127.0.0.1", port } = checkOptions("The options of startLocalChain", options, {
+    host: true,
+    port: true,
+  });
   // Disposed of in reverse order: at the first step that fails, or by `close`.
   await using starting = new AsyncDisposableStack();
   const { server, connection } = await createChain(hre);

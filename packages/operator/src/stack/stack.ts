@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { checkOptions } from "../checkOptions.ts";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
@@ -36,10 +37,10 @@ export interface StackOptions {
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
-export async function startStack(
-  hre: HardhatRuntimeEnvironment,
-  { ports = STACK_PORTS, announce = false }: StackOptions = {},
-): Promise<Stack> {
+export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
+  checkOptions("The options of startStack", options, { ports: true, announce: true });
+  const { announce = false } = options;
+  const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Disposed of in reverse order: at the first step that fails, or by `close`.
   await using starting = new AsyncDisposableStack();
   const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));

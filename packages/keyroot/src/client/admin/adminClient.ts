@@ -1,4 +1,5 @@
 import { ArgumentError } from "../../errors.ts";
+import { checkNames } from "../../input/names.ts";
 import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS } from "../../input/options.ts";
 import { operationCaller, type OperationOptions } from "../callOperation.ts";
 import {
@@ -8,6 +9,7 @@ import {
   checkConnection,
   type CheckedConnection,
   checkIdempotencyKey,
+  CONNECTION,
   type ConnectionOptions,
 } from "../options.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
@@ -66,6 +68,7 @@ export class AdminClient {
   constructor(options: AdminClientOptions) {
     refuseBrowsers("keyroot/admin holds the service's admin token: run it in Node, on the operator's machine.");
     checkObject("The client's options", options, "an object with baseUrl and adminToken");
+    checkNames("The client's options", options, [...CONNECTION, "adminToken"]);
     this.#connection = checkConnection(options);
     this.#adminToken = checkAdminToken(options.adminToken);
   }
@@ -85,7 +88,7 @@ export class AdminClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createServerToken(bizId: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
-    const { name, signal, idempotencyKey } = checkCallOptions(options);
+    const { name, signal, idempotencyKey } = checkCallOptions(options, "name", "idempotencyKey");
     const body = {
       biz_id: checkBizId("The argument bizId", bizId),
       ...(name !== undefined && { name: checkText("The option name", name) }),
@@ -99,7 +102,7 @@ export class AdminClient {
    * finishes publishing, and the batches are not reported again.
    */
   async publish(options: PublishOptions = {}): Promise<PublishedBatch[]> {
-    const { signal, timeoutMs = 600_000 } = checkCallOptions(options);
+    const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
     checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
     return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));
   }

@@ -75,7 +75,7 @@ export class PartnerClient {
     refuseBrowsers(
       "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.",
     );
-    const checked = checkOptions(options);
+    const checked = checkOptions(options, "serverToken");
     this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
   }
 
@@ -98,9 +98,10 @@ export class PartnerClient {
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
-    const idempotencyKey = checkIdempotencyKey(checkCallOptions(options).idempotencyKey);
+    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
+    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
     const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
-    return readToken(await this.#call("users/createRefreshToken", body, options, idempotencyKey));
+    return readToken(await this.#call("users/createRefreshToken", body, { signal }, idempotencyKey));
   }
 
   /** Returns a user. */
@@ -113,12 +114,12 @@ export class PartnerClient {
 
   /** Iterates over all users of the partner. Requests a page when the caller needs its first user. */
   async *listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
-    const { pageSize = 100, after } = checkCallOptions(options);
+    const { pageSize = 100, after, signal } = checkCallOptions(options, "pageSize", "after");
     checkInteger("The option pageSize", pageSize, 1, 1000);
     let from = after === undefined ? undefined : toUserID(after);
     for (;;) {
       const body = { limit: pageSize, ...(from !== undefined && { after: from }) };
-      const { users, next } = readUserPage(await this.#call("users/list", body, options), pageSize);
+      const { users, next } = readUserPage(await this.#call("users/list", body, { signal }), pageSize);
       yield* users;
       if (next === null) return;
       if (next === from || users.length === 0) {

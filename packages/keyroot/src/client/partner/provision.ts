@@ -129,7 +129,7 @@ function checkProvisionOptions(options: ProvisionOptions): ProvisionOptions {
   optional<unknown>(checkText, "The option context", context);
   optional<unknown>((what, value) => checkInteger(what, value, 1, 1000), "The option concurrency", concurrency);
   optional(checkFunction, "The option onProgress", onProgress);
-  return checkCallOptions(options);
+  return checkCallOptions(options, "runId", "context", "concurrency", "onProgress");
 }
 
 function checkRunId(runId: unknown): void {

@@ -69,7 +69,7 @@ export class UserClient {
 
   /** @throws ArgumentError ARGUMENT_INVALID */
   constructor(options: UserClientOptions) {
-    const checked = checkOptions(options);
+    const checked = checkOptions(options, "refreshToken");
     this.#session = new ServiceSession(checked, checkRefreshToken("refreshToken", options.refreshToken, "kru_"));
   }
 

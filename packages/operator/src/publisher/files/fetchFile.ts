@@ -1,4 +1,5 @@
-import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
+import { checkOptions } from "../../checkOptions.ts";
 import { type RetryOptions, withRetry } from "../retry.ts";
 
 /**
@@ -8,15 +9,28 @@ import { type RetryOptions, withRetry } from "../retry.ts";
  */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
-/** Few retries: a host that fails longer would fail for clients, too. */
+export interface FileHostOptions {
+  /** How often a failed request is repeated. Default: twice, because a host that fails longer would fail for clients, too. */
+  retry?: RetryOptions | undefined;
+  /** Allows plain http to other machines than this one. Default false. */
+  allowHttp?: boolean | undefined;
+}
+
 const FILE_HOST_RETRY: RetryOptions = { retries: 2, initialDelayMs: 500 };
 
 /**
  * Makes a function that fetches files from their host over HTTP, as clients do.
  * @param merkleUrl the address under which files are served
  * @returns a function that throws as `fetchMerkleFile`
+ * @throws ArgumentError ARGUMENT_INVALID
  */
-export function fetchFromHost(merkleUrl: string, retry = FILE_HOST_RETRY): FetchFile {
+export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}): FetchFile {
+  const { retry = FILE_HOST_RETRY, allowHttp } = checkOptions("The options of fetchFromHost", options, {
+    retry: true,
+    allowHttp: true,
+  });
+  checkSourceUrl("merkleUrl", merkleUrl, allowHttp);
   const { timeoutMs } = DEFAULT_LIMITS;
-  return (root, maxBytes) => withRetry(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs }), retry);
+  return (root, maxBytes) =>
+    withRetry(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp }), retry);
 }

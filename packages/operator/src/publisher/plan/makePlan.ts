@@ -1,4 +1,5 @@
 import type { MerkleFile } from "keyroot/merkle";
+import { checkOptions } from "../../checkOptions.ts";
 import type { Registry, UserRoot } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";
@@ -22,6 +23,10 @@ export interface MakePlanOptions {
   onProgress?: (stage: "reading roots" | "making files", done: number, users: number) => void;
 }
 
+const OPTIONS: Record<keyof MakePlanOptions, true> = {
+  ...{ usersPerFile: true, onFile: true, onAlreadyPublished: true, onProgress: true },
+};
+
 /** The part of a plan that names its chain and registry. @throws TransportError as the chain */
 export async function planTargetOf({ chain, contract, owner }: Registry): Promise<PlanTarget> {
   const [chainId, genesisHash] = await Promise.all([chain.chainId(), chain.genesisHash()]);
@@ -41,6 +46,7 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
  * ```
  */
 export async function makePlan(records: RecordTable, registry: Registry, options: MakePlanOptions): Promise<Plan> {
+  checkOptions("The options of makePlan", options, OPTIONS);
   const { usersPerFile, onFile, onProgress } = options;
   checkUsersPerFile(usersPerFile);
   const target = await planTargetOf(registry);

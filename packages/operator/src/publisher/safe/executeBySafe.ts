@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { checkOptions } from "../../checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import type { PlanTarget } from "../plan/plan.ts";
@@ -7,6 +8,11 @@ import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
 /** The most users of one transaction of a Safe within the 2^24 gas of a transaction (EIP-7825). Measured: 715 fit. */
 export const USERS_PER_SAFE_TRANSACTION = 700;
+
+const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
+  ...{ dir: true, now: true, onFiles: true, getMerkleTreeRoots: true },
+  ...{ pollMs: true, signal: true, onProgress: true, onPollError: true },
+};
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
   /** The folder for the Transaction Builder files. It is created if it is missing. */
@@ -41,8 +47,9 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 export async function executeBySafe(
   batches: readonly RootBatch[],
   { chainId, contract, owner }: PlanTarget,
-  { dir, now, onFiles, ...waiting }: SafeExecutionOptions,
+  options: SafeExecutionOptions,
 ): Promise<Execution> {
+  const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);

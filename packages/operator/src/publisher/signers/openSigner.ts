@@ -1,6 +1,6 @@
 import { isAddress } from "ethers";
 import { ArgumentError } from "keyroot/errors";
-import { checkUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { checkSourceUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { openKeyFile } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";
@@ -40,7 +40,9 @@ export async function openSigner(environment: NodeJS.ProcessEnv): Promise<Signer
     throw invalid("KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.");
   }
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  return new RemoteSigner(rpcCaller(checkUrl("KEYROOT_SIGNER_URL", url), { maxBytes, timeoutMs }), address);
+  const allowHttp = environment["KEYROOT_ALLOW_HTTP"] === "true";
+  checkSourceUrl("KEYROOT_SIGNER_URL", url, allowHttp);
+  return new RemoteSigner(rpcCaller(url, { maxBytes, timeoutMs, allowHttp }), address);
 }
 
 function invalid(message: string): ArgumentError {

@@ -1,4 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
+import { checkOptions } from "../../checkOptions.ts";
 import { type Fees, maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
@@ -19,6 +20,7 @@ export interface CostLimits {
   maxCost?: bigint | undefined;
 }
 
+const LIMITS: Record<keyof CostLimits, true> = { maxFeePerGas: true, maxPriorityFeePerGas: true, maxCost: true };
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const GAS_PER_USER = 50_000n;
@@ -31,6 +33,7 @@ export function maxPriorityFeeOf({ maxFeePerGas, maxPriorityFeePerGas }: CostLim
 /** @throws ArgumentError ARGUMENT_INVALID if there are no limits although the chain is not a development chain */
 export function checkLimits(limits: CostLimits | "local" | undefined, chainId: number): void {
   if (limits === "local" && isLocalChainId(chainId)) return;
+  if (typeof limits === "object") checkOptions("The option limits' fields", limits, LIMITS);
   if (limits === undefined || limits === "local" || typeof limits.maxFeePerGas !== "bigint") {
     const message =
       `Set \`limits\` to what publishing on the chain ${chainId} may cost: at least { maxFeePerGas }, in wei. Only on chains ` +

@@ -15,6 +15,8 @@ import { withLease } from "./lease.ts";
 export interface ChainConfig {
   /** The JSON-RPC endpoint of the chain. */
   rpcUrl: string;
+  /** Allows plain http to an endpoint on another machine. */
+  allowHttp?: boolean | undefined;
   /** The registry's address: 0x and 40 hex digits. */
   contract: string;
   /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
@@ -68,9 +70,9 @@ export class KeyPublisher {
    */
   publish(): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
-      const { rpcUrl, contract, chainId, limits } = this.#chain;
+      const { rpcUrl, contract, chainId, limits, allowHttp } = this.#chain;
       const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-      const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost });
+      const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
       const registry = await Registry.connect(call, contract);
       await registry.chain.verifyChainId(chainId);
       const send = await this.#senderFor(registry);

@@ -1,0 +1,139 @@
+/* eslint-disable no-console -- a bench prints its results */
+/**
+ * Measures how much memory a hostile answer takes, from an endpoint or a file host: each in a process of its own, as the
+ * peak of its resident memory above that of the same verification with a short answer. The server is in another process.
+ * Writes bench/memory.json. Linux only.
+ */
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { cpus } from "node:os";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { verifyPublicKey } from "keyroot";
+import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { sampleRecords } from "../fixtures/samples.ts";
+
+/** The limit of both kinds of answers, in bytes: the default for files. */
+const LIMIT = 2 ** 24;
+/** Each answer is measured so often; the highest peak counts. */
+const RUNS = 3;
+/** A valid file of just under 16 MiB. */
+const USERS = 18_000;
+
+/** The text that a hostile answer repeats. */
+const SHAPES: Record<string, (i: number) => string> = {
+  "nested arrays": () => "[",
+  "nested objects": () => '{"a":',
+  "empty objects": () => "{},",
+  "empty strings": () => '"",',
+  "short numbers": () => "0,",
+  "long numbers": () => `${"9".repeat(300)},`,
+  "one object with many members": (i) => `"${i}":0,`,
+  "wide objects": (i) => `{${Array.from({ length: 64 }, (_, j) => `"${i}-${j}":""`).join()}},`,
+  "as many objects as the limits allow": (i) => `{"a":"${i}${"x".repeat(82)}"},`,
+  "as many members as the limits allow": (i) =>
+    `{${Array.from({ length: 50 }, (_, j) => `"member ${j}":"${i}${"x".repeat(23)}"`).join()}},`,
+  "as many strings as the limits allow": (i) => `"${i}${"x".repeat(34)}",`,
+  "as many strings, outside Latin-1": (i) => `"${i}${"€".repeat(30)}",`,
+  "as many names as the limits allow": (i) => `{"${i}":"${"x".repeat(214)}"},`,
+  "as many names and strings as the limits allow": (i) => `{"${i}":0},${`"${i}${"x".repeat(39)}",`.repeat(5)}`,
+  "one object, as many names as the limits allow": (i) => `"${i}-${"x".repeat(215)}":"",`,
+  "one long string": () => "x".repeat(400),
+  "one long string, outside Latin-1": () => "€".repeat(100),
+};
+
+/** The body of an answer, of at most LIMIT bytes unless it is a bomb. */
+function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
+  if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
+  if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));
+  const isObject = shape.startsWith("one object");
+  const isText = shape.startsWith("one long string");
+  const [open, close] = isObject ? ['{"', '":0}'] : isText ? ['"', '"'] : ["[", "0]"];
+  const head =
+    kind === "file" ? `{"merkle":{},"lookup":{},"values":${open}` : `{"jsonrpc":"2.0","id":1,"result":${open}`;
+  if (shape === "short") return Buffer.from(`${head}${close}}`);
+  const body = Buffer.alloc(LIMIT, 0x20);
+  const item = SHAPES[shape] ?? (() => "");
+  let end = body.write(isObject ? head.slice(0, -1) : head);
+  for (let i = 0; end < LIMIT - 4000; i++) end += body.write(item(i), end);
+  end += body.write(isObject ? '"":0}}' : `${close}}`, end);
+  return body.subarray(0, end);
+}
+
+/** Verifies against a server, and prints the error's code and the peak of this process's memory in bytes. */
+async function verify(kind: string, url: string, userID: string): Promise<void> {
+  const options = { rpc: url, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: url };
+  const limits = { rpcBytes: LIMIT, fileBytes: LIMIT, timeoutMs: 120_000 };
+  const block = kind === "file" ? {} : { block: "finalized" as const };
+  let code = "verified";
+  try {
+    await verifyPublicKey(userID, { ...options, ...block, limits });
+  } catch (error) {
+    ({ code } = error as { code: string });
+  }
+  // Not `process.resourceUsage()`: Linux counts the memory of the process that started this one, too.
+  const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
+  console.log(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
+}
+
+/** Serves one hostile answer, and verifies against it in other processes. @returns the highest peak in bytes */
+async function measure(kind: string, shape: string, valid: MerkleFile): Promise<{ code: string; peak: number }> {
+  const { root } = valid.tree;
+  const body = gzipSync(bodyOf(kind, shape, valid), { level: 1 });
+  const answer = (result: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result });
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => (text += String(chunk)));
+    request.on("end", () => {
+      if (text.includes("eth_chainId")) response.end(answer("0x1"));
+      else if (text.includes("ee94c797")) response.end(answer(`0x${root}`));
+      else if (text.includes("eth_call")) response.end(answer(`0x${"7".padStart(64, "0")}`));
+      else response.setHeader("Content-Encoding", "gzip").end(body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const highest = { code: "", peak: 0 };
+  for (let run = 0; run < RUNS; run++) {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      import.meta.filename,
+      kind,
+      url,
+      valid.records[0]?.userID ?? "",
+    ]);
+    const { code, peak } = JSON.parse(stdout) as { code: string; peak: number };
+    Object.assign(highest, { code, peak: Math.max(highest.peak, peak) });
+  }
+  server.close();
+  return highest;
+}
+
+const [kind, url, userID = ""] = process.argv.slice(2);
+if (kind !== undefined && url !== undefined) {
+  await verify(kind, url, userID);
+} else {
+  const valid = makeMerkleFile(sampleRecords(USERS));
+  const results: { kind: string; shape: string; code: string; ratio: number }[] = [];
+  for (const kind of ["rpc", "file"]) {
+    const { peak: baseline } = await measure(kind, "short", valid);
+    const extra = kind === "file" ? ["a valid file"] : [];
+    for (const shape of [...Object.keys(SHAPES), "gzip bomb: 1 GiB of white space", ...extra]) {
+      const { code, peak } = await measure(kind, shape, valid);
+      const ratio = Math.max(0, Math.round(((peak - baseline) / LIMIT) * 10) / 10);
+      results.push({ kind, shape, code, ratio });
+      console.log(`${kind.padEnd(5)} ${shape.padEnd(48)} ${code.padEnd(24)} ${ratio} times the limit`);
+    }
+  }
+  const highest = Math.max(...results.map(({ ratio }) => ratio));
+  const machine = `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
+  const what =
+    "peak of the resident memory above that with a short answer, in multiples of the limit; gzipped over HTTP";
+  const record = { machine, command: "npm run bench:memory", what };
+  const file = new URL("memory.json", import.meta.url);
+  await writeFile(file, `${JSON.stringify({ ...record, limitBytes: LIMIT, highest, results }, null, 2)}\n`);
+  console.log(`The highest is ${highest} times the limit.`);
+  // The promise of docs/threat-model.md.
+  if (highest > 8) process.exitCode = 1;
+}

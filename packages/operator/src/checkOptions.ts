@@ -1,0 +1,13 @@
+import { ArgumentError } from "keyroot/errors";
+import { checkNames, describeValue, isObject } from "keyroot/input";
+
+/**
+ * Refuses options with unknown names: a misspelt option would have no effect.
+ * @param what begins the message: "The options of publish"
+ * @param names all names, so that the compiler reports a new option that is missing here
+ * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`
+ */
+export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
+  if (isObject(options)) return checkNames(what, options, Object.keys(names));
+  throw new ArgumentError("ARGUMENT_INVALID", `${what} must be an object, but are ${describeValue(options)}.`);
+}

@@ -1,0 +1,73 @@
+import { expect } from "chai";
+import type { RequestListener } from "node:http";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
+import { serve } from "../../support/servers.ts";
+import { closedAfterEach, failure } from "../../support/support.ts";
+
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+const COMPRESSIONS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+
+describe("fetchMerkleFile", () => {
+  const closing = closedAfterEach();
+  const file = makeMerkleFile(sampleRecords(20));
+  const { root } = file.tree;
+  const text = textOf(file);
+  const fetchFrom = async (handler: RequestListener) =>
+    fetchMerkleFile(closing(await serve(handler)).url, root, OPTIONS);
+
+  it("fetches <root>.json", async () => {
+    let path: string | undefined;
+    const bytes = await fetchFrom((request, response) => {
+      path = request.url;
+      response.end(text);
+    });
+    expect(path).to.equal(`/${root}.json`);
+    expect(new TextDecoder().decode(bytes)).to.equal(text);
+  });
+
+  for (const [encoding, compress] of Object.entries(COMPRESSIONS)) {
+    describe(`compressed with ${encoding}`, () => {
+      const served = (body: Uint8Array): RequestListener => {
+        return (_, response) => response.setHeader("Content-Encoding", encoding).end(body);
+      };
+
+      it("returns a whole file, with white space at its end", async () => {
+        for (const end of ["", "\n", " \r\n\t"]) {
+          const bytes = await fetchFrom(served(compress(text + end)));
+          expect(new TextDecoder().decode(bytes)).to.equal(text + end);
+        }
+      });
+
+      it("reports a file that is cut off as a TransportError, not as a false file", async () => {
+        const body = compress(text);
+        for (const length of [0, 1, 10, 1000, body.length >> 1, body.length - 20]) {
+          const error = await failure(fetchFrom(served(body.subarray(0, length))));
+          expect(error, String(length)).to.have.property("name", "TransportError");
+          expect(error, String(length)).to.have.property("code").that.is.oneOf(["FILE_HOST_ERROR", "UNREACHABLE"]);
+        }
+      });
+    });
+  }
+
+  it("reports a status other than 200, also 304, which is no redirect", async () => {
+    for (const status of [204, 304, 403, 500]) {
+      const error = await failure(fetchFrom((_, response) => response.writeHead(status).end()));
+      expect(error).to.include({ name: "TransportError", code: "FILE_HOST_ERROR", actual: status });
+    }
+    const missing = await failure(fetchFrom((_, response) => response.writeHead(404).end()));
+    expect(missing).to.include({ name: "VerificationError", code: "FILE_NOT_FOUND" });
+  });
+
+  it("refuses plain http to another machine, unless it is allowed", async () => {
+    const url = "http://files.invalid/secret";
+    const error = await failure(fetchMerkleFile(url, root, OPTIONS));
+    expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+    expect(error).to.have.property("message").that.includes("files.invalid").and.does.not.include("secret");
+    expect(await failure(fetchMerkleFile(url, root, { ...OPTIONS, allowHttp: true }))).to.include({
+      code: "UNREACHABLE",
+    });
+  });
+});

@@ -1,0 +1,243 @@
+import { expect } from "chai";
+import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import {
+  type ContactOutcome,
+  verifyMany,
+  type VerifyManyOptions,
+} from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import {
+  describeOnChains,
+  forged,
+  type InventedState,
+  lieAboutBlock,
+  lieAboutContract,
+  mine,
+  userID,
+  ZERO,
+} from "../../support/fiveEndpoints.ts";
+import { failure } from "../../support/support.ts";
+
+const FINAL = { block: "finalized" } as const;
+
+describeOnChains("a cache of verified keys", (chain) => {
+  let cache: Map<string, string>;
+  /** A state in which the user has another key, and one in which the user has none. */
+  let withForgedKey: InventedState;
+  let withoutKey: InventedState;
+
+  before(async () => {
+    withForgedKey = await chain.inventState(`0x${forged.tree.root}`);
+    withoutKey = await chain.inventState(ZERO);
+  });
+  beforeEach(() => {
+    cache = new Map();
+    for (const endpoint of chain.endpoints) endpoint.requests = 0;
+  });
+
+  const verify = async (options: Partial<VerifyManyOptions>): Promise<ContactOutcome> => {
+    const { chainId, contract, files } = chain;
+    const place = { rpc: chain.urls()[0], chainId, contract, merkleUrl: files.url };
+    const [outcome] = await verifyMany([{ userID }], { ...place, cache, ...options });
+    if (outcome === undefined) throw new Error("There is no outcome.");
+    return outcome;
+  };
+  const resultOf = (outcome: ContactOutcome) => {
+    if ("error" in outcome) return outcome.error.code;
+    return outcome.verified.record.pubKey === mine.pubKey ? "truth" : "lie";
+  };
+  const lie = (index: number, state: InventedState, about = lieAboutContract) => {
+    const endpoint = chain.endpoints[index];
+    if (endpoint) endpoint.lie = (...call) => about(state, ...call);
+  };
+  const url = (index: number) => chain.urls()[index] ?? "";
+  const quorumOf = (...indexes: number[]) => ({ rpc: indexes.map(url), quorum: 2 });
+  const requests = () => chain.endpoints.map(({ requests }) => requests);
+
+  describe("after a lie", () => {
+    it("of one endpoint, does not answer for another endpoint", async () => {
+      lie(0, withForgedKey);
+      expect(resultOf(await verify(FINAL))).to.equal("lie");
+      for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...FINAL, rpc: url(1) }))).to.equal("truth");
+      expect(requests()[1]).to.be.greaterThan(0);
+    });
+
+    it("with a forged block and a proof under it, does not answer for another endpoint", async () => {
+      lie(0, withForgedKey, lieAboutBlock);
+      const proven = { ...FINAL, storageProof: true };
+      expect(resultOf(await verify(proven))).to.equal("lie");
+      for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...proven, rpc: url(1) }))).to.equal("truth");
+    });
+
+    for (const storageProof of [false, true]) {
+      it(`of a quorum, does not answer for honest members, ${storageProof ? "proven" : "not proven"}`, async () => {
+        for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
+        const required = { ...FINAL, storageProof };
+        expect(resultOf(await verify({ ...required, ...quorumOf(0, 1) }))).to.equal("lie");
+        const outcome = await verify({ ...required, ...quorumOf(2, 3, 4) });
+        expect(resultOf(outcome)).to.equal("truth");
+        expect(outcome.contradicts).to.deep.include({ root: forged.tree.root, final: true });
+        expect(resultOf(await verify({ ...required, ...quorumOf(1, 2, 3) }))).to.be.oneOf([
+          "truth",
+          "QUORUM_NOT_REACHED",
+        ]);
+        expect(await verify({ ...required, ...quorumOf(2, 3, 4) })).not.to.have.property("contradicts");
+      });
+    }
+
+    it("at the latest block, does not block later honest answers, and shows the contradiction once", async () => {
+      lie(0, withForgedKey);
+      expect(resultOf(await verify({}))).to.equal("lie");
+      chain.letLie(undefined as never, 1);
+      const outcome = await verify({});
+      expect(resultOf(outcome)).to.equal("truth");
+      const evidence = { anchor: "endpoint", storageProof: false };
+      expect(outcome.contradicts).to.deep.equal({ root: forged.tree.root, evidence, final: false });
+      expect(await verify({}))
+        .to.have.property("verified")
+        .and.not.to.have.property("contradicts");
+      expect(await verify({})).not.to.have.property("contradicts");
+    });
+
+    it("about a user who has no key, does not block the honest answer that there is none", async () => {
+      lie(0, withForgedKey);
+      lie(1, withoutKey);
+      expect(resultOf(await verify(FINAL))).to.equal("lie");
+      const outcome = await verify({ ...FINAL, rpc: url(1) });
+      expect(resultOf(outcome)).to.equal("NOT_PUBLISHED");
+      expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
+      expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
+    });
+  });
+
+  it("of a quorum of 1 does not refuse another endpoint's answer: it is one endpoint's word", async () => {
+    lie(0, withForgedKey, lieAboutBlock);
+    const quorumOf1 = { ...FINAL, storageProof: true, rpc: [url(0)], quorum: 1 };
+    expect(resultOf(await verify(quorumOf1))).to.equal("lie");
+    const outcome = await verify({ ...FINAL, rpc: url(1) });
+    expect(resultOf(outcome)).to.equal("truth");
+    expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
+  });
+
+  it("with an entry that was damaged, asks again", async () => {
+    expect(resultOf(await verify(FINAL))).to.equal("truth");
+    const [[name = "", text = ""] = []] = cache;
+    const entry = JSON.parse(text) as Record<string, unknown>;
+    const changes = { root: 1, index: "0", blockNumber: null, final: "true", sources: [1], record: "{}", evidence: [] };
+    for (const [field, value] of Object.entries({ ...changes, format: "keyroot-cache-v1" })) {
+      cache.set(name, JSON.stringify({ ...entry, [field]: value }));
+      const before = requests();
+      expect(resultOf(await verify(FINAL)), field).to.equal("truth");
+      expect(requests(), field).not.to.deep.equal(before);
+    }
+  });
+
+  it("is not read if the options are invalid", async () => {
+    for (const rpc of ["not a URL", null, 7, "ws://a.example"]) {
+      const error = await failure(verify({ ...FINAL, rpc: rpc as never }));
+      expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+    }
+  });
+
+  describe("with stronger evidence", () => {
+    const strong = () => ({ ...FINAL, storageProof: true, ...quorumOf(2, 3, 4) });
+
+    beforeEach(async () => {
+      expect(resultOf(await verify(strong()))).to.equal("truth");
+    });
+
+    for (const [what, invented] of Object.entries({ "another key": () => withForgedKey, "no key": () => withoutKey })) {
+      it(`refuses one endpoint's answer that the user has ${what}, with both pieces of evidence`, async () => {
+        lie(0, invented());
+        for (const required of [{}, FINAL]) {
+          const outcome = await verify({ ...required, rpc: url(0) });
+          expect(resultOf(outcome)).to.equal("EQUIVOCATION");
+          const { expected, actual, step } = (outcome as unknown as { error: VerificationError }).error;
+          expect(step).to.equal("root");
+          expect(expected).to.have.nested.property("evidence.anchor", "quorum");
+          expect(actual).to.have.nested.property("evidence.anchor", "endpoint");
+        }
+      });
+    }
+
+    it("keeps it when one endpoint gives the same answer", async () => {
+      expect(resultOf(await verify({ ...FINAL, rpc: url(0) }))).to.equal("truth");
+      const before = requests();
+      expect(resultOf(await verify(strong()))).to.equal("truth");
+      expect(requests()).to.deep.equal(before);
+    });
+  });
+
+  describe("of a quorum", () => {
+    it("answers without a request while enough of the endpoints that agreed are members", async () => {
+      expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+      const before = requests();
+      for (const members of [
+        [0, 1],
+        [1, 0],
+        [0, 1, 2],
+      ]) {
+        expect(resultOf(await verify({ ...FINAL, ...quorumOf(...members) }))).to.equal("truth");
+      }
+      expect(requests()).to.deep.equal(before);
+    });
+
+    it("asks again if fewer of them are members, or more are required", async () => {
+      for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), quorum: 3 }]) {
+        cache.clear();
+        expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+        const before = requests();
+        expect(resultOf(await verify({ ...FINAL, ...change }))).to.equal("truth");
+        expect(requests()).not.to.deep.equal(before);
+      }
+    });
+  });
+
+  it("asks again if its block is older than the age that the call allows", async () => {
+    const now = () => Number(chain.head.timestamp) * 1000 + 10_000_000;
+    expect(resultOf(await verify(FINAL))).to.equal("truth");
+    expect(resultOf(await verify({ ...FINAL, maxAgeMs: 1000, now }))).to.equal("STALE_BLOCK");
+  });
+
+  it("does not take an older pinned block without the user's key for a contradiction", async () => {
+    expect(resultOf(await verify(FINAL))).to.equal("truth");
+    const { hash } = await chain.fetchBlock("0x1");
+    const outcome = await verify({ blockHash: hash, contract: chain.contract });
+    expect(outcome).not.to.have.property("contradicts");
+    expect(resultOf(outcome)).to.be.oneOf(["NOT_PUBLISHED", "NO_CONTRACT"]);
+  });
+
+  it("does not contain an endpoint's URL", async () => {
+    await verify({ ...FINAL, rpc: `${url(0)}/v3/d41d8cd98f00b204` });
+    expect(cache.size).to.equal(1);
+    expect([...cache].join()).not.to.match(/d41d8cd9|127\.0\.0\.1/);
+  });
+
+  it("does not answer for another path of the same host", async () => {
+    expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/one` }))).to.equal("truth");
+    const before = requests();
+    expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/two` }))).to.equal("truth");
+    expect(requests()).not.to.deep.equal(before);
+  });
+
+  it("answers for the same provider, and not for another one", async () => {
+    const provider = (index: number) => {
+      const made = {
+        requests: 0,
+        request: (args: { method: string; params?: readonly unknown[] }) => {
+          made.requests++;
+          const truth = chain.call(args.method, args.params ?? []);
+          return index === 0
+            ? Promise.resolve(lieAboutContract(withForgedKey, args.method, args.params ?? [], chain.call))
+            : truth;
+        },
+      };
+      return made;
+    };
+    const [liar, honest] = [provider(0), provider(1)];
+    expect(resultOf(await verify({ ...FINAL, rpc: liar }))).to.equal("lie");
+    expect(resultOf(await verify({ ...FINAL, rpc: honest }))).to.equal("truth");
+    const before = honest.requests;
+    expect(resultOf(await verify({ ...FINAL, rpc: honest }))).to.equal("truth");
+    expect(honest.requests).to.equal(before);
+  });
+});

@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { type Answers, cannedAnswers } from "../../support/cannedAnswers.ts";
+import { failure } from "../../support/support.ts";
+
+describe("the limits of a verification", () => {
+  const [mine] = sampleRecords(1) as [KeyRecord];
+  const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine]));
+  const verify = (name: keyof Answers, bytes: number, limits = {}) =>
+    verifyPublicKey(mine.userID, {
+      ...options,
+      limits,
+      // White space does not change what the answer says.
+      fetch: fetchFrom({ ...answers, [name]: answers[name].padEnd(bytes) }),
+    });
+
+  const cases: [keyof Answers, number][] = [
+    ["chainId", 2 ** 12],
+    ["root", 2 ** 12],
+    ["blockNumber", 2 ** 12],
+    ["code", 4 * 24_576],
+    ["file", 2 ** 24],
+  ];
+  for (const [name, limit] of cases) {
+    it(`accept an answer of ${limit} bytes and refuse a larger one: ${name}`, async () => {
+      expect(await verify(name, limit))
+        .to.have.property("record")
+        .that.deep.equals(mine);
+      expect(await failure(verify(name, limit + 1))).to.include({ code: "ANSWER_TOO_LARGE", expected: limit });
+    });
+  }
+
+  it("are not raised by a larger limit of the options", async () => {
+    expect(await failure(verify("root", 2 ** 12 + 1, { rpcBytes: 2 ** 24 }))).to.include({ code: "ANSWER_TOO_LARGE" });
+  });
+
+  it("are lowered by a smaller limit of the options", async () => {
+    expect(await failure(verify("root", 501, { rpcBytes: 500 }))).to.include({ expected: 500 });
+  });
+});

@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/definitions.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { program as keyroot } from "../../support/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
+
+/** A host that no resolver knows (RFC 6761, section 6.4). */
+const REMOTE = "http://keyroot.invalid";
+
+describe("plain http to another machine", function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder();
+  const [record] = sampleRecords(1);
+  const { userID = "", pubKey = "" } = record ?? {};
+  const records = () => join(folder.path, "users.jsonl");
+  before(() => writeFile(records(), record === undefined ? "" : serializeKeyRecord(record)));
+
+  const run = async (command: string[], given: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
+    const place = { rpc: "https://keyroot.invalid", contract: `0x${"12".repeat(20)}`, "chain-id": "1", ...given };
+    const options = Object.entries(place).flatMap(([name, value]) => [`--${name}`, value]);
+    // No stack of this project.
+    const KEYROOT_STACK_FILE = join(folder.path, "none.json");
+    const { code, json } = await keyroot.jsonLines([...command, ...options], { env: { KEYROOT_STACK_FILE, ...env } });
+    return { code, error: json.error?.["code"], message: String(json.error?.["message"]) };
+  };
+  /** How each command that reads a chain is called. */
+  const commands = (): Record<string, string[]> => ({
+    publish: [
+      "publish",
+      "--records",
+      records(),
+      "--out",
+      folder.path,
+      "--max-fee",
+      "1",
+      "--merkle-url",
+      "https://f.invalid",
+    ],
+    estimate: ["estimate", "--records", records()],
+    status: ["status"],
+    verify: ["verify", userID, "--merkle-url", "https://f.invalid"],
+    bundle: ["bundle", userID, "--out", folder.path, "--merkle-url", "https://f.invalid"],
+    audit: ["audit", "--merkle-url", "https://f.invalid"],
+    watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
+  });
+
+  it("is an option of every command with an endpoint", () => {
+    const withEndpoint = Object.entries(DEFINITIONS).filter(([, { options }]) => "rpc" in options);
+    expect(withEndpoint.map(([name]) => name)).to.have.members(Object.keys(commands()));
+    for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
+  });
+
+  it("is refused for the endpoint of every command", async () => {
+    for (const [name, command] of Object.entries(commands())) {
+      const { code, error, message } = await run(command, { rpc: REMOTE });
+      expect([code, error], name).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      expect(message, name).to.include("keyroot.invalid").and.include("--allow-http");
+    }
+  });
+
+  it("is refused for the file host of every command", async () => {
+    for (const [name, command] of Object.entries(commands())) {
+      const at = command.indexOf("--merkle-url");
+      if (at === -1) continue;
+      const { code, error, message } = await run(command.toSpliced(at, 2), { "merkle-url": REMOTE });
+      expect([code, error], name).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      expect(message, name).to.include("merkleUrl").and.include("--allow-http");
+    }
+  });
+
+  it("is allowed by --allow-http and by KEYROOT_ALLOW_HTTP=true", async () => {
+    const unreachable = { code: 3, error: "UNREACHABLE" };
+    expect(await run(["status", "--allow-http"], { rpc: REMOTE })).to.include(unreachable);
+    expect(await run(["status"], { rpc: REMOTE }, { KEYROOT_ALLOW_HTTP: "true" })).to.include(unreachable);
+    const files = { rpc: REMOTE, "merkle-url": REMOTE };
+    expect(await run(["verify", userID, "--allow-http"], files)).to.include(unreachable);
+    expect(await run(["status"], { rpc: REMOTE }, { KEYROOT_ALLOW_HTTP: "yes" })).to.include({
+      code: 2,
+      error: "ARGUMENT_INVALID",
+    });
+  });
+});
