@@ -3,6 +3,7 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Cleanup } from "../cleanup.ts";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
@@ -41,7 +42,7 @@ export async function startStack(
   { ports = STACK_PORTS, announce = false }: StackOptions = {},
 ): Promise<Stack> {
   // Disposed of in reverse order: at the first step that fails, or by `close`.
-  await using starting = new AsyncDisposableStack();
+  await using starting = new Cleanup();
   const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
   starting.defer(
     removeAtExit(() => {
@@ -86,7 +87,7 @@ export async function startStack(
   }
 
   const running = starting.move();
-  return { ...place, connection: chain.connection, announced, close: () => running.disposeAsync() };
+  return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
 }
 
 /** Returns the function, and also calls it if the process exits before the returned one was called. */

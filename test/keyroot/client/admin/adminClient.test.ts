@@ -8,7 +8,7 @@ import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../../support/service/support.ts";
-import { closedAfterEach, failure } from "../../../support/support.ts";
+import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
 const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
 
@@ -56,7 +56,7 @@ describe("AdminClient", () => {
       expect(created).to.have.all.keys("token_id", "token", "name", "created");
       expect(created.name).to.equal("Production");
       const partner = new PartnerClient({ baseUrl: service.url, bizId, serverToken: created.token });
-      const [listed] = await partner.listServerTokens();
+      const [listed] = await all(partner.listServerTokens());
       expect(listed).to.include({ token_id: created.token_id, name: "Production", revoked: null });
     });
 
@@ -68,7 +68,7 @@ describe("AdminClient", () => {
       proxy.fail("/serverTokens/create", "reset after", "reset after");
       const { token } = await client().createServerToken(bizId);
       const partner = new PartnerClient({ baseUrl: service.url, bizId, serverToken: token });
-      expect(await partner.listServerTokens()).to.have.length(1);
+      expect(await all(partner.listServerTokens())).to.have.length(1);
     });
 
     it("returns the same token for the same idempotency key", async () => {
