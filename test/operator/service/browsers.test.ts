@@ -54,8 +54,8 @@ describe("pages in browsers", () => {
     const exchange = (token: string) => service.post(EXCHANGE, { biz_id: partner.bizID, token });
     const ofUser = await exchange(user.refreshToken);
     expect([ofUser.status, ofUser.headers.get("access-control-allow-origin")]).to.deep.equal([200, "*"]);
-    for (const token of [partner.refreshToken, `krs_${"x".repeat(43)}`])
-      expect(corsHeaders(await exchange(token))).to.deep.equal([]);
+    const ofServer = await exchange(partner.refreshToken);
+    expect([ofServer.status, corsHeaders(ofServer)]).to.deep.equal([200, []]);
   });
 
   it("may call no other path", async () => {

@@ -41,6 +41,8 @@ describe("the rate limits", () => {
   const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
   /** A request without a token. */
   const refused = (service: TestService, address = "192.0.2.1") => service.post(LIST, {}, from(address));
+  /** The replica for a request: one after the other. */
+  const pick = (replicas: [TestService, TestService], i: number) => replicas[i % 2 === 0 ? 0 : 1];
   /** Sends a request repeatedly, and returns how many were not rejected with RATE_LIMITED. */
   const passed = async (times: number, send: (i: number) => Promise<{ status: number }>) => {
     let count = 0;
@@ -119,7 +121,8 @@ describe("the rate limits", () => {
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
       const exchange = JSON.stringify({ biz_id: "biz_1", token: "krs_1" });
-      const requests: Record<string, [method: string, path: string, token?: string, body?: string, type?: string]> = {
+      type Request = [method: string, path: string, token?: string | undefined, body?: string, type?: string];
+      const requests: Record<string, Request> = {
         "of a partner": ["POST", LIST, partner.jwt],
         "of a user": ["POST", RECORD, user.jwt],
         "of the operator": ["POST", "/v1/admin/publish", ADMIN_TOKEN],
@@ -183,11 +186,11 @@ describe("the rate limits", () => {
 
     it("are shared by all replicas, exact to a tenth for each", async () => {
       const limit = 100;
-      const replicas = [
+      const replicas: [TestService, TestService] = [
         await replica({ rateLimits: { address: limit } }),
         await replica({ rateLimits: { address: limit } }),
       ];
-      const send = (i: number) => (replicas[i % 2] as TestService).get("/.well-known/jwks.json");
+      const send = (i: number) => pick(replicas, i).get("/.well-known/jwks.json");
       expect(await passed(4 * limit, send)).to.be.within(limit - limit / 10, limit + (2 * limit) / 10);
     });
 
@@ -198,11 +201,11 @@ describe("the rate limits", () => {
       const start = performance.now();
       const clock = mock.method(performance, "now", () => start + Date.now() - now);
       try {
-        const replicas = [
+        const replicas: [TestService, TestService] = [
           await replica({ rateLimits: { address: limit } }),
           await replica({ rateLimits: { address: limit } }),
         ];
-        const send = (i: number) => (replicas[i % 2] as TestService).get("/.well-known/jwks.json");
+        const send = (i: number) => pick(replicas, i).get("/.well-known/jwks.json");
         for (let minute = 0; minute < 3; minute++) {
           expect(await passed(2 * limit, send)).to.be.within(limit - limit / 10, limit + (2 * limit) / 10);
           mock.timers.tick(60_001);
@@ -259,7 +262,6 @@ describe("the rate limits", () => {
         "malformed exchanges": (service, _, more) => service.post(EXCHANGE, "{", more),
         "admin tokens": (service, i, more) => service.post("/v1/admin/publish", {}, { token: `guess-${i}`, ...more }),
         "unknown paths": (service, i, more) => service.post(`/v1/${i}`, {}, more),
-        "malformed paths": (service, _, more) => service.post("/v1/%zz", {}, more),
       };
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       for (const [address, [what, send]] of Object.entries(guesses).entries()) {
@@ -267,6 +269,13 @@ describe("the rate limits", () => {
         expect(await passed(2 * LIMIT, (i) => send(service, i, more)), what).to.equal(LIMIT);
         expectProblem(await service.post(EXCHANGE, { biz_id, token: refreshToken }, more), [429, "RATE_LIMITED"]);
       }
+    });
+
+    it("counts malformed paths, with those of all callers behind the same proxy", async () => {
+      const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
+      const send = (i: number) => service.post("/v1/%zz", {}, from(`192.0.2.${i}`));
+      expect(await passed(2 * LIMIT, send)).to.equal(LIMIT);
+      expect((await refused(service)).status).to.equal(401);
     });
 
     it("does not count requests of known callers, whatever their outcome", async () => {
@@ -298,11 +307,11 @@ describe("the rate limits", () => {
 
     it("is shared by all replicas, exact to a tenth for each", async () => {
       const limit = 100;
-      const replicas = [
+      const replicas: [TestService, TestService] = [
         await replica({ rateLimits: { refused: limit } }),
         await replica({ rateLimits: { refused: limit } }),
       ];
-      const send = (i: number) => refused(replicas[i % 2] as TestService);
+      const send = (i: number) => refused(pick(replicas, i));
       expect(await passed(4 * limit, send)).to.be.within(limit - limit / 10, limit + (2 * limit) / 10);
     });
   });
@@ -334,17 +343,17 @@ describe("the rate limits", () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       for (let i = 0; i < LIMIT; i++) await list(service, partner);
-      const exceeded = async (policy: string, answer: Answer) => {
+      const expectExceeded = (policy: string, answer: Answer) => {
         expectProblem(answer, [429, "RATE_LIMITED"]);
         const item = parseList(answer.headers.get("ratelimit"))[policy];
         expect(item).to.deep.equal({ r: 0, t: Number(answer.headers.get("retry-after")) });
       };
-      for (let i = 0; i < 2; i++) await exceeded("caller", await list(service, partner));
+      for (let i = 0; i < 2; i++) expectExceeded("caller", await list(service, partner));
       while ((await service.post(LIST, {})).status === 401);
-      await exceeded("address", await service.post(LIST, {}));
+      expectExceeded("address", await service.post(LIST, {}));
       const other = await replica({ rateLimits: { refused: 2 } });
       while ((await other.post(LIST, {})).status === 401);
-      await exceeded("refused", await other.post(LIST, {}));
+      expectExceeded("refused", await other.post(LIST, {}));
     });
 
     it("are missing without limits", async () => {

@@ -105,6 +105,24 @@ describe("PartnerClient", () => {
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
     });
 
+    it("are listed page by page, as far as the caller reads", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      await partner.createUser(userID, "us-west-2");
+      for (let i = 0; i < 5; i++) await partner.createRefreshToken(userID, `device ${i}`);
+      const listed: string[] = [];
+      for await (const { context } of partner.listRefreshTokens(userID, { pageSize: 2 })) {
+        listed.push(context);
+        expect(proxy.to("/users/listRefreshTokens")).to.have.lengthOf(Math.ceil(listed.length / 2));
+      }
+      expect(listed).to.deep.equal(["device 0", "device 1", "device 2", "device 3", "device 4"]);
+      const tokens = await all(partner.listRefreshTokens(userID));
+      const after = tokens[2]?.token_id;
+      expect(await all(partner.listRefreshTokens(userID, { after }))).to.deep.equal(tokens.slice(3));
+      expect(await all(partner.listServerTokens({ pageSize: 1 }))).to.have.lengthOf(1);
+      for (const pageSize of [0, 1001, 1.5])
+        expect(await failure(all(partner.listServerTokens({ pageSize })))).to.include({ code: "ARGUMENT_INVALID" });
+    });
+
     it("are created once for an idempotency key, and once for each call without one", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");

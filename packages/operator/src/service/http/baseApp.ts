@@ -54,7 +54,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     requestTimeout: REQUEST_TIMEOUT_MS,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    // Malformed URLs, which fastify rejects before it runs any hook.
+    // Malformed URLs, which fastify rejects before it runs any hook, and before it reads what a trusted proxy forwards.
     frameworkErrors: (error, request, reply) => {
       try {
         admit(request, reply);

@@ -4,7 +4,6 @@ import { refuseBrowsers } from "../http/cors.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
 import { actorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
-import { parseRefreshToken } from "../tokens/refreshToken.ts";
 
 /** Operations under /v1/public/, which require no token, and the public signing keys. */
 export function publicRoutes(app: App, context: ServiceContext): void {
@@ -17,13 +16,13 @@ export function publicRoutes(app: App, context: ServiceContext): void {
     specified: true,
     schema: schemas.exchange,
     async handle({ biz_id: bizID, token }, request, reply) {
-      // A partner's token belongs on its servers: a page that has one cannot use it.
-      if (parseRefreshToken(token)?.kind === "partner") refuseBrowsers(reply);
       const principal = await refreshTokens.principalOf(token, bizID);
       if (principal === undefined) {
         const message = "The refresh token is not an active token of this biz_id.";
         throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
       }
+      // A partner's token belongs on its servers: a page that has one cannot use it.
+      if (principal.kind === "partner") refuseBrowsers(reply);
       request.actor = actorOf(principal);
       await rateLimits.countCaller(principal, reply);
       return { jwt: await accessTokens.issue(principal, now()) };
