@@ -29,7 +29,7 @@ describe("the service's databases", () => {
       KEYROOT_BASE_URL: "https://service.test",
       KEYROOT_LOG_LEVEL: "silent",
     };
-    return readConfig({ ...common, KEYROOT_PORT: "0", ...variables });
+    return readConfig({ ...common, KEYROOT_PORT: "0", KEYROOT_MONITORING_PORT: "0", ...variables });
   }
 
   async function migrate(...urls: string[]): Promise<void> {

@@ -36,7 +36,7 @@ export function makeLogger(level: string): Logger {
  * The path of a URL that no operation has. A caller may have put a token in it, so only short words remain: at most 24
  * letters, or 8 characters of any kind.
  */
-export function redactPath(url: string): string {
+function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
   const segments = path.slice(0, 200).split("/");
   return segments.map((segment) => (/^(?:[A-Za-z.-]{0,24}|.{0,8})$/.test(segment) ? segment : "<redacted>")).join("/");

@@ -5,7 +5,7 @@ import { Cleanup } from "../cleanup.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig } from "./config.ts";
+import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig, VARIABLES } from "./config.ts";
 import { makeContext } from "./http/context.ts";
 import type { App } from "./http/defineOperation.ts";
 import { makeLogger } from "./logger.ts";
@@ -102,19 +102,25 @@ export async function startService(options: StartServiceOptions = readConfig(pro
 
   const { monitoringHost, monitoringPort } = config;
   const monitoringUrl =
-    monitoringPort === null ? undefined : await listen(monitoring.app, monitoringHost, monitoringPort);
-  const url = await listen(app, config.host, config.port);
+    monitoringPort === null
+      ? undefined
+      : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
+  const url = await listen(app, config.host, config.port, VARIABLES.port);
   const running = starting.move();
   return { url, monitoringUrl, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** @returns the URL. @throws TransportError PORT_UNAVAILABLE */
-async function listen(app: App, host: string, port: number): Promise<string> {
+/**
+ * @param variable the environment variable of the port
+ * @returns the URL
+ * @throws TransportError PORT_UNAVAILABLE
+ */
+async function listen(app: App, host: string, port: number, variable: string): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
-    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port.`;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port with ${variable}.`;
     throw new TransportError("PORT_UNAVAILABLE", message, { cause });
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo;

@@ -9,7 +9,7 @@ type Actor =
   | { kind: "user"; partner: string; user: string; token: string };
 
 /** A change of stored data, and the ids of what was changed. */
-export interface Change {
+interface Change {
   action:
     | "partner.created"
     | "serverToken.created"
