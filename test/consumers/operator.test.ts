@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
@@ -27,7 +28,7 @@ const MAX_MB = 110;
 const BLOCK = 4096;
 const OPTIONAL = ["@aws-sdk/client-s3", "@electric-sql/pglite"];
 const JSON_TYPE = { "Content-Type": "application/json" };
-const ADMIN_TOKEN = "a".repeat(64);
+const ADMIN_TOKEN = randomBytes(32).toString("hex");
 
 describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty folder", () => {
   const closing = closedAfterEach();
@@ -213,6 +214,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const env = {
         DATABASE_URL: await postgres.createDatabase(),
         ...{ KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: url, KEYROOT_PORT: String(port) },
+        KEYROOT_MONITORING_PORT: "0",
         ...{ KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_CONTRACT: stack.contract },
         KEYROOT_CHAIN_ID: String(stack.chainId),
         ...{ KEYROOT_FILES: stack.merkleDir, KEYROOT_LOG_LEVEL: "error" },

@@ -43,7 +43,7 @@ describe("docs/operations.md", () => {
       const [, environment = ""] = /<<END\n([^]*?)END\n/.exec(blocks("sh", "Configure")[0] ?? "") ?? [];
       const token = "$(openssl rand -hex 32)";
       expect(environment).to.include(token);
-      const config = readConfig(variablesOf(environment.replace(token, "a".repeat(64))));
+      const config = readConfig(variablesOf(environment.replace(token, ADMIN_TOKEN)));
       expect(config).to.include({ stage: "prod", databaseUrl: "postgres:///keyroot?host=/run/postgresql" });
       const publishing = variablesOf(blocks("sh", "Publish registered keys")[0] ?? "");
       expect(readConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain?.confirmations).to.equal(6);
@@ -133,7 +133,9 @@ describe("docs/operations.md", () => {
       await writeFile(join(files, `.${"a".repeat(64)}.json.draft`), "{}");
       service = await startService({
         ...{ databaseUrl: url, signingKeys, baseUrl: "https://keys.test", adminToken: ADMIN_TOKEN, port: 0 },
-        ...{ logLevel: "silent", trustedProxies: ["127.0.0.1"], rateLimit: 3 },
+        ...{ logLevel: "silent", trustedProxies: ["127.0.0.1"], monitoringPort: 0 },
+        // Three monitoring paths, which the service does not know, and three exchanges.
+        refusedRateLimit: 6,
       });
     });
     afterEach(() => service.close());

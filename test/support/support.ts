@@ -55,3 +55,10 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   }
   throw new Error("expected a failure");
 }
+
+/** All items of a list that is read page by page. */
+export async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of iterable) items.push(item);
+  return items;
+}

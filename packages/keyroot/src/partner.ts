@@ -7,6 +7,7 @@ export type { CreatedUser, RefreshToken, ServerToken } from "./client/partner/an
 export {
   type CreateTokenOptions,
   type ListOptions,
+  type ListTokensOptions,
   PartnerClient,
   type PartnerClientOptions,
 } from "./client/partner/partnerClient.ts";

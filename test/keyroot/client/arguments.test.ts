@@ -47,9 +47,9 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
     createRefreshToken: of(partner, "createRefreshToken", userID, "phone"),
     getUser: of(partner, "getUser", userID),
     listUsers: list(of(partner, "listUsers")),
-    listRefreshTokens: of(partner, "listRefreshTokens", userID),
+    listRefreshTokens: list(of(partner, "listRefreshTokens", userID)),
     revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),
-    listServerTokens: of(partner, "listServerTokens"),
+    listServerTokens: list(of(partner, "listServerTokens")),
     revokeServerToken: of(partner, "revokeServerToken", tokenID),
     provision: {
       call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),

@@ -1,6 +1,7 @@
 import { expect } from "chai";
+import { randomBytes } from "node:crypto";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { readConfig, resolveConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
+import { rateLimitsOf, readConfig, resolveConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
 
 /** The lines of the error's message after the first: one per invalid variable or field. */
 function faultsOf(read: () => unknown): string[] {
@@ -28,12 +29,19 @@ const INVALID: Record<string, string> = {
   KEYROOT_BUCKET_PREFIX: "Secret_6",
   KEYROOT_DATABASE_CONNECTIONS: "Secret-7",
   KEYROOT_ADMIN_TOKEN: "Secret-8",
+  KEYROOT_MONITORING_HOST: "Secret-13.test",
+  KEYROOT_MONITORING_PORT: "65536",
   KEYROOT_RATE_LIMIT: "-1",
+  KEYROOT_ADDRESS_RATE_LIMIT: "-1",
+  KEYROOT_REFUSED_RATE_LIMIT: "Secret-14",
   KEYROOT_TRUSTED_PROXIES: "10.0.0.0/33, Secret-9",
   KEYROOT_LOG_LEVEL: "Secret-10",
   KEYROOT_RPC_URL: "Secret-11",
   KEYROOT_CONTRACT: "0xSecret-12",
 };
+
+/** A token as the docs make it. */
+const TOKEN = randomBytes(32).toString("hex");
 
 const CHAIN = {
   KEYROOT_RPC_URL: "https://rpc.test",
@@ -63,7 +71,9 @@ describe("the service's configuration", () => {
         ...{ DATABASE_URL_EU_WEST_1: "postgres://east/db", KEYROOT_HOST: "::1", KEYROOT_PORT: "1" },
         ...{ KEYROOT_BASE_URL: "https://k.test/", KEYROOT_STAGE: "prod", KEYROOT_BUCKET_PREFIX: "co" },
         ...{ KEYROOT_DATABASE_FOLDER: "folder", KEYROOT_DATABASE_CONNECTIONS: "2", KEYROOT_SIGNING_KEYS: "keys.json" },
-        ...{ KEYROOT_ADMIN_TOKEN: "a".repeat(32), KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
+        ...{ KEYROOT_ADMIN_TOKEN: TOKEN, KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
+        ...{ KEYROOT_ADDRESS_RATE_LIMIT: "5", KEYROOT_REFUSED_RATE_LIMIT: "2" },
+        ...{ KEYROOT_MONITORING_HOST: "127.0.0.2", KEYROOT_MONITORING_PORT: "9" },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
@@ -72,8 +82,9 @@ describe("the service's configuration", () => {
         databaseUrl: "postgres://home/db",
         regionUrls: { "us-west-2": "postgres://west/db", "eu-west-1": "postgres://east/db" },
         ...{ host: "::1", port: 1, baseUrl: "https://k.test", stage: "prod", bucketPrefix: "co" },
-        ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: "a".repeat(32) },
-        ...{ rateLimit: 3, trustedProxies: ["10.0.0.1"], logLevel: "warn" },
+        ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
+        ...{ rateLimit: 3, addressRateLimit: 5, refusedRateLimit: 2, monitoringHost: "127.0.0.2", monitoringPort: 9 },
+        ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn" },
         chain: {
           ...{
             rpcUrl: "https://rpc.test",
@@ -159,6 +170,56 @@ describe("the service's configuration", () => {
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
     });
 
+    it("limits an address to ten times the requests of a caller, and 100 rejected ones, unless set otherwise", () => {
+      const limits = (variables: Record<string, string>) => rateLimitsOf(readConfig(variables));
+      expect(limits({})).to.deep.equal({ caller: 6000, address: 60_000, refused: 100 });
+      expect(limits({ KEYROOT_RATE_LIMIT: "50" })).to.deep.equal({ caller: 50, address: 500, refused: 100 });
+      expect(limits({ KEYROOT_RATE_LIMIT: "0" })).to.deep.equal({ caller: 0, address: 0, refused: 0 });
+      const set = { KEYROOT_RATE_LIMIT: "0", KEYROOT_ADDRESS_RATE_LIMIT: "7", KEYROOT_REFUSED_RATE_LIMIT: "3" };
+      expect(limits(set)).to.deep.equal({ caller: 0, address: 7, refused: 3 });
+    });
+
+    it("requires an https base URL on an address that other machines reach, because callers send tokens to it", () => {
+      const faults = (host: string, baseUrl: string) =>
+        faultsIn({ KEYROOT_HOST: host, KEYROOT_BASE_URL: baseUrl }).map((fault) => fault.split(" ", 1)[0]);
+      for (const host of ["0.0.0.0", "::", "192.0.2.1", "10.0.0.1", "2001:db8::1", "::ffff:192.0.2.1"]) {
+        expect(faults(host, "http://keys.test"), host).to.deep.equal(["KEYROOT_BASE_URL"]);
+        expect(faults(host, ""), host).to.deep.equal(["KEYROOT_BASE_URL"]);
+        expect(faults(host, "https://keys.test"), host).to.deep.equal([]);
+      }
+      for (const host of ["127.0.0.1", "127.8.9.1", "::1", "localhost", "::ffff:127.0.0.1"])
+        expect(faults(host, "http://localhost:8547"), host).to.deep.equal([]);
+    });
+
+    it("rejects admin tokens that can be guessed, and accepts random ones", () => {
+      const faults = (token: string) => faultsIn({ KEYROOT_ADMIN_TOKEN: token });
+      for (const guessable of [
+        "a".repeat(32),
+        "a".repeat(500),
+        "ab".repeat(40),
+        "0123456789abcdef0123456789abcdef",
+        "abcdefghijklmnopqrstuvwxyz0123456789",
+        "password1234password1234password1234",
+        "changeme-changeme-changeme-changeme-changeme",
+        "00000000-0000-0000-0000-000000000000",
+        "KEYROOT_ADMIN_TOKEN_KEYROOT_ADMIN_TOKEN",
+      ]) {
+        const [fault, ...others] = faults(guessable);
+        expect(fault, guessable).to.match(/^KEYROOT_ADMIN_TOKEN is too easy to guess: .*openssl rand -hex 32/);
+        expect(others).to.deep.equal([]);
+      }
+      for (const [bytes, encoding] of [
+        [16, "hex"],
+        [32, "hex"],
+        [24, "base64url"],
+        [32, "base64url"],
+      ] as const)
+        for (let i = 0; i < 2000; i++) {
+          const token = randomBytes(bytes).toString(encoding);
+          expect(faults(token), token).to.deep.equal([]);
+        }
+    });
+
     it("accepts addresses and networks as trusted proxies", () => {
       const { trustedProxies } = readConfig({ KEYROOT_TRUSTED_PROXIES: "10.0.0.0/8, ::1,fd00::/8" });
       expect(trustedProxies).to.deep.equal(["10.0.0.0/8", "::1", "fd00::/8"]);
@@ -187,8 +248,9 @@ describe("the service's configuration", () => {
       expect(resolveConfig(config)).to.deep.equal(config);
     });
 
-    it("keeps null as the folder of a database in memory", () => {
+    it("keeps null as the folder of a database in memory, and as the port of monitoring", () => {
       expect(resolveConfig({ databaseFolder: null }).databaseFolder).to.equal(null);
+      expect(resolveConfig({ monitoringPort: null }).monitoringPort).to.equal(null);
     });
 
     const invalid: [field: string, config: object][] = [

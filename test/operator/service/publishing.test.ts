@@ -190,7 +190,8 @@ describeOnBoth("publishing from the service", (startChain) => {
     const keys = `${folder.path}/keys.json`;
     await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
     const service = program.start(["serve", "--every", "1"], {
-      ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: "https://k.test", KEYROOT_PORT: "0" },
+      ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: "https://k.test" },
+      ...{ KEYROOT_PORT: "0", KEYROOT_MONITORING_PORT: "0" },
       ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.merkleDir },
       KEYROOT_CHAIN_ID: String(fresh.chainId),
     });

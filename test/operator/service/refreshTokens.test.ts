@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { userTokens } from "../../../packages/operator/src/service/store/tables.ts";
 import { sha256 } from "../../../fixtures/samples.ts";
 import {
   type Answer,
@@ -40,6 +42,19 @@ describeOnEachDatabase("refresh tokens", (service) => {
     asPartner(CREATE, { user_id_hex: user.hex, context }, idempotencyKey === undefined ? {} : { idempotencyKey });
   const list = async () =>
     (await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt }))["tokens"] as TokenInfo[];
+  /** Creates a token, and returns its id. */
+  const createAndFind = async (context: string) => {
+    await create(context);
+    return (await list()).find((token) => token.context === context)?.token_id ?? "";
+  };
+  /** Adds tokens to the database, revoked unless stated otherwise. */
+  const insertTokens = (count: number, { revoked = 2 }: { revoked?: number | null } = {}) =>
+    service.databases.regions["eu-west-1"].insert(userTokens).values(
+      Array.from({ length: count }, () => ({
+        ...{ tokenID: randomUUID(), tokenHash: sha256(randomUUID()), created: 1, revoked },
+        ...{ userID: userIDFromHex(user.hex), context: "Another" },
+      })),
+    );
   const tokenOf = ({ body }: Answer) => body["token"] as string;
   const newKey = () => randomBytes(24).toString("base64url");
 
@@ -103,6 +118,69 @@ describeOnEachDatabase("refresh tokens", (service) => {
       await service.done(RECORD, {}, { token: user.jwt });
     });
 
+    it("are listed in pages, which a token created or revoked in between does not disturb", async () => {
+      const ids = (await list()).map(({ token_id }) => token_id);
+      for (let i = 0; i < 6; i++) {
+        // Some are created in the same millisecond.
+        service.ahead = Math.floor(i / 3) * 1000;
+        await create(`Device ${i}`);
+      }
+      for (const { token_id } of await list()) if (!ids.includes(token_id)) ids.push(token_id);
+      const seen: string[] = [];
+      let after: string | null | undefined;
+      do {
+        const body = { user_id_hex: user.hex, limit: 3, ...(typeof after === "string" && { after }) };
+        const page = await service.done(LIST, body, { token: partner.jwt });
+        const tokens = page["tokens"] as TokenInfo[];
+        expect(tokens).to.have.length.at.most(3);
+        seen.push(...tokens.map(({ token_id }) => token_id));
+        after = page["next"] as string | null;
+        await asPartner(REVOKE, { user_id_hex: user.hex, token_id: seen[0] });
+        service.ahead = 5000;
+        if (seen.length === 3) ids.push(await createAndFind("Late"));
+      } while (after !== null);
+      expect(seen).to.deep.equal(ids);
+    });
+
+    it("have pages of 100 by default, and of 1,000 at most", async () => {
+      await insertTokens(250);
+      const page = await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt });
+      expect(page["tokens"]).to.have.length(100);
+      expect(page["next"]).to.equal((page["tokens"] as TokenInfo[]).at(-1)?.token_id);
+      const all = await service.done(LIST, { user_id_hex: user.hex, limit: 1000 }, { token: partner.jwt });
+      expect([(all["tokens"] as TokenInfo[]).length, all["next"]]).to.deep.equal([251, null]);
+      for (const limit of [0, 1001, "5"])
+        expectProblem(await asPartner(LIST, { user_id_hex: user.hex, limit }), [400, "FIELD_INVALID"]);
+    });
+
+    it("are not listed after a token that is not the user's", async () => {
+      const [strangers] = (
+        await service.done(LIST, { user_id_hex: (await service.createUser(partner)).hex }, { token: partner.jwt })
+      )["tokens"] as [TokenInfo];
+      for (const after of [strangers.token_id, randomUUID()])
+        expectProblem(await asPartner(LIST, { user_id_hex: user.hex, after }), [404, "TOKEN_UNKNOWN"]);
+      for (const after of ["x", 7, "y".repeat(32)])
+        expectProblem(await asPartner(LIST, { user_id_hex: user.hex, after }), [400, "FIELD_INVALID"]);
+    });
+
+    it("are limited to 100 active ones: at the limit, a repeated request returns its token, and revoking makes room", async () => {
+      await insertTokens(95, { revoked: null });
+      // Revoked tokens do not count.
+      await insertTokens(300);
+      const key = newKey();
+      const first = await create("A watch", key);
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => create(`Device ${i}`)));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(3);
+      for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "TOKEN_LIMIT_REACHED"]);
+      expectProblem(await create("One more", newKey()), [409, "TOKEN_LIMIT_REACHED"]);
+      expect((await create("A watch", key)).text).to.equal(first.text);
+      const page = await service.done(LIST, { user_id_hex: user.hex, limit: 1000 }, { token: partner.jwt });
+      const active = (page["tokens"] as TokenInfo[]).find(({ revoked }) => revoked === null)?.token_id;
+      await asPartner(REVOKE, { user_id_hex: user.hex, token_id: active });
+      expect((await create("One more")).status).to.equal(200);
+      expectProblem(await create("Another"), [409, "TOKEN_LIMIT_REACHED"]);
+    });
+
     for (const [what, context, code] of [
       ["no context", undefined, "FIELD_MISSING"],
       ["an empty context", "", "FIELD_INVALID"],
@@ -143,6 +221,28 @@ describeOnEachDatabase("refresh tokens", (service) => {
 
       await service.done(SERVER_REVOKE, { token_id: company.tokenID }, { token: company.jwt });
       expectProblem(await service.post(SERVER_LIST, {}, { token: company.jwt }), [401, "ACCESS_TOKEN_REVOKED"]);
+    });
+
+    it("are listed in pages", async () => {
+      const { bizID, jwt: token, tokenID } = await service.createPartner();
+      const ids = [tokenID];
+      for (let i = 0; i < 3; i++) ids.push((await service.createServerToken(bizID)).tokenID);
+      const page = async (body: object) => {
+        const { tokens, next } = await service.done(SERVER_LIST, body, { token });
+        return [(tokens as TokenInfo[]).map(({ token_id }) => token_id), next];
+      };
+      expect(await page({ limit: 3 })).to.deep.equal([ids.slice(0, 3), ids[2]]);
+      expect(await page({ limit: 3, after: ids[2] })).to.deep.equal([ids.slice(3), null]);
+      const after = partner.tokenID;
+      expectProblem(await service.post(SERVER_LIST, { after }, { token }), [404, "TOKEN_UNKNOWN"]);
+    });
+
+    it("are limited to 100 active ones", async () => {
+      const { bizID: biz_id } = await service.createPartner();
+      const make = () => service.post(SERVER_CREATE, { biz_id }, { token: service.adminToken });
+      const answers = await Promise.all(Array.from({ length: 103 }, make));
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(99);
+      for (const answer of answers) if (answer.status !== 201) expectProblem(answer, [409, "TOKEN_LIMIT_REACHED"]);
     });
 
     it("are not created for a partner that does not exist", async () => {
@@ -258,6 +358,18 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expectProblem(await make("Test"), [409, "IDEMPOTENCY_KEY_REUSED"]);
       const { tokens } = await service.done(SERVER_LIST, {}, { token: company.jwt });
       expect(tokens).to.have.length(2);
+    });
+
+    it("also works for a partner", async () => {
+      const idempotencyKey = newKey();
+      const make = (name: string) =>
+        service.post("/v1/admin/partners/create", { name }, { token: service.adminToken, idempotencyKey });
+      const answers = await Promise.all(Array.from({ length: 20 }, () => make("Acme")));
+      expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
+      expect(answers[0]?.status).to.equal(201);
+      expectProblem(await make("Ajax"), [409, "IDEMPOTENCY_KEY_REUSED"]);
+      service.ahead = 2 * DAY;
+      expect((await make("Acme")).text).to.equal(answers[0]?.text);
     });
 
     it("keeps a sealed copy for 24 hours: dropSealed deletes older ones only", async () => {

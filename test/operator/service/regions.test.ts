@@ -105,17 +105,17 @@ describe("regions with their own databases", () => {
   it("respond 503 while the home database is unreachable, and recover when it is back", async () => {
     wires.home.cut();
     for (const region of REGIONS) expectProblem(await create(region), [503, "UNAVAILABLE"]);
-    expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
-    expect((await service.get("/healthz")).status).to.equal(200);
+    expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);
+    expect((await service.monitor("/healthz")).status).to.equal(200);
     wires.home.mend();
-    expect((await service.get("/readyz")).status).to.equal(200);
+    expect((await service.monitor("/readyz")).status).to.equal(200);
     for (const region of REGIONS) expect((await create(region)).status).to.equal(201);
   });
 
   it("are not ready while one of them is unreachable", async () => {
     wires["eu-west-1"].cut();
-    expectProblem(await service.get("/readyz"), [503, "UNAVAILABLE"]);
+    expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);
     wires["eu-west-1"].mend();
-    expect((await service.get("/readyz")).status).to.equal(200);
+    expect((await service.monitor("/readyz")).status).to.equal(200);
   });
 });

@@ -87,6 +87,16 @@ describe("two replicas over one PostgreSQL", () => {
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
   });
 
+  it("create exactly as many tokens as a user may have", async () => {
+    const { hex: user_id_hex } = await a.createUser(partner);
+    const path = "/v1/authdBizSrv/users/createRefreshToken";
+    const create = (i: number) =>
+      (i % 2 ? a : b).post(path, { user_id_hex, context: `Device ${i}` }, { token: partner.jwt });
+    const answers = await Promise.all(Array.from({ length: 120 }, (_, i) => create(i)));
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(99);
+    for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "TOKEN_LIMIT_REACHED"]);
+  });
+
   it("reject at once what the other one revoked", async () => {
     const { refreshToken, tokenID, jwt } = await a.createServerToken(partner.bizID);
     const list = () => b.post("/v1/authdBizSrv/users/list", {}, { token: jwt });

@@ -9,12 +9,21 @@ import { text } from "node:stream/consumers";
 import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../../packages/operator/src/service/config.ts";
-import { startService } from "../../../packages/operator/src/service/startService.ts";
+import { type RunningService, startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { samplePublicKeys } from "../../../fixtures/samples.ts";
 import { runAt } from "../../../fixtures/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
-import { Caller, expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
+import {
+  type Answer,
+  Caller,
+  expectProblem,
+  randomHex,
+  type RequestOptions,
+  type TestPartner,
+} from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
@@ -24,7 +33,13 @@ const PROGRAM = `
   import { startService } from ${JSON.stringify(START_SERVICE)};
   const service = await startService();
   process.once("SIGTERM", () => service.close());
-  console.log(service.url);`;
+  console.log(JSON.stringify(service));`;
+
+type Urls = Pick<RunningService, "url" | "monitoringUrl">;
+
+function callerOf({ url, monitoringUrl = "" }: Urls): Caller {
+  return Object.assign(new Caller(ADMIN_TOKEN), { url, monitoringUrl });
+}
 
 describe("a running service", () => {
   const folder = temporaryFolder();
@@ -45,6 +60,7 @@ describe("a running service", () => {
       KEYROOT_BASE_URL: "https://service.test",
       KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN,
       KEYROOT_RATE_LIMIT: "0",
+      KEYROOT_MONITORING_PORT: "0",
       KEYROOT_PORT: "0",
     };
   }
@@ -53,7 +69,7 @@ describe("a running service", () => {
     /** Starts a service in this process with a request that waits for a lock until `release`. */
     async function withRequestInProgress() {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
-      const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      const service = callerOf(running);
       const partner = await service.createPartner();
       const blocker = new Client({ connectionString: url });
       await blocker.connect();
@@ -77,7 +93,7 @@ describe("a running service", () => {
       const closed = running.close();
       await sleep(50);
       // New requests are rejected, by the closed port or with 503.
-      const late = await fetch(`${running.url}/readyz`).catch((error: unknown) => error);
+      const late = await fetch(`${running.monitoringUrl}/readyz`).catch((error: unknown) => error);
       if (late instanceof Response) expect(late.status).to.equal(503);
       await release();
       const { status, body } = await inProgress;
@@ -91,19 +107,60 @@ describe("a running service", () => {
     it("/healthz, /readyz and /metrics require no token, and contain no ids", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       try {
-        const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+        const service = callerOf(running);
         const partner = await service.createPartner("A company of few words");
         const user = await service.createUser(partner);
         await service.post("/v1/nowhere", {});
-        expect((await service.get("/healthz")).body).to.deep.equal({ status: "ok" });
-        expect((await service.get("/readyz")).body).to.deep.equal({ status: "ready" });
-        const { status, headers, text: metrics } = await service.get("/metrics");
+        expect((await service.monitor("/healthz")).body).to.deep.equal({ status: "ok" });
+        expect((await service.monitor("/readyz")).body).to.deep.equal({ status: "ready" });
+        const { status, headers, text: metrics } = await service.monitor("/metrics");
         expect([status, headers.get("content-type")?.split(";")[0]]).to.deep.equal([200, "text/plain"]);
         const count = `http_request_duration_seconds_count{method="POST",route="${CREATE}",status="201"} 1`;
         expect(metrics).to.include(count);
         expect(metrics).to.include('route="none",status="404"');
         for (const secret of [partner.bizID, partner.jwt, user.userID, user.hex, "few words", "nowhere"])
           expect(metrics).not.to.include(secret);
+        for (const path of ["/healthz", "/readyz", "/metrics"])
+          expectProblem(await service.get(path), [404, "OPERATION_UNKNOWN"]);
+        expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(415);
+      } finally {
+        await running.close();
+      }
+    });
+
+    it("/readyz is limited per address, like a caller of the API", async () => {
+      const config = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_RATE_LIMIT: "20" };
+      const running = await startService(readConfig(config));
+      try {
+        const service = callerOf(running);
+        const answers = await Promise.all(Array.from({ length: 30 }, () => service.monitor("/readyz")));
+        expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
+        for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [429, "RATE_LIMITED"]);
+        expectProblem(await service.monitor("/metrics"), [429, "RATE_LIMITED"]);
+        // Probes and callers do not use up each other's requests.
+        expectProblem(await service.post(CREATE, {}), [401, "ACCESS_TOKEN_MISSING"]);
+      } finally {
+        await running.close();
+      }
+    });
+
+    it("are served nowhere if their port is null", async () => {
+      const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
+      const running = await startService({ ...config, monitoringPort: null });
+      try {
+        expect(running.monitoringUrl).to.equal(undefined);
+      } finally {
+        await running.close();
+      }
+    });
+
+    it("a port in use is reported, and the service does not start", async () => {
+      const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
+      const running = await startService(config);
+      try {
+        const port = Number(new URL(running.monitoringUrl ?? "").port);
+        const error = await failure(startService({ ...config, monitoringPort: port }));
+        expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
       } finally {
         await running.close();
       }
@@ -112,7 +169,7 @@ describe("a running service", () => {
     it("the OpenAPI documents and their pages require no token, and load nothing from elsewhere", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       try {
-        const service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+        const service = callerOf(running);
         for (const path of ["/openapi.json", "/openapi-operator.json"])
           expect((await service.get(path)).body["openapi"]).to.match(/^3\.1/);
         for (const path of ["/docs/", "/docs/operator/"]) {
@@ -140,7 +197,7 @@ describe("a running service", () => {
       const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
       const running = await startService(config);
       close = () => running.close();
-      service = Object.assign(new Caller(ADMIN_TOKEN), { url: running.url });
+      service = callerOf(running);
       const partner = await service.createPartner();
       const { hex } = await service.createUser(partner);
       const options = { token: partner.jwt, idempotencyKey: randomHex() };
@@ -166,7 +223,7 @@ describe("a running service", () => {
 
     it("it deletes the sealed copies of tokens older than 24 hours", async () => {
       mock.timers.tick(HOUR - 1);
-      expect((await service.get("/readyz")).status).to.equal(200);
+      expect((await service.monitor("/readyz")).status).to.equal(200);
       expect(await sealedCopies()).to.equal(1);
       mock.timers.tick(1);
       while ((await sealedCopies()) !== 0) await sleep(5);
@@ -175,9 +232,9 @@ describe("a running service", () => {
     it("it tries again if the database was unreachable an hour before", async () => {
       wire.cut();
       mock.timers.tick(HOUR);
-      expect((await service.get("/readyz")).status).to.equal(503);
+      expect((await service.monitor("/readyz")).status).to.equal(503);
       wire.mend();
-      expect((await service.get("/readyz")).status).to.equal(200);
+      expect((await service.monitor("/readyz")).status).to.equal(200);
       expect(await sealedCopies()).to.equal(1);
       mock.timers.tick(HOUR);
       while ((await sealedCopies()) !== 0) await sleep(5);
@@ -215,7 +272,7 @@ describe("a running service", () => {
       });
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];
-      service = Object.assign(new Caller(ADMIN_TOKEN), { url: line });
+      service = callerOf(JSON.parse(line) as Urls);
       partner = await service.createPartner();
     }
 
@@ -298,11 +355,93 @@ describe("a running service", () => {
         SIGNING_JWK.d ?? "",
       ])
         expect(all).not.to.include(secret);
-      for (const word of ["Bearer", "authorization", user.userID, user.hex]) expect(all).not.to.include(word);
+      for (const word of ["Bearer", "authorization", user.hex]) expect(all).not.to.include(word);
+    });
+
+    it("names partner, user and token in the line of each change, and the caller in that of each request", async () => {
+      const hex = randomHex();
+      const ofUser = { user_id_hex: hex };
+      const token = partner.jwt;
+      const answers: Record<string, Answer> = {};
+      const post = async (action: string, path: string, body: object, carried: RequestOptions) =>
+        (answers[action] = await service.post(path, body, carried));
+      const operator = { token: ADMIN_TOKEN };
+      const created = await post("partner.created", "/v1/admin/partners/create", { name: "B" }, operator);
+      const server = { biz_id: partner.bizID };
+      const serverToken = await post("serverToken.created", "/v1/admin/serverTokens/create", server, operator);
+      const user = await post("user.created", CREATE, { ...ofUser, region: "us-west-2" }, { token });
+      const path = "/v1/authdBizSrv/users/createRefreshToken";
+      const made = await post("refreshToken.created", path, { ...ofUser, context: "A phone" }, { token });
+      const userJwt = await service.exchange(partner.bizID, made.body["token"] as string);
+      const list = { user_id_hex: hex };
+      const listed = await service.done("/v1/authdBizSrv/users/listRefreshTokens", list, { token });
+      const [{ token_id }] = listed["tokens"] as [{ token_id: string }];
+      const record = await service.post("/v1/authdUser/record/get", {}, { token: userJwt });
+      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), samplePublicKeys[0] ?? new Uint8Array());
+      await post("key.registered", "/v1/authdUser/publicKey/register", { pubKey, keyID }, { token: userJwt });
+      const revoke = "/v1/authdBizSrv/users/revokeRefreshToken";
+      await post("refreshToken.revoked", revoke, { ...ofUser, token_id }, { token });
+      const serverTokenID = serverToken.body["token_id"] as string;
+      const revokeServer = "/v1/authdBizSrv/serverTokens/revoke";
+      await post("serverToken.revoked", revokeServer, { token_id: serverTokenID }, { token });
+
+      const lines = await linesAtEnd();
+      const lineOf = ({ headers }: Answer) => {
+        const [line, ...others] = lines.filter(({ reqId }) => reqId === headers.get("x-request-id"));
+        expect(others).to.deep.equal([]);
+        return line;
+      };
+      const userID = user.body["user_id"] as string;
+      const asPartner = { kind: "partner", partner: partner.bizID, token: partner.tokenID };
+      const asUser = { kind: "user", partner: partner.bizID, user: userID, token: token_id };
+      const ofPartner = { partner: partner.bizID };
+      const expected: Record<string, [actor: object, change: object]> = {
+        "partner.created": [{ kind: "operator" }, { partner: created.body["biz_id"] }],
+        "serverToken.created": [{ kind: "operator" }, { ...ofPartner, token: serverTokenID }],
+        "user.created": [asPartner, { ...ofPartner, user: userID }],
+        "refreshToken.created": [asPartner, { ...ofPartner, user: userID, token: token_id }],
+        "key.registered": [asUser, { ...ofPartner, user: userID }],
+        "refreshToken.revoked": [asPartner, { ...ofPartner, user: userID, token: token_id }],
+        "serverToken.revoked": [asPartner, { ...ofPartner, token: serverTokenID }],
+      };
+      expect(Object.keys(answers).sort()).to.deep.equal(Object.keys(expected).sort());
+      for (const [action, answer] of Object.entries(answers)) {
+        const [actor, change] = expected[action] ?? [];
+        expect(answer.status, answer.text).to.be.below(300);
+        expect(lineOf(answer), action).to.deep.include({ actor, change: { action, ...change } });
+      }
+      expect(lineOf(record)).to.deep.include({ actor: asUser }).and.not.to.have.property("change");
+    });
+
+    it("contains no token that was sent in a path or a query", async () => {
+      const { refreshToken, jwt } = partner;
+      const secrets = [refreshToken, jwt, ADMIN_TOKEN, randomHex(), encodeURIComponent(`${refreshToken}=`)];
+      for (const secret of [...secrets, refreshToken.replace("k", "%6b")]) {
+        for (const path of [`/v1/${secret}`, `/v1/a/${secret}/b`, `${CREATE}/${secret}`, `/docs/${secret}`])
+          await service.get(path);
+        for (const path of [`${CREATE}?token=${secret}`, `/v1/x?${secret}`, `/v1/%zz/${secret}`])
+          await service.post(path, {});
+      }
+      await service.get("/v1/short/words");
+      const all = JSON.stringify(await linesAtEnd());
+      for (const secret of [...secrets, ...jwt.split(".")]) expect(all).not.to.include(secret.slice(0, 20));
+      expect(all).not.to.include(refreshToken.slice(-20));
+      expect(all).to.include('"/v1/<redacted>"').and.include('"/v1/short/words"');
+    });
+
+    it("has one line per request, and none for those over a rate limit", async () => {
+      await kill();
+      await start({ KEYROOT_RATE_LIMIT: "100", KEYROOT_REFUSED_RATE_LIMIT: "3" });
+      const statuses: number[] = [];
+      for (let i = 0; i < 9; i++) statuses.push((await service.post(CREATE, {})).status);
+      expect(statuses).to.deep.equal([401, 401, 401, 429, 429, 429, 429, 429, 429]);
+      const lines = await linesAtEnd();
+      const codes = lines.flatMap(({ code }) => (typeof code === "string" ? [code] : []));
+      expect(codes).to.deep.equal(Array.from({ length: 3 }, () => "ACCESS_TOKEN_MISSING"));
     });
 
     it("omits successful monitoring requests", async () => {
-      for (const path of ["/healthz", "/readyz", "/metrics"]) await service.get(path);
+      for (const path of ["/healthz", "/readyz", "/metrics"] as const) await service.monitor(path);
       const paths = (await linesAtEnd()).map(({ req }) => (req as { path?: string } | undefined)?.path);
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
     });
@@ -311,7 +450,7 @@ describe("a running service", () => {
       await kill();
       await start({ KEYROOT_LOG_LEVEL: "fatal" });
       wire.cut();
-      expect((await service.get("/readyz")).status).to.equal(503);
+      expect((await service.monitor("/readyz")).status).to.equal(503);
       await kill();
       expect(await log).to.equal("");
     });

@@ -38,6 +38,8 @@ export interface TestUser {
 export class Caller {
   /** `http://<address>:<port>` */
   url = "";
+  /** The URL of /healthz, /readyz and /metrics. */
+  monitoringUrl = "";
   /** The operator's token. */
   readonly adminToken: string;
 
@@ -62,6 +64,11 @@ export class Caller {
 
   async get(path: string): Promise<Answer> {
     return answerOf(await fetch(this.url + path));
+  }
+
+  /** Gets one of the paths for load balancers and monitoring, which have a port of their own. */
+  async monitor(path: "/healthz" | "/readyz" | "/metrics"): Promise<Answer> {
+    return answerOf(await fetch(this.monitoringUrl + path));
   }
 
   /** Sends a request that must succeed, and returns the body of the response. */

@@ -100,7 +100,8 @@ const [publicKey = new Uint8Array()] = samplePublicKeys;
 const KEY = makeKeyRecord("y".repeat(32), publicKey);
 
 /** A valid body for the operation. @throws Error for a field without a value here */
-export function goodBody({ path, body }: Operation, { partner, user, tokenID }: Tenant): Record<string, unknown> {
+export function goodBody({ path, body }: Operation, tenant: Tenant): Record<string, unknown> {
+  const { partner, user, tokenID } = tenant;
   const values: Record<string, unknown> = {
     biz_id: partner.bizID,
     token: partner.refreshToken,
@@ -110,7 +111,7 @@ export function goodBody({ path, body }: Operation, { partner, user, tokenID }: 
     context: "A phone",
     token_id: tokenID,
     limit: 2,
-    after: "y".repeat(32),
+    after: cursorOf(path, tenant),
     name: "A name",
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
@@ -121,6 +122,12 @@ export function goodBody({ path, body }: Operation, { partner, user, tokenID }: 
       return [field, values[field]];
     }),
   );
+}
+
+/** The `after` of a list: the id of an item. */
+function cursorOf(path: string, { partner, tokenID }: Tenant): string {
+  if (path.endsWith("/listRefreshTokens")) return tokenID;
+  return path.endsWith("/serverTokens/list") ? partner.tokenID : "y".repeat(32);
 }
 
 /** Replaces the references in a JSON document by their targets. */

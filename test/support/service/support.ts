@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { makeApp } from "../../../packages/operator/src/service/app.ts";
 import { makeContext, type ServiceContext } from "../../../packages/operator/src/service/http/context.ts";
+import type { RateLimitOptions } from "../../../packages/operator/src/service/http/rateLimit.ts";
+import { makeMonitoring } from "../../../packages/operator/src/service/monitoring.ts";
 import type { App } from "../../../packages/operator/src/service/http/defineOperation.ts";
 import {
   type DatabaseOptions,
@@ -17,6 +19,7 @@ import { sharedPostgres } from "../sharedPostgres.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
+const NO_LIMITS = { caller: 0, address: 0, refused: 0 };
 const STAGE = "test";
 const BUCKET_PREFIX = "keyroot";
 /** The admin token of every service in this run. */
@@ -26,7 +29,7 @@ export const SIGNING_JWK = await makeSigningKey();
 
 export interface TestServiceOptions {
   signingKeys?: SigningKeys;
-  rateLimit?: number;
+  rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
   publish?: ServiceContext["publish"];
 }
@@ -35,7 +38,7 @@ export interface TestServiceOptions {
 export class TestService extends Caller {
   /** How far its clock is ahead, in ms. */
   ahead = 0;
-  #running: { app: App; context: ServiceContext } | undefined;
+  #running: { app: App; monitoring: App; context: ServiceContext } | undefined;
 
   constructor() {
     super(ADMIN_TOKEN);
@@ -52,26 +55,29 @@ export class TestService extends Caller {
 
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { signingKeys, rateLimit = 0, trustedProxies = [], publish = publishNothing } = options;
+    const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
       issuer: ISSUER,
       stage: STAGE,
       bucketPrefix: BUCKET_PREFIX,
-      rateLimit,
+      rateLimits: { ...NO_LIMITS, ...rateLimits },
       adminToken: ADMIN_TOKEN,
       publish,
       now: () => Date.now() + this.ahead,
     });
-    const app = await makeApp(context, { trustedProxies });
-    this.#running = { app, context };
+    const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
+    const app = await makeApp(context, { trustedProxies, observe });
+    this.#running = { app, monitoring, context };
     this.url = await app.listen({ host: "127.0.0.1", port: 0 });
+    this.monitoringUrl = await monitoring.listen({ host: "127.0.0.1", port: 0 });
     return this;
   }
 
   async close(): Promise<void> {
     await this.#running?.app.close();
+    await this.#running?.monitoring.close();
   }
 }
 
@@ -80,7 +86,7 @@ export async function unconnectedApp(): Promise<App> {
   const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
   const signingKeys = await toSigningKeys([SIGNING_JWK]);
   const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX };
-  return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }));
+  return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }));
 }
 
 /** Creates a database in the run's PostgreSQL with all tables. Regions may have their own. */

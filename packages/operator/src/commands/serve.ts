@@ -1,5 +1,5 @@
 import { readConfig } from "../service/config.ts";
-import { startService } from "../service/startService.ts";
+import { type RunningService, startService } from "../service/startService.ts";
 import type { ArgsOf } from "./definitions.ts";
 import { print } from "./output.ts";
 import { untilStopped } from "./stopSignals.ts";
@@ -10,19 +10,20 @@ export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): 
   const config = readConfig(process.env);
   const service = await startService({ ...config, ...(every > 0 && { schedule: { every, atLeast } }) });
   try {
-    const { url } = service;
+    const { url, monitoringUrl } = service;
     const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
-    print(json ? JSON.stringify({ url }) : describeService(url, database));
+    print(json ? JSON.stringify({ url, monitoringUrl }) : describeService(service, database));
     await stopped;
   } finally {
     await service.close();
   }
 }
 
-function describeService(url: string, database: string): string {
+function describeService({ url, monitoringUrl }: RunningService, database: string): string {
   return [
     `Partner service    ${url}`,
     `API description    ${url}/docs`,
+    ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
     `Database           ${database}`,
     "Press Ctrl-C to stop. Requests in progress are answered first.",
   ].join("\n");

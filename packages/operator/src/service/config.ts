@@ -7,8 +7,10 @@ import { isLoopback } from "keyroot/transport";
 import { parseAmount } from "../publisher/chain/amounts.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
+import type { RateLimitOptions } from "./http/rateLimit.ts";
 import type { ChainConfig } from "./publishing/keyPublisher.ts";
 import type { Schedule } from "./publishing/schedule.ts";
+import { looksRandom } from "./tokens/adminToken.ts";
 
 /** The configuration of a service. Every field is optional; docs/operations.md describes each under its variable. */
 export interface ServiceConfig {
@@ -32,10 +34,21 @@ export interface ServiceConfig {
   connections?: number | undefined;
   /** The file of signing keys. Required with `databaseUrl`; otherwise a new key is made at each start. */
   signingKeys?: string | undefined;
-  /** The operator's token, at least 32 characters. If unset, admin operations are disabled. */
+  /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
   adminToken?: string | undefined;
+  /** Where /healthz, /readyz and /metrics are served: an IP address. Default 127.0.0.1. */
+  monitoringHost?: string | undefined;
+  /** Their port; 0 for any free port, null to serve them nowhere. Default 9547. */
+  monitoringPort?: number | null | undefined;
   /** Requests per minute and caller; 0 for no limit. Default 6000. */
   rateLimit?: number | undefined;
+  /** Requests per minute and address, whoever sends them; 0 for no limit. Default ten times `rateLimit`. */
+  addressRateLimit?: number | undefined;
+  /**
+   * Requests per minute and address that may be rejected before their caller is known; 0 for no limit. Default 100, or 0 if
+   * `rateLimit` is 0.
+   */
+  refusedRateLimit?: number | undefined;
   /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
   trustedProxies?: string[] | undefined;
   /** `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
@@ -66,6 +79,8 @@ export type ResolvedConfig = z.output<typeof schema>;
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
+const DEFAULT_REFUSED = 100;
+const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_BUCKET_PREFIX = "keyroot";
 const DEFAULT_STAGE = "dev";
 /** The longest name of an S3 bucket, without the parts that `bucketName` adds: three hyphens, region and user id. */
@@ -73,6 +88,8 @@ const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
 const text = () => z.string("must be a string");
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
+const bindAddress = () =>
+  text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
 const postgresUrl = () => url(/^postgres(?:ql)?$/, "postgres://user:password@host/database");
 const httpUrl = () => url(/^https?$/, "https://host");
 const wholeNumber = (min: number, max: number) => {
@@ -84,10 +101,10 @@ const label = () =>
 const inEachRegion = <T extends z.ZodType>(value: T) => z.strictObject({ "us-west-2": value, "eu-west-1": value });
 
 const schema = z.strictObject({
-  host: text()
-    .refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost")
-    .default("127.0.0.1"),
+  host: bindAddress().default(DEFAULT_HOST),
   port: wholeNumber(0, 65_535).default(8547),
+  monitoringHost: bindAddress().default(DEFAULT_HOST),
+  monitoringPort: wholeNumber(0, 65_535).nullable().default(9547),
   baseUrl: httpUrl()
     .transform((baseUrl) => baseUrl.replace(/\/$/, ""))
     .optional(),
@@ -101,8 +118,11 @@ const schema = z.strictObject({
   // The characters of a bearer token (RFC 6750, section 2.1): another token could never be sent.
   adminToken: text()
     .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
+    .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
     .optional(),
   rateLimit: wholeNumber(0, 1_000_000).default(6000),
+  addressRateLimit: wholeNumber(0, 10_000_000).optional(),
+  refusedRateLimit: wholeNumber(0, 1_000_000).optional(),
   trustedProxies: z
     .array(text())
     .refine((list) => list.every(isNetwork), "must be IP addresses and networks, separated by commas")
@@ -139,6 +159,8 @@ export const VARIABLES = {
   "regionUrls.eu-west-1": "DATABASE_URL_EU_WEST_1",
   host: "KEYROOT_HOST",
   port: "KEYROOT_PORT",
+  monitoringHost: "KEYROOT_MONITORING_HOST",
+  monitoringPort: "KEYROOT_MONITORING_PORT",
   baseUrl: "KEYROOT_BASE_URL",
   stage: "KEYROOT_STAGE",
   bucketPrefix: "KEYROOT_BUCKET_PREFIX",
@@ -147,6 +169,8 @@ export const VARIABLES = {
   signingKeys: "KEYROOT_SIGNING_KEYS",
   adminToken: "KEYROOT_ADMIN_TOKEN",
   rateLimit: "KEYROOT_RATE_LIMIT",
+  addressRateLimit: "KEYROOT_ADDRESS_RATE_LIMIT",
+  refusedRateLimit: "KEYROOT_REFUSED_RATE_LIMIT",
   trustedProxies: "KEYROOT_TRUSTED_PROXIES",
   logLevel: "KEYROOT_LOG_LEVEL",
   "chain.rpcUrl": "KEYROOT_RPC_URL",
@@ -189,6 +213,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     regionUrls: { "us-west-2": read("DATABASE_URL_US_WEST_2"), "eu-west-1": read("DATABASE_URL_EU_WEST_1") },
     host: read("KEYROOT_HOST"),
     port: number("KEYROOT_PORT"),
+    monitoringHost: read("KEYROOT_MONITORING_HOST"),
+    monitoringPort: number("KEYROOT_MONITORING_PORT"),
     baseUrl: read("KEYROOT_BASE_URL"),
     stage: read("KEYROOT_STAGE"),
     bucketPrefix: read("KEYROOT_BUCKET_PREFIX"),
@@ -197,6 +223,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     signingKeys: read("KEYROOT_SIGNING_KEYS"),
     adminToken: read("KEYROOT_ADMIN_TOKEN"),
     rateLimit: number("KEYROOT_RATE_LIMIT"),
+    addressRateLimit: number("KEYROOT_ADDRESS_RATE_LIMIT"),
+    refusedRateLimit: number("KEYROOT_REFUSED_RATE_LIMIT"),
     trustedProxies: read("KEYROOT_TRUSTED_PROXIES")
       ?.split(",")
       .map((proxy) => proxy.trim()),
@@ -260,7 +288,7 @@ function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): st
 
 /** The rules that concern several fields. */
 function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => string): string[] {
-  const { databaseUrl, signingKeys, baseUrl, chain, schedule } = config;
+  const { databaseUrl, signingKeys, baseUrl, chain, schedule, host = DEFAULT_HOST } = config;
   const { stage = DEFAULT_STAGE, bucketPrefix = DEFAULT_BUCKET_PREFIX } = config;
   const faults: string[] = [];
   if (databaseUrl !== undefined) {
@@ -269,6 +297,10 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
       faults.push(`${nameOf("signingKeys")} is missing: all replicas need the same signing keys`);
     if (baseUrl === undefined) faults.push(`${nameOf("baseUrl")} is missing: it is the issuer of access tokens`);
   }
+  if (typeof host === "string" && !isReachedLocallyOnly(host) && !isHttps(baseUrl))
+    faults.push(
+      `${nameOf("baseUrl")} must be an https URL if ${nameOf("host")} is not an address of this machine only: callers send tokens to it`,
+    );
   if (schedule !== undefined && chain === undefined)
     faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
   if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
@@ -291,11 +323,27 @@ function isRemoteHttp(url: string): boolean {
   return protocol === "http:" && !isLoopback(hostname);
 }
 
+/** How many requests per minute are accepted. Without a limit of callers, the other limits are off unless they are set. */
+export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
+  const { rateLimit: caller, addressRateLimit: address = 10 * caller, refusedRateLimit } = config;
+  return { caller, address, refused: refusedRateLimit ?? (caller === 0 ? 0 : DEFAULT_REFUSED) };
+}
+
 /** What publishing may cost. */
 export function limitsOf({ maxFee, maxCost }: Pick<ChainOptions, "maxFee" | "maxCost">): CostLimits | "local" {
   const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
   if (maxFeePerGas === undefined) return "local";
   return { maxFeePerGas, maxCost: maxCost === undefined ? undefined : parseAmount(maxCost, "ether") };
+}
+
+/** Whether only this machine reaches an address to listen on. */
+function isReachedLocallyOnly(host: string): boolean {
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
+}
+
+function isHttps(url: unknown): boolean {
+  return typeof url === "string" && /^https:/i.test(url);
 }
 
 function isNetwork(text: string): boolean {

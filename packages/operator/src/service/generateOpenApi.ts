@@ -4,6 +4,8 @@ import { OPERATOR_API, PARTNER_API } from "./http/describeApi.ts";
 import { openDatabases } from "./store/database.ts";
 import { makeSigningKey, toSigningKeys } from "./tokens/signingKeys.ts";
 
+const NO_LIMITS = { caller: 0, address: 0, refused: 0 };
+
 /**
  * Generates the OpenAPI documents that every service serves.
  * @returns each document by its file name
@@ -14,7 +16,7 @@ export async function generateOpenApi(): Promise<Record<string, unknown>> {
   const signingKeys = await toSigningKeys([await makeSigningKey()]);
   const naming = { issuer: "urn:keyroot", stage: "dev", bucketPrefix: "keyroot" };
   await using app = await makeApp(
-    makeContext({ databases, signingKeys, ...naming, rateLimit: 0, adminToken: undefined }),
+    makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }),
   );
   const documents: Record<string, unknown> = {};
   for (const { documentPath } of [PARTNER_API, OPERATOR_API])

@@ -1,6 +1,15 @@
 import { DrizzleQueryError } from "drizzle-orm";
 import { type Logger, pino, stdSerializers } from "pino";
 
+/** The part of a request that the log contains. */
+interface LoggedRequest {
+  method: string;
+  url: string;
+  ip: string;
+  /** Its `url` is the path of the operation; undefined if there is none. */
+  routeOptions?: { url?: string | undefined };
+}
+
 /** The service's log: one JSON object per line on standard error, with request ids and without secrets. */
 export function makeLogger(level: string): Logger {
   return pino(
@@ -10,9 +19,9 @@ export function makeLogger(level: string): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: {
         // Headers, bodies and query strings may contain tokens, so they are not logged.
-        req: ({ method, url, ip }: { method: string; url: string; ip: string }) => ({
+        req: ({ method, url, ip, routeOptions }: LoggedRequest) => ({
           method,
-          path: url.split("?", 1)[0]?.slice(0, 200),
+          path: routeOptions?.url ?? redactPath(url),
           ip,
         }),
         res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
@@ -21,6 +30,16 @@ export function makeLogger(level: string): Logger {
     },
     pino.destination({ dest: 2, sync: false }),
   );
+}
+
+/**
+ * The path of a URL that no operation has. A caller may have put a token in it, so only short words remain: at most 24
+ * letters, or 8 characters of any kind.
+ */
+function redactPath(url: string): string {
+  const [path = ""] = url.split("?", 1);
+  const segments = path.slice(0, 200).split("/");
+  return segments.map((segment) => (/^(?:[A-Za-z.-]{0,24}|.{0,8})$/.test(segment) ? segment : "<redacted>")).join("/");
 }
 
 /** The error of a failed query contains the values of its parameters: keep its statement and its cause only. */

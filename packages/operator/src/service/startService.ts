@@ -1,12 +1,15 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
+import { Cleanup } from "../cleanup.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import { limitsOf, readConfig, resolveConfig, type ServiceConfig } from "./config.ts";
+import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig, VARIABLES } from "./config.ts";
 import { makeContext } from "./http/context.ts";
+import type { App } from "./http/defineOperation.ts";
 import { makeLogger } from "./logger.ts";
+import { makeMonitoring } from "./monitoring.ts";
 import { KeyPublisher } from "./publishing/keyPublisher.ts";
 import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
@@ -15,10 +18,15 @@ import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signing
 /** How often the sealed copies of tokens older than 24 hours are deleted. */
 const DROP_SEALED_MS = 60 * 60 * 1000;
 
+/** How often the counts of past minutes are deleted. */
+const DROP_COUNTS_MS = 60 * 1000;
+
 /** A service that accepts requests. */
 export interface RunningService {
   /** `http://<address>:<port>`, without a trailing slash. */
   readonly url: string;
+  /** The URL of /healthz, /readyz and /metrics, of the same form; undefined if they are not served. */
+  readonly monitoringUrl: string | undefined;
   /** Stops accepting requests, finishes those in progress, and closes the databases. */
   close(): Promise<void>;
 }
@@ -47,9 +55,9 @@ export interface StartServiceOptions extends ServiceConfig {
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
   const { signer, ...fields } = options;
   const config = resolveConfig(fields);
-  const { stage, bucketPrefix, rateLimit, adminToken, chain, schedule, trustedProxies } = config;
+  const { stage, bucketPrefix, adminToken, chain, schedule, trustedProxies } = config;
 
-  await using starting = new AsyncDisposableStack();
+  await using starting = new Cleanup();
   const signingKeys =
     config.signingKeys === undefined
       ? await toSigningKeys([await makeSigningKey()])
@@ -78,34 +86,56 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
     stage,
     bucketPrefix,
-    rateLimit,
+    rateLimits: rateLimitsOf(config),
     adminToken,
     publish: publisher && (() => publisher.publish()),
   });
-  const dropping = setInterval(() => {
-    context.refreshTokens.dropSealed(context.now()).catch((err: unknown) => {
-      logger.error({ err }, "deleting sealed tokens failed");
-    });
-  }, DROP_SEALED_MS);
-  starting.defer(() => {
-    clearInterval(dropping);
-  });
-  const app = await makeApp(context, { logger, trustedProxies });
+  const { refreshTokens, rateLimits, now } = context;
+  starting.defer(every(DROP_SEALED_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
+  starting.defer(every(DROP_COUNTS_MS, logger, "counts of requests", () => rateLimits.dropExpired()));
+
+  // Closed after the API, so that /readyz reports that the service is stopping.
+  const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit });
+  starting.defer(() => monitoring.app.close());
+  const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
   starting.defer(() => app.close());
 
-  const { host, port } = config;
+  const { monitoringHost, monitoringPort } = config;
+  const monitoringUrl =
+    monitoringPort === null
+      ? undefined
+      : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
+  const url = await listen(app, config.host, config.port, VARIABLES.port);
+  const running = starting.move();
+  return { url, monitoringUrl, close: () => running[Symbol.asyncDispose]() };
+}
+
+/**
+ * @param variable the environment variable of the port
+ * @returns the URL
+ * @throws TransportError PORT_UNAVAILABLE
+ */
+async function listen(app: App, host: string, port: number, variable: string): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
-    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port.`;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port with ${variable}.`;
     throw new TransportError("PORT_UNAVAILABLE", message, { cause });
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo;
-  const running = starting.move();
-  return {
-    url: `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`,
-    close: () => running.disposeAsync(),
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+}
+
+/** Deletes what is no longer needed at intervals. @returns stops it */
+function every(ms: number, logger: FastifyBaseLogger, what: string, drop: () => Promise<void>): () => void {
+  const timer = setInterval(() => {
+    drop().catch((err: unknown) => {
+      logger.error({ err }, `deleting ${what} failed`);
+    });
+  }, ms);
+  return () => {
+    clearInterval(timer);
   };
 }
 

@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
 import { checkOptions } from "../checkOptions.ts";
+import { Cleanup } from "../cleanup.ts";
 import { listen } from "./ports.ts";
 
 /** Hardhat's name for the simulated network of its own `node` command. */
@@ -40,7 +41,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
     port: true,
   });
   // Disposed of in reverse order: at the first step that fails, or by `close`.
-  await using starting = new AsyncDisposableStack();
+  await using starting = new Cleanup();
   const { server, connection } = await createChain(hre);
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
@@ -53,7 +54,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   starting.defer(() => outer.close());
 
   const running = starting.move();
-  return { rpcUrl: outer.url, chainId, connection, close: () => running.disposeAsync() };
+  return { rpcUrl: outer.url, chainId, connection, close: () => running[Symbol.asyncDispose]() };
 }
 
 /** Creates the chain and captures the connection, which Hardhat's server does not expose. */

@@ -31,7 +31,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_CONTRACT: chain.contract,
     KEYROOT_FILES: chain.merkleDir,
   });
-  const service = await startService({ ...config, databaseFolder: null });
+  const service = await startService({ ...config, databaseFolder: null, monitoringPort: null });
   return { ...service, adminToken };
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOptions } from "../checkOptions.ts";
+import { Cleanup } from "../cleanup.ts";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
@@ -42,7 +43,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   const { announce = false } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Disposed of in reverse order: at the first step that fails, or by `close`.
-  await using starting = new AsyncDisposableStack();
+  await using starting = new Cleanup();
   const merkleDir = await mkdtemp(join(tmpdir(), "keyroot-"));
   starting.defer(
     removeAtExit(() => {
@@ -87,7 +88,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   }
 
   const running = starting.move();
-  return { ...place, connection: chain.connection, announced, close: () => running.disposeAsync() };
+  return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
 }
 
 /** Returns the function, and also calls it if the process exits before the returned one was called. */

@@ -11,7 +11,7 @@ import { newPartner, type Partner } from "../../../support/newPartner.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { serve } from "../../../support/servers.ts";
 import { serviceOnPostgres, TestService } from "../../../support/service/support.ts";
-import { closedAfterEach, failure } from "../../../support/support.ts";
+import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
 const HOUR = 3_600_000;
 
@@ -95,14 +95,32 @@ describe("PartnerClient", () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       expect(await partner.createRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
-      const [token, ...others] = await partner.listRefreshTokens(userID);
+      const [token, ...others] = await all(partner.listRefreshTokens(userID));
       expect(others).to.be.empty;
       expect(token).to.include({ context: "telephone", revoked: null });
       const revoked = await partner.revokeRefreshToken(userID, token?.token_id ?? "");
       expect(revoked.revoked).to.be.a("number");
       expect(await partner.revokeRefreshToken(userID, revoked.token_id)).to.deep.equal(revoked);
-      expect(await partner.listRefreshTokens(userID)).to.deep.equal([revoked]);
+      expect(await all(partner.listRefreshTokens(userID))).to.deep.equal([revoked]);
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
+    });
+
+    it("are listed page by page, as far as the caller reads", async () => {
+      const [userID, partner] = [randomUserID(), client()];
+      await partner.createUser(userID, "us-west-2");
+      for (let i = 0; i < 5; i++) await partner.createRefreshToken(userID, `device ${i}`);
+      const listed: string[] = [];
+      for await (const { context } of partner.listRefreshTokens(userID, { pageSize: 2 })) {
+        listed.push(context);
+        expect(proxy.to("/users/listRefreshTokens")).to.have.lengthOf(Math.ceil(listed.length / 2));
+      }
+      expect(listed).to.deep.equal(["device 0", "device 1", "device 2", "device 3", "device 4"]);
+      const tokens = await all(partner.listRefreshTokens(userID));
+      const after = tokens[2]?.token_id;
+      expect(await all(partner.listRefreshTokens(userID, { after }))).to.deep.equal(tokens.slice(3));
+      expect(await all(partner.listServerTokens({ pageSize: 1 }))).to.have.lengthOf(1);
+      for (const pageSize of [0, 1001, 1.5])
+        expect(await failure(all(partner.listServerTokens({ pageSize })))).to.include({ code: "ARGUMENT_INVALID" });
     });
 
     it("are created once for an idempotency key, and once for each call without one", async () => {
@@ -115,7 +133,7 @@ describe("PartnerClient", () => {
         code: "IDEMPOTENCY_KEY_REUSED",
       });
       expect(await partner.createRefreshToken(userID, "a")).not.to.equal(await partner.createRefreshToken(userID, "a"));
-      expect(await partner.listRefreshTokens(userID)).to.have.lengthOf(3);
+      expect(await all(partner.listRefreshTokens(userID))).to.have.lengthOf(3);
     });
 
     it("are refused before any request with an idempotency key that is too short or malformed", async () => {
@@ -141,23 +159,26 @@ describe("PartnerClient", () => {
       const keys = proxy.to("/users/createRefreshToken").map(({ headers }) => headers["idempotency-key"]);
       expect(keys).to.have.lengthOf(3);
       expect(new Set(keys).size).to.equal(1);
-      expect(await partner.listRefreshTokens(userID)).to.have.lengthOf(1);
+      expect(await all(partner.listRefreshTokens(userID))).to.have.lengthOf(1);
     });
   });
 
   describe("server tokens", () => {
     it("are listed, and stop working when they are revoked", async () => {
       const [partner, other] = [client(), client()];
-      const [token] = await partner.listServerTokens();
+      const [token] = await all(partner.listServerTokens());
       expect(token).to.include({ name: null, revoked: null });
-      await other.listServerTokens();
+      await all(other.listServerTokens());
       const revoked = await partner.revokeServerToken(token?.token_id ?? "");
       expect(revoked.revoked).to.be.a("number");
       for (const one of [partner, other]) {
-        expect(await failure(one.listServerTokens())).to.include({ code: "ACCESS_TOKEN_REVOKED", status: 401 });
+        expect(await failure(all(one.listServerTokens()))).to.include({ code: "ACCESS_TOKEN_REVOKED", status: 401 });
       }
       expect(exchanges()).to.equal(2);
-      expect(await failure(client().listServerTokens())).to.include({ code: "REFRESH_TOKEN_REFUSED", status: 401 });
+      expect(await failure(all(client().listServerTokens()))).to.include({
+        code: "REFRESH_TOKEN_REFUSED",
+        status: 401,
+      });
     });
   });
 
@@ -173,20 +194,20 @@ describe("PartnerClient", () => {
     it("is exchanged again before it expires, by the client's clock", async () => {
       let now = Date.now();
       const partner = client({ now: () => now });
-      await partner.listServerTokens();
+      await all(partner.listServerTokens());
       now += 4 * HOUR - 61_000;
-      await partner.listServerTokens();
+      await all(partner.listServerTokens());
       expect(exchanges()).to.equal(1);
       now += 61_000;
-      await partner.listServerTokens();
+      await all(partner.listServerTokens());
       expect(exchanges()).to.equal(2);
     });
 
     it("is exchanged again, once for 50 concurrent calls, if the service says that it expired", async () => {
       const partner = client();
-      await partner.listServerTokens();
+      await all(partner.listServerTokens());
       service.ahead += 5 * HOUR;
-      await Promise.all(Array.from({ length: 50 }, () => partner.listServerTokens()));
+      await Promise.all(Array.from({ length: 50 }, () => all(partner.listServerTokens())));
       expect(exchanges()).to.equal(2);
       expect(proxy.to("/serverTokens/list")).to.have.lengthOf.within(52, 101);
     });
@@ -196,7 +217,10 @@ describe("PartnerClient", () => {
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
       proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
       for (const exchanged of [2, 3, 4]) {
-        expect(await failure(partner.listServerTokens())).to.include({ code: "ACCESS_TOKEN_INVALID", status: 401 });
+        expect(await failure(all(partner.listServerTokens()))).to.include({
+          code: "ACCESS_TOKEN_INVALID",
+          status: 401,
+        });
         expect(exchanges()).to.equal(exchanged);
       }
     });
@@ -205,8 +229,8 @@ describe("PartnerClient", () => {
       const { promise: open, resolve: go } = Promise.withResolvers<undefined>();
       proxy.disturb(({ path }) => (path.endsWith("/jwt") ? open : undefined));
       const [partner, controller] = [client(), new AbortController()];
-      const aborted = failure(partner.listServerTokens({ signal: controller.signal }));
-      const waiting = partner.listServerTokens();
+      const aborted = failure(all(partner.listServerTokens({ signal: controller.signal })));
+      const waiting = all(partner.listServerTokens());
       controller.abort();
       expect(await aborted).to.include({ name: "TransportError", code: "ABORTED" });
       go(undefined);
@@ -234,7 +258,7 @@ describe("PartnerClient", () => {
 
     it("that persists is UNREACHABLE after the retries", async () => {
       proxy.disturb(() => "reset before");
-      expect(await failure(client({ retries: 1 }).listServerTokens())).to.include({
+      expect(await failure(all(client({ retries: 1 }).listServerTokens()))).to.include({
         name: "TransportError",
         code: "UNREACHABLE",
       });
@@ -243,17 +267,17 @@ describe("PartnerClient", () => {
 
     it("that delays the answer is TIMEOUT", async () => {
       proxy.disturb(() => "silence");
-      const error = await failure(client({ retries: 0, timeoutMs: 50 }).listServerTokens());
+      const error = await failure(all(client({ retries: 0, timeoutMs: 50 }).listServerTokens()));
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
     it("RATE_LIMITED states how long to wait", async () => {
       proxy = closing(
-        await faultyProxy(closing(await new TestService().start(service.databases, { rateLimit: 3 })).url),
+        await faultyProxy(closing(await new TestService().start(service.databases, { rateLimits: { caller: 4 } })).url),
       );
       const partner = client({ retries: 0 });
-      for (let i = 0; i < 3; i++) await partner.listServerTokens();
-      const error = await failure(partner.listServerTokens());
+      for (let i = 0; i < 3; i++) await all(partner.listServerTokens());
+      const error = await failure(all(partner.listServerTokens()));
       expect(error).to.include({ code: "RATE_LIMITED", status: 429 });
       expect(error).to.have.property("retryAfter").that.is.within(1, 60);
     });
@@ -303,12 +327,16 @@ describe("PartnerClient", () => {
       ],
       listRefreshTokens: [
         {},
-        { tokens: [{}] },
-        { tokens: [{ ...token, revoked: "no" }] },
-        { tokens: [{ ...token, token_id: "1" }] },
+        { tokens: [] },
+        { tokens: [{}], next: null },
+        { tokens: [{ ...token, revoked: "no" }], next: null },
+        { tokens: [{ ...token, token_id: "1" }], next: null },
+        { tokens: [token], next: "1" },
+        { tokens: [], next: token.token_id },
+        { tokens: Array.from({ length: 101 }, () => token), next: null },
       ],
       revokeRefreshToken: [{}, { ...token, token_id: randomUUID() }],
-      listServerTokens: [{}, { tokens: [token] }, { tokens: [{ ...token, name: 7 }] }],
+      listServerTokens: [{}, { tokens: [token], next: null }, { tokens: [{ ...token, name: 7 }], next: null }],
       revokeServerToken: [{}, { ...token, name: "n", token_id: randomUUID() }],
     } satisfies Partial<Record<keyof PartnerClient, unknown[]>>;
 
@@ -317,9 +345,9 @@ describe("PartnerClient", () => {
       createRefreshToken: (partner) => partner.createRefreshToken(userID, "c"),
       getUser: (partner) => partner.getUser(userID),
       listUsers: (partner) => all(partner.listUsers()),
-      listRefreshTokens: (partner) => partner.listRefreshTokens(userID),
+      listRefreshTokens: (partner) => all(partner.listRefreshTokens(userID)),
       revokeRefreshToken: (partner) => partner.revokeRefreshToken(userID, token.token_id),
-      listServerTokens: (partner) => partner.listServerTokens(),
+      listServerTokens: (partner) => all(partner.listServerTokens()),
       revokeServerToken: (partner) => partner.revokeServerToken(token.token_id),
     };
 
@@ -352,7 +380,7 @@ describe("PartnerClient", () => {
   describe("a secret", () => {
     it("is not in the client's visible state", async () => {
       const partner = client();
-      await partner.listServerTokens();
+      await all(partner.listServerTokens());
       const shown = inspect(partner, { depth: null, showHidden: true }) + JSON.stringify(partner);
       expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
     });
@@ -364,7 +392,7 @@ describe("PartnerClient", () => {
       for (const fault of [...faults, { status: 200, body: jwt }, { status: 200, body: partner.serverToken }]) {
         for (const path of ["/auth/jwt", "/serverTokens/list"]) {
           proxy.disturb((request) => (request.path.endsWith(path) ? fault : undefined));
-          const error = await failure(client({ retries: 1, timeoutMs: 60 }).listServerTokens());
+          const error = await failure(all(client({ retries: 1, timeoutMs: 60 }).listServerTokens()));
           const shown = inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error);
           expect(shown)
             .not.to.include(partner.serverToken.slice(4))
@@ -387,9 +415,3 @@ describe("PartnerClient", () => {
     }
   });
 });
-
-async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const item of iterable) items.push(item);
-  return items;
-}

@@ -11,7 +11,7 @@ import { randomUserID } from "../../../../packages/keyroot/src/identity/userID.t
 import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/newPartner.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
-import { closedAfterEach, failure } from "../../../support/support.ts";
+import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
 describe("provision", () => {
   const closing = closedAfterEach();
@@ -58,7 +58,7 @@ describe("provision", () => {
       const { user, shadowUser, token } = outcome;
       expect(shadowUser).to.include({ user_id: user.userID, region: user.region });
       expect(token).to.match(new RegExp(`^kru_${user.region}_`));
-      const [made, ...others] = await client.listRefreshTokens(user.userID);
+      const [made, ...others] = await all(client.listRefreshTokens(user.userID));
       expect(made).to.include({ context: user.context });
       expect(others).to.be.empty;
     }
@@ -100,7 +100,7 @@ describe("provision", () => {
     for await (const { user_id } of client.listUsers({ pageSize: 1000 })) ids.add(user_id);
     expect(ids).to.deep.equal(new Set(users.map(({ userID }) => userID)));
     // The interrupted users are in the first half.
-    const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => client.listRefreshTokens(userID)));
+    const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => all(client.listRefreshTokens(userID))));
     for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
   });
 
@@ -158,7 +158,7 @@ describe("provision", () => {
   });
 
   it("ends with a failure that every later user would have: a revoked server token", async () => {
-    const [token] = await client.listServerTokens();
+    const [token] = await all(client.listServerTokens());
     let created = 0;
     proxy.disturb(async ({ path }) => {
       if (path.endsWith("/users/create") && ++created === 20) await client.revokeServerToken(token?.token_id ?? "");

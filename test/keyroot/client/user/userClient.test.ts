@@ -11,7 +11,7 @@ import { encode, pointsOfSmallOrder } from "../../../../fixtures/curve41417.ts";
 import { samplePublicKeys } from "../../../../fixtures/samples.ts";
 import { serve } from "../../../support/servers.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
-import { closedAfterEach, failure } from "../../../support/support.ts";
+import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
 const HOUR = 3_600_000;
 
@@ -109,7 +109,7 @@ describe("UserClient", () => {
     it("is refused as soon as its refresh token is revoked", async () => {
       const user = client();
       await user.record();
-      const [token] = await ofPartner().listRefreshTokens(userID);
+      const [token] = await all(ofPartner().listRefreshTokens(userID));
       await ofPartner().revokeRefreshToken(userID, token?.token_id ?? "");
       expect(await failure(user.record())).to.include({ code: "ACCESS_TOKEN_REVOKED", status: 401 });
       expect(proxy.to("/auth/jwt")).to.have.lengthOf(1);

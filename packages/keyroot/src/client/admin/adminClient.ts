@@ -28,6 +28,15 @@ export interface AdminClientOptions extends ConnectionOptions {
   adminToken: string;
 }
 
+/** Options of `AdminClient.createPartner`. */
+export interface CreatePartnerOptions extends CallOptions {
+  /**
+   * 32 to 128 visible ASCII characters. The same key with the same name returns the same partner. Default: a random key for
+   * each call, which all retries of the call share.
+   */
+  idempotencyKey?: string | undefined;
+}
+
 /** Options of `AdminClient.createServerToken`. */
 export interface CreateServerTokenOptions extends CallOptions {
   /** A human-friendly name, at most 200 characters. Default none. */
@@ -74,13 +83,15 @@ export class AdminClient {
   }
 
   /**
-   * Creates a partner. The request is sent once, because a repeated one creates another partner.
+   * Creates a partner.
    * @param name a human-friendly name, at most 200 characters
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
-  async createPartner(name: string, options: CallOptions = {}): Promise<CreatedPartner> {
-    const { signal } = checkCallOptions(options);
+  async createPartner(name: string, options: CreatePartnerOptions = {}): Promise<CreatedPartner> {
+    const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
     const body = { name: checkText("The argument name", name) };
-    return readPartner(await this.#call("partners/create", body, { signal }, { retries: 0 }));
+    const call = { signal, idempotencyKey: checkIdempotencyKey(idempotencyKey) };
+    return readPartner(await this.#call("partners/create", body, call));
   }
 
   /**

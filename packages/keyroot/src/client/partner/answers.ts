@@ -30,10 +30,14 @@ export interface UserPage {
   next: UserID | null;
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** More than the largest answer can hold. */
-const MAX_TOKENS = 2 ** 16;
+/** A page of tokens. */
+export interface TokenPage<Token> {
+  tokens: Token[];
+  /** The `after` of the next page; null on the last page. */
+  next: string | null;
+}
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function readCreatedUser(answer: unknown): CreatedUser {
   const { status } = ANSWER.fields("The answer", answer, ["status"]);
   ANSWER.text("status", typeof status === "number" ? `${status}` : status, /^201$/);
@@ -63,8 +67,16 @@ export function readServerToken(where: string, answer: unknown): ServerToken {
   return { ...readTokenMetadata(where, answer), name: name === null ? null : ANSWER.text(`${where}.name`, name) };
 }
 
-export function readTokens<T>(answer: unknown, read: (where: string, answer: unknown) => T): T[] {
-  return ANSWER.list("tokens", ANSWER.fields("The answer", answer, ["tokens"]).tokens, MAX_TOKENS, read);
+export function readTokenPage<Token>(
+  answer: unknown,
+  limit: number,
+  read: (where: string, answer: unknown) => Token,
+): TokenPage<Token> {
+  const { tokens, next } = ANSWER.fields("The answer", answer, ["tokens", "next"]);
+  return {
+    tokens: ANSWER.list("tokens", tokens, limit, read),
+    next: next === null ? null : ANSWER.text("next", next, UUID),
+  };
 }
 
 function readTokenMetadata(where: string, answer: unknown): Omit<RefreshToken, "context"> {

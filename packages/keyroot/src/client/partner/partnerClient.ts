@@ -19,7 +19,7 @@ import {
   readRefreshToken,
   readServerToken,
   readToken,
-  readTokens,
+  readTokenPage,
   readUserPage,
   type RefreshToken,
   type ServerToken,
@@ -32,10 +32,20 @@ export interface PartnerClientOptions extends ClientOptions {
   serverToken: string;
 }
 
-/** Options of `PartnerClient.listUsers`. */
-export interface ListOptions extends CallOptions {
-  /** How many users to request at once, 1 to 1,000. Default 100. */
+/** Options of all lists. */
+interface PageOptions extends CallOptions {
+  /** How many items to request at once, 1 to 1,000. Default 100. */
   pageSize?: number | undefined;
+}
+
+/** Options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
+export interface ListTokensOptions extends PageOptions {
+  /** The `token_id` after which the list begins. Default: the first token. */
+  after?: string | undefined;
+}
+
+/** Options of `PartnerClient.listUsers`. */
+export interface ListOptions extends PageOptions {
   /** The id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
   after?: string | undefined;
 }
@@ -113,26 +123,28 @@ export class PartnerClient {
   }
 
   /** Iterates over all users of the partner. Requests a page when the caller needs its first user. */
-  async *listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
-    const { pageSize = 100, after, signal } = checkCallOptions(options, "pageSize", "after");
-    checkInteger("The option pageSize", pageSize, 1, 1000);
-    let from = after === undefined ? undefined : toUserID(after);
-    for (;;) {
-      const body = { limit: pageSize, ...(from !== undefined && { after: from }) };
-      const { users, next } = readUserPage(await this.#call("users/list", body, { signal }), pageSize);
-      yield* users;
-      if (next === null) return;
-      if (next === from || users.length === 0) {
-        throw new TransportError("SERVICE_ANSWER_INVALID", "The service's list of users does not advance.");
-      }
-      from = next;
-    }
+  listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
+    return this.#list(
+      "users/list",
+      () => ({ after: optionalUserID(options.after) }),
+      options,
+      (answer, limit) => {
+        const { users, next } = readUserPage(answer, limit);
+        return { items: users, next };
+      },
+    );
   }
 
-  /** Returns a user's refresh tokens, including revoked ones: their metadata, not the tokens themselves. */
-  async listRefreshTokens(userID: string, options: CallOptions = {}): Promise<RefreshToken[]> {
-    const body = { user_id_hex: userIDToHex(toUserID(userID)) };
-    return readTokens(await this.#call("users/listRefreshTokens", body, options), readRefreshToken);
+  /**
+   * Iterates over a user's refresh tokens in the order of creation, including revoked ones: their metadata, not the tokens
+   * themselves. Requests a page when the caller needs its first token.
+   */
+  listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
+    const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: optionalTokenID(options.after) });
+    return this.#list("users/listRefreshTokens", fields, options, (answer, limit) => {
+      const { tokens, next } = readTokenPage(answer, limit, readRefreshToken);
+      return { items: tokens, next };
+    });
   }
 
   /** Revokes a user's refresh token and its access tokens immediately. Repeating the call has no effect. */
@@ -143,9 +155,16 @@ export class PartnerClient {
     return token;
   }
 
-  /** Returns the partner's server tokens, including revoked ones: their metadata, not the tokens themselves. */
-  async listServerTokens(options: CallOptions = {}): Promise<ServerToken[]> {
-    return readTokens(await this.#call("serverTokens/list", {}, options), readServerToken);
+  /**
+   * Iterates over the partner's server tokens in the order of creation, including revoked ones: their metadata, not the
+   * tokens themselves. Requests a page when the caller needs its first token.
+   */
+  listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
+    const fields = () => ({ after: optionalTokenID(options.after) });
+    return this.#list("serverTokens/list", fields, options, (answer, limit) => {
+      const { tokens, next } = readTokenPage(answer, limit, readServerToken);
+      return { items: tokens, next };
+    });
   }
 
   /**
@@ -182,10 +201,44 @@ export class PartnerClient {
     return provision(this, users, options);
   }
 
+  /**
+   * Requests the pages of a list one after the other.
+   * @param fields makes the first request's body; it throws if the caller's arguments are invalid
+   */
+  async *#list<Item>(
+    operation: string,
+    fields: () => { after: string | undefined },
+    options: PageOptions,
+    read: (answer: unknown, limit: number) => { items: Item[]; next: string | null },
+  ): AsyncGenerator<Item, void, undefined> {
+    const { pageSize = 100, signal } = checkCallOptions<ListTokensOptions>(options, "pageSize", "after");
+    const limit = checkInteger("The option pageSize", pageSize, 1, 1000);
+    const { after: first, ...others } = fields();
+    let after = first;
+    for (;;) {
+      const body = { ...others, limit, ...(after !== undefined && { after }) };
+      const { items, next } = read(await this.#call(operation, body, { signal }), limit);
+      yield* items;
+      if (next === null) return;
+      if (next === after || items.length === 0) {
+        throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${operation} do not advance.`);
+      }
+      after = next;
+    }
+  }
+
   #call(operation: string, body: object, options: CallOptions, idempotencyKey?: string): Promise<unknown> {
     const { signal } = checkCallOptions(options);
     return this.#session.call(`${PATH}/${operation}`, body, { signal, ...(idempotencyKey && { idempotencyKey }) });
   }
+}
+
+function optionalUserID(text: string | undefined): UserID | undefined {
+  return text === undefined ? undefined : toUserID(text);
+}
+
+function optionalTokenID(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : checkText("The option after", text);
 }
 
 /** A user id from zBase32 or hex. @throws ArgumentError USER_ID_INVALID */

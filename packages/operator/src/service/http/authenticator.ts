@@ -34,6 +34,12 @@ export class Authenticator {
     throw new ServiceError(401, "ACCESS_TOKEN_REVOKED", message);
   }
 
+  /** Whether the request has an access token that was verified before and has not expired. It sends no query. */
+  isKnown(request: FastifyRequest, now: number): boolean {
+    const token = findBearerToken(request);
+    return token !== undefined && this.#accessTokens.isRemembered(token, now);
+  }
+
   /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
   requireAdmin(request: FastifyRequest): void {
     // Hashes have equal lengths, which timingSafeEqual requires.
@@ -44,8 +50,13 @@ export class Authenticator {
 }
 
 /** The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
-function bearerTokenOf({ headers }: FastifyRequest): string {
-  const token = /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
+function findBearerToken({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
+}
+
+/** @throws ServiceError ACCESS_TOKEN_MISSING */
+function bearerTokenOf(request: FastifyRequest): string {
+  const token = findBearerToken(request);
   if (token !== undefined) return token;
   const message = "Send the header Authorization: Bearer <token>.";
   throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);

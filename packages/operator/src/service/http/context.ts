@@ -7,7 +7,7 @@ import { UserStore } from "../store/users.ts";
 import { AccessTokens } from "../tokens/accessTokens.ts";
 import type { SigningKeys } from "../tokens/signingKeys.ts";
 import { Authenticator } from "./authenticator.ts";
-import { type RateLimit, rateLimitIn } from "./rateLimit.ts";
+import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
 
 export interface ContextOptions {
   databases: Databases;
@@ -16,8 +16,7 @@ export interface ContextOptions {
   issuer: string;
   stage: string;
   bucketPrefix: string;
-  /** Requests per minute and caller; 0 for no limit. */
-  rateLimit: number;
+  rateLimits: RateLimitOptions;
   /** Undefined disables admin operations. */
   adminToken: string | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
@@ -35,12 +34,12 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   publicKeys: PublicKeyStore;
   accessTokens: AccessTokens;
   authenticator: Authenticator;
-  rateLimit: RateLimit;
+  rateLimits: RateLimits;
 }
 
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
-  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimit, adminToken, publish } = options;
+  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish } = options;
   const { now = Date.now } = options;
   const refreshTokens = new RefreshTokenStore(databases);
   const accessTokens = new AccessTokens(signingKeys, issuer);
@@ -56,6 +55,6 @@ export function makeContext(options: ContextOptions): ServiceContext {
     publicKeys: new PublicKeyStore(databases),
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
-    rateLimit: rateLimitIn(databases.home, rateLimit),
+    rateLimits: new RateLimits(databases.home, rateLimits),
   };
 }

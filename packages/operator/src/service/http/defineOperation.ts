@@ -26,7 +26,7 @@ interface Operation<Body extends z.ZodType, Result extends z.ZodType> {
   handle: (body: z.output<Body>, request: FastifyRequest, reply: FastifyReply) => Promise<z.output<Result>>;
 }
 
-/** The header of repeatable requests that create tokens (draft-ietf-httpapi-idempotency-key-header). */
+/** The header of repeatable requests that create something (draft-ietf-httpapi-idempotency-key-header). */
 const idempotencyHeader = z.object({
   "idempotency-key": z
     .string()
@@ -34,7 +34,7 @@ const idempotencyHeader = z.object({
     .optional()
     .meta({
       description:
-        "A random value, such as a UUID. Within 24 hours, repeating the request with the same key returns the same token.",
+        "A random value, such as a UUID. Within 24 hours, repeating the request with the same key returns the same result.",
     }),
 });
 
@@ -43,7 +43,7 @@ const ERROR_DESCRIPTIONS: Record<number, string> = {
   401: "The token is missing or not valid.",
   403: "The token is of the wrong kind.",
   404: "Not found, or owned by another partner.",
-  409: "The id or key is already in use.",
+  409: "The id or key is already in use, or a limit of stored items is reached.",
   413: "The body is too large.",
   415: "The Content-Type is not application/json.",
   429: "Too many requests. Wait for the seconds in Retry-After.",
@@ -89,7 +89,8 @@ export function defineOperation<Body extends z.ZodType, Result extends z.ZodType
       ...(idempotent && { headers: idempotencyHeader }),
       response: { [status]: schema.response.describe("Success."), ...problems },
     },
-    config: { specified },
+    // Apps call these from pages. A partner's server and the operator do not.
+    config: { specified, browsers: tag === "public" || tag === "user" },
     handler: async (request, reply) => {
       reply.status(status);
       return handle(request.body as z.output<Body>, request, reply);

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
-import { MAX_BODY_BYTES } from "./schemas.ts";
+import { MAX_BODY_BYTES, USER_ID_FORM } from "./schemas.ts";
 
 /** The media type of error responses (RFC 9457). */
 export const PROBLEM_TYPE = "application/problem+json";
@@ -13,7 +13,6 @@ const MAX_SHOWN_NAME = 32;
 const FIELD_CODES: Record<string, ErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
-  after: "USER_ID_INVALID",
   region: "REGION_UNKNOWN",
   "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
 };
@@ -31,6 +30,8 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode {
   if (issue.code === "unrecognized_keys") return "FIELD_UNKNOWN";
   if (isMissing(issue)) return "FIELD_MISSING";
   if (issue.code === "too_big" && issue.origin === "string") return "TEXT_TOO_LONG";
+  // `after` is the id of a user or of a token.
+  if (issue.code === "invalid_format" && issue.pattern === String(USER_ID_FORM)) return "USER_ID_INVALID";
   return FIELD_CODES[String(issue.path.at(-1))] ?? "FIELD_INVALID";
 }
 

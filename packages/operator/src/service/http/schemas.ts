@@ -7,8 +7,11 @@ export const MAX_BODY_BYTES = 16_384;
 
 /** The maximum length of a token's context and of a name, in characters. */
 const MAX_TEXT = 200;
-/** The maximum number of users per page. */
+/** The maximum number of items per page. */
 const MAX_PAGE = 1000;
+
+/** 32 characters of zBase32. */
+export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
 const strict = z.strictObject;
 
@@ -19,7 +22,7 @@ const userIDHex = z
   .meta({ description: "The user's id: 160 bits as 40 hex digits in either case.", example: "8e4f1d0a".repeat(5) });
 const userID = z
   .string()
-  .regex(/^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/)
+  .regex(USER_ID_FORM)
   .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
 const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
 const bizID = z
@@ -69,6 +72,10 @@ const user = {
     .meta({ description: "A random value of this user, 32 hex digits." }),
   created: timestamp,
 };
+const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
+const nextToken = tokenID
+  .nullable()
+  .meta({ description: "Send it as `after` to get the next page; null on the last page." });
 const userToken = strict({ token_id: tokenID, context, created: timestamp, revoked });
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), created: timestamp, revoked });
 const key = { pubKey, keyID, state: keyState, root: root.optional(), transaction: transaction.optional() };
@@ -90,18 +97,21 @@ export const schemas = {
   },
   getUser: { body: strict({ user_id_hex: userIDHex }), response: strict(user) },
   listUsers: {
-    body: strict({ limit: z.int().min(1).max(MAX_PAGE).default(100), after: userID.optional() }),
+    body: strict({ limit, after: userID.optional() }),
     response: strict({
       users: z.array(strict(user)),
       next: userID.nullable().meta({ description: "Send it as `after` to get the next page; null on the last page." }),
     }),
   },
   listRefreshTokens: {
-    body: strict({ user_id_hex: userIDHex }),
-    response: strict({ tokens: z.array(userToken) }),
+    body: strict({ user_id_hex: userIDHex, limit, after: tokenID.optional() }),
+    response: strict({ tokens: z.array(userToken), next: nextToken }),
   },
   revokeRefreshToken: { body: strict({ user_id_hex: userIDHex, token_id: tokenID }), response: userToken },
-  listServerTokens: { body: empty, response: strict({ tokens: z.array(serverToken) }) },
+  listServerTokens: {
+    body: strict({ limit, after: tokenID.optional() }),
+    response: strict({ tokens: z.array(serverToken), next: nextToken }),
+  },
   revokeServerToken: { body: strict({ token_id: tokenID }), response: serverToken },
   registerKey: {
     body: strict({ pubKey, keyID }),

@@ -5,11 +5,12 @@ import { schemas } from "../http/schemas.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
 export function operatorRoutes(app: App, context: ServiceContext): void {
-  const { partners, refreshTokens, authenticator, rateLimit, publish, now } = context;
+  const { partners, refreshTokens, authenticator, rateLimits, publish, now } = context;
 
-  app.addHook("onRequest", async (request) => {
-    await rateLimit(`operator at ${request.ip}`);
+  app.addHook("onRequest", async (request, reply) => {
     authenticator.requireAdmin(request);
+    request.actor = { kind: "operator" };
+    await rateLimits.countCaller("operator", reply);
   });
 
   defineOperation(app, {
@@ -17,9 +18,12 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     summary: "Create a partner",
     tag: "operator",
     status: 201,
+    idempotent: true,
+    errors: [409],
     schema: schemas.createPartner,
-    async handle({ name }) {
-      const { bizID, created } = await partners.create(name, now());
+    async handle({ name }, request) {
+      const { bizID, created } = await partners.create(name, now(), idempotencyKeyOf(request));
+      request.change = { action: "partner.created", partner: bizID };
       return { biz_id: bizID, name, created };
     },
   });
@@ -37,6 +41,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
         throw new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
+      request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
     },
   });
@@ -47,10 +52,14 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     description: "Responds when the transactions are confirmed, which may take minutes.",
     tag: "operator",
     schema: schemas.publish,
-    async handle() {
-      if (publish !== undefined) return { batches: await publish() };
-      const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
-      throw new ServiceError(503, "UNAVAILABLE", message);
+    async handle(_body, request) {
+      if (publish === undefined) {
+        const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
+        throw new ServiceError(503, "UNAVAILABLE", message);
+      }
+      const batches = await publish();
+      request.change = { action: "keys.published" };
+      return { batches };
     },
   });
 }

@@ -29,9 +29,12 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     errors: [409],
     schema: schemas.createUser,
     async handle({ user_id_hex, region }, request) {
-      const user = await users.create(partnerOf(request).bizID, userIDFromHex(user_id_hex), region, now());
-      if (user !== undefined) return { status: 201 as const, ...toUserResponse(user, stage) };
-      throw new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
+      const { bizID } = partnerOf(request);
+      const user = await users.create(bizID, userIDFromHex(user_id_hex), region, now());
+      if (user === undefined)
+        throw new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
+      request.change = { action: "user.created", partner: bizID, user: user.userID };
+      return { status: 201 as const, ...toUserResponse(user, stage) };
     },
   });
 
@@ -46,7 +49,8 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     async handle({ user_id_hex, context: purpose }, request) {
       const user = await userOf(request, user_id_hex);
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
-      const { token } = await refreshTokens.createForUser(user, purpose, options);
+      const { token, tokenID } = await refreshTokens.createForUser(user, purpose, options);
+      request.change = { action: "refreshToken.created", partner: user.bizID, user: user.userID, token: tokenID };
       return { token };
     },
   });
@@ -75,13 +79,14 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
 
   defineOperation(app, {
     path: "/v1/authdBizSrv/users/listRefreshTokens",
-    summary: "List a user's refresh tokens, without their values",
+    summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
     tag: "partner",
     errors: [404],
     schema: schemas.listRefreshTokens,
-    async handle({ user_id_hex }, request) {
-      const tokens = await refreshTokens.listOfUser(await userOf(request, user_id_hex));
-      return { tokens: tokens.map(toUserTokenResponse) };
+    async handle({ user_id_hex, limit, after }, request) {
+      const page = await refreshTokens.listOfUser(await userOf(request, user_id_hex), { limit, after });
+      if (page !== undefined) return { tokens: page.tokens.map(toUserTokenResponse), next: page.next };
+      throw new ServiceError(404, "TOKEN_UNKNOWN", "The user has no refresh token with the id in `after`.");
     },
   });
 
@@ -92,19 +97,25 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     errors: [404],
     schema: schemas.revokeRefreshToken,
     async handle({ user_id_hex, token_id }, request) {
-      const revoked = await refreshTokens.revokeOfUser(await userOf(request, user_id_hex), token_id, now());
-      if (revoked !== undefined) return toUserTokenResponse(revoked);
-      throw new ServiceError(404, "TOKEN_UNKNOWN", "The user has no refresh token with this id.");
+      const user = await userOf(request, user_id_hex);
+      const revoked = await refreshTokens.revokeOfUser(user, token_id, now());
+      if (revoked === undefined)
+        throw new ServiceError(404, "TOKEN_UNKNOWN", "The user has no refresh token with this id.");
+      request.change = { action: "refreshToken.revoked", partner: user.bizID, user: user.userID, token: token_id };
+      return toUserTokenResponse(revoked);
     },
   });
 
   defineOperation(app, {
     path: "/v1/authdBizSrv/serverTokens/list",
-    summary: "List the partner's own refresh tokens, without their values",
+    summary: "List the partner's own refresh tokens in pages, in the order of creation, without their values",
     tag: "partner",
+    errors: [404],
     schema: schemas.listServerTokens,
-    async handle(_body, request) {
-      return { tokens: (await refreshTokens.listOfPartner(partnerOf(request).bizID)).map(toServerTokenResponse) };
+    async handle({ limit, after }, request) {
+      const page = await refreshTokens.listOfPartner(partnerOf(request).bizID, { limit, after });
+      if (page !== undefined) return { tokens: page.tokens.map(toServerTokenResponse), next: page.next };
+      throw new ServiceError(404, "TOKEN_UNKNOWN", "You have no refresh token with the id in `after`.");
     },
   });
 
@@ -115,9 +126,12 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     errors: [404],
     schema: schemas.revokeServerToken,
     async handle({ token_id }, request) {
-      const revoked = await refreshTokens.revokeOfPartner(partnerOf(request).bizID, token_id, now());
-      if (revoked !== undefined) return toServerTokenResponse(revoked);
-      throw new ServiceError(404, "TOKEN_UNKNOWN", "You have no refresh token with this id.");
+      const { bizID } = partnerOf(request);
+      const revoked = await refreshTokens.revokeOfPartner(bizID, token_id, now());
+      if (revoked === undefined)
+        throw new ServiceError(404, "TOKEN_UNKNOWN", "You have no refresh token with this id.");
+      request.change = { action: "serverToken.revoked", partner: bizID, token: token_id };
+      return toServerTokenResponse(revoked);
     },
   });
 }

@@ -1,11 +1,13 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
+import { refuseBrowsers } from "../http/cors.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
+import { actorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 
 /** Operations under /v1/public/, which require no token, and the public signing keys. */
 export function publicRoutes(app: App, context: ServiceContext): void {
-  const { refreshTokens, accessTokens, rateLimit, signingKeys, now } = context;
+  const { refreshTokens, accessTokens, rateLimits, signingKeys, now } = context;
 
   defineOperation(app, {
     path: "/v1/public/auth/jwt",
@@ -13,12 +15,17 @@ export function publicRoutes(app: App, context: ServiceContext): void {
     tag: "public",
     specified: true,
     schema: schemas.exchange,
-    async handle({ biz_id: bizID, token }, { ip }) {
-      await rateLimit(`address ${ip}`);
+    async handle({ biz_id: bizID, token }, request, reply) {
       const principal = await refreshTokens.principalOf(token, bizID);
-      if (principal !== undefined) return { jwt: await accessTokens.issue(principal, now()) };
-      const message = "The refresh token is not an active token of this biz_id.";
-      throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
+      if (principal === undefined) {
+        const message = "The refresh token is not an active token of this biz_id.";
+        throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
+      }
+      // A partner's token belongs on its servers: a page that has one cannot use it.
+      if (principal.kind === "partner") refuseBrowsers(reply);
+      request.actor = actorOf(principal);
+      await rateLimits.countCaller(principal, reply);
+      return { jwt: await accessTokens.issue(principal, now()) };
     },
   });
 

@@ -43,6 +43,7 @@ export function userRoutes(app: App, context: ServiceContext): void {
         const message = "The user has already registered a different public key, which cannot be changed.";
         throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message);
       }
+      request.change = { action: "key.registered", partner: bizID, user: userID };
       return { ...toUserResponse(user, stage), ...toKeyResponse(await getKey(user)) };
     },
   });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
+import { Cleanup } from "../../cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
@@ -47,7 +48,7 @@ interface OpenedDatabase {
  * needed and not installed
  */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
-  await using opening = new AsyncDisposableStack();
+  await using opening = new Cleanup();
   const opened = new Map<string | undefined, OpenedDatabase>();
   const open = async (url: string | undefined): Promise<OpenedDatabase> => {
     const known = opened.get(url);
@@ -68,7 +69,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
     async migrate() {
       for (const each of opened.values()) await each.migrate();
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
   };
 }
 
@@ -109,7 +110,7 @@ function rowsOf(result: unknown): Record<string, unknown>[] {
 async function openPostgres(
   url: string,
   { connections = 10 }: DatabaseOptions,
-  closing: AsyncDisposableStack,
+  closing: Cleanup,
 ): Promise<OpenedDatabase> {
   const { Pool } = (await import("pg")).default;
   const { drizzle } = await import("drizzle-orm/node-postgres");
@@ -130,7 +131,7 @@ async function openPostgres(
   return { database, migrate: () => migrate(database, MIGRATIONS) };
 }
 
-async function openPGlite(folder: string | null | undefined, closing: AsyncDisposableStack): Promise<OpenedDatabase> {
+async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
   const { PGlite } = await importPGlite();
   const { drizzle } = await import("drizzle-orm/pglite");
   const { migrate } = await import("drizzle-orm/pglite/migrator");

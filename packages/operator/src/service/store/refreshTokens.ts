@@ -1,15 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { and, asc, eq, getTableColumns, isNotNull, isNull, lt, sql } from "drizzle-orm";
+import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { hashSecret, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
 import { batchingLoader } from "./batchingLoader.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
-import { serverTokens, users, userTokens } from "./tables.ts";
+import { keyReused } from "./idempotency.ts";
+import { partners, serverTokens, users, userTokens } from "./tables.ts";
 
 /** How long a request with an Idempotency-Key can be repeated. */
 const REPEATABLE_MS = 24 * 60 * 60 * 1000;
+/** The most active tokens of one user, and of one partner's servers. */
+const MAX_ACTIVE = 100;
 
 /** A new refresh token, at the only time when its value is available. */
 export interface CreatedToken {
@@ -34,6 +37,20 @@ export interface ServerTokenInfo extends TokenInfo {
 
 export interface UserTokenInfo extends TokenInfo {
   context: string;
+}
+
+/** Which page of a list of tokens. */
+export interface PageOptions {
+  /** The id of the token before the page; undefined for the first page. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** One page of a list of tokens. */
+export interface Page<Token> {
+  tokens: Token[];
+  /** The id of the page's last token; null when no page follows. */
+  next: string | null;
 }
 
 export interface CreateTokenOptions {
@@ -129,22 +146,27 @@ export class RefreshTokenStore {
     return (await tokens.active(principal.tokenID)) !== undefined;
   }
 
-  /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
   createForServer(bizID: string, name: string | null, options: CreateTokenOptions): Promise<CreatedToken> {
     const { home } = this.#databases;
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
-        home
-          .insert(serverTokens)
-          .values({ ...row, bizID, name })
-          .onConflictDoNothing()
-          .returning(),
+        home.transaction(async (transaction) => {
+          // The lock makes concurrent requests count one after the other.
+          const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
+          await owner.for("no key update");
+          const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
+          const [active] = await transaction.select({ tokens: count() }).from(serverTokens).where(isActive);
+          if (isFull(active)) return "full";
+          const values = { ...row, bizID, name };
+          return transaction.insert(serverTokens).values(values).onConflictDoNothing().returning();
+        }),
       find: (requestHash) => home.select().from(serverTokens).where(eq(serverTokens.requestHash, requestHash)),
       isSameRequest: (row) => row.name === name,
     });
   }
 
-  /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
   createForUser(
     { userID, region }: { userID: UserID; region: Region },
     context: string,
@@ -153,32 +175,74 @@ export class RefreshTokenStore {
     const database = this.#databases.regions[region];
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
-        database
-          .insert(userTokens)
-          .values({ ...row, userID, context })
-          .onConflictDoNothing()
-          .returning(),
+        database.transaction(async (transaction) => {
+          // The lock makes concurrent requests count one after the other.
+          const owner = transaction.select({ userID: users.userID }).from(users).where(eq(users.userID, userID));
+          await owner.for("no key update");
+          const isActive = and(eq(userTokens.userID, userID), isNull(userTokens.revoked));
+          const [active] = await transaction.select({ tokens: count() }).from(userTokens).where(isActive);
+          if (isFull(active)) return "full";
+          const values = { ...row, userID, context };
+          return transaction.insert(userTokens).values(values).onConflictDoNothing().returning();
+        }),
       find: (requestHash) => database.select().from(userTokens).where(eq(userTokens.requestHash, requestHash)),
       isSameRequest: (row) => row.context === context,
     });
   }
 
-  listOfPartner(bizID: string): Promise<ServerTokenInfo[]> {
+  /**
+   * Lists one page of a partner's own tokens in the order of creation.
+   * @returns undefined when `after` is not one of them
+   */
+  async listOfPartner(bizID: string, { after, limit }: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
+    const { home } = this.#databases;
     const { tokenID, created, revoked, name } = getTableColumns(serverTokens);
-    return this.#databases.home
+    const owned = eq(serverTokens.bizID, bizID);
+    let start: SQL | undefined;
+    if (after !== undefined) {
+      const [last] = await home
+        .select({ created })
+        .from(serverTokens)
+        .where(and(owned, eq(tokenID, after)));
+      if (last === undefined) return undefined;
+      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
+    }
+    const tokens = await home
       .select({ tokenID, created, revoked, name })
       .from(serverTokens)
-      .where(eq(serverTokens.bizID, bizID))
-      .orderBy(asc(created), asc(tokenID));
+      .where(and(owned, start))
+      .orderBy(asc(created), asc(tokenID))
+      .limit(limit);
+    return toPage(tokens, limit);
   }
 
-  listOfUser({ userID, region }: { userID: UserID; region: Region }): Promise<UserTokenInfo[]> {
+  /**
+   * Lists one page of a user's tokens in the order of creation.
+   * @returns undefined when `after` is not one of them
+   */
+  async listOfUser(
+    { userID, region }: { userID: UserID; region: Region },
+    { after, limit }: PageOptions,
+  ): Promise<Page<UserTokenInfo> | undefined> {
+    const database = this.#databases.regions[region];
     const { tokenID, created, revoked, context } = getTableColumns(userTokens);
-    return this.#databases.regions[region]
+    const owned = eq(userTokens.userID, userID);
+    let start: SQL | undefined;
+    if (after !== undefined) {
+      const [last] = await database
+        .select({ created })
+        .from(userTokens)
+        .where(and(owned, eq(tokenID, after)));
+      if (last === undefined) return undefined;
+      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
+    }
+    const tokens = await database
       .select({ tokenID, created, revoked, context })
       .from(userTokens)
-      .where(eq(userTokens.userID, userID))
-      .orderBy(asc(created), asc(tokenID));
+      .where(and(owned, start))
+      .orderBy(asc(created), asc(tokenID))
+      .limit(limit);
+    return toPage(tokens, limit);
   }
 
   /**
@@ -242,7 +306,7 @@ async function createToken<Row extends TokenRow>(
   owner: string,
   { now, idempotencyKey }: CreateTokenOptions,
   rows: {
-    insert: (row: TokenRow) => Promise<Row[]>;
+    insert: (row: TokenRow) => Promise<Row[] | "full">;
     find: (requestHash: string) => Promise<Row[]>;
     isSameRequest: (row: Row) => boolean;
   },
@@ -252,11 +316,12 @@ async function createToken<Row extends TokenRow>(
   const requestHash = idempotencyKey === undefined ? null : hashSecret(owner, idempotencyKey);
   const sealedToken = idempotencyKey === undefined ? null : await sealToken(token, tokenID, idempotencyKey);
   const row = { tokenID, tokenHash: hashSecret(token), created: now, requestHash, sealedToken };
-  const [inserted] = await rows.insert(row);
-  if (inserted !== undefined) return { tokenID, token, created: now };
-  if (idempotencyKey === undefined || requestHash === null) throw new Error("Two tokens of 256 random bits are equal.");
+  const result = await rows.insert(row);
+  if (result !== "full" && result.length > 0) return { tokenID, token, created: now };
 
-  const [earlier] = await rows.find(requestHash);
+  const [earlier] = requestHash === null ? [] : await rows.find(requestHash);
+  if (result === "full" && earlier === undefined) throw tooManyTokens();
+  if (idempotencyKey === undefined) throw new Error("Two tokens of 256 random bits are equal.");
   if (earlier === undefined || !rows.isSameRequest(earlier)) throw keyReused("it belongs to a different request");
   if (earlier.sealedToken === null || earlier.created < now - REPEATABLE_MS)
     throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
@@ -264,9 +329,17 @@ async function createToken<Row extends TokenRow>(
   return { tokenID: earlier.tokenID, token: opened, created: earlier.created };
 }
 
-function keyReused(reason: string): ServiceError {
-  const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
-  return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
+function tooManyTokens(): ServiceError {
+  const message = `There are ${MAX_ACTIVE} active refresh tokens, the most that are allowed: revoke one first.`;
+  return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);
+}
+
+function isFull(active: { tokens: number } | undefined): boolean {
+  return active !== undefined && active.tokens >= MAX_ACTIVE;
+}
+
+function toPage<Token extends TokenInfo>(tokens: Token[], limit: number): Page<Token> {
+  return { tokens, next: tokens.length === limit ? (tokens.at(-1)?.tokenID ?? null) : null };
 }
 
 /** One row per value, in the order of the values; undefined for a value without a row. */

@@ -1,3 +1,4 @@
+import { isNull } from "drizzle-orm";
 import { bigint, index, integer, pgTable, serial, text, timestamp, uuid } from "drizzle-orm/pg-core";
 import type { Region } from "keyroot/identity";
 
@@ -18,11 +19,12 @@ const refreshToken = () => ({
   sealedToken: text("sealed_token"),
 });
 
-/** Home database: partner companies. */
+/** Home database: partner companies. `request_hash` is the SHA-256 of the Idempotency-Key that created the partner. */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),
   created: timestampMs("created").notNull(),
+  requestHash: text("request_hash").unique(),
 });
 
 /** Home database: partners' refresh tokens. */
@@ -35,7 +37,10 @@ export const serverTokens = pgTable(
       .references(() => partners.bizID),
     name: text("name"),
   },
-  (table) => [index("server_tokens_of_partner").on(table.bizID, table.tokenID)],
+  (table) => [
+    index("server_tokens_of_partner").on(table.bizID, table.created, table.tokenID),
+    index("active_server_tokens").on(table.bizID).where(isNull(table.revoked)),
+  ],
 );
 
 /** Home database: the partner that owns a user id, and the region of the user's data. */
@@ -69,7 +74,10 @@ export const userTokens = pgTable(
       .references(() => users.userID),
     context: text("context").notNull(),
   },
-  (table) => [index("user_tokens_of_user").on(table.userID, table.tokenID)],
+  (table) => [
+    index("user_tokens_of_user").on(table.userID, table.created, table.tokenID),
+    index("active_user_tokens").on(table.userID).where(isNull(table.revoked)),
+  ],
 );
 
 /** User's region: the one public key of each user, in base64. `root` is null until the key is part of a batch. */
@@ -120,7 +128,7 @@ export const attempts = pgTable("attempts", {
   attempt: text("attempt").notNull(),
 });
 
-/** Home database: requests of each caller in the current minute, shared by all replicas. */
+/** Home database: requests of callers and addresses in the current minute, shared by all replicas. */
 export const rateLimits = pgTable("rate_limits", {
   key: text("key").primaryKey(),
   points: integer("points").notNull(),

@@ -75,6 +75,12 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
+  /** Whether this access token was verified before and has not expired. Its refresh token may be revoked since. */
+  isRemembered(token: string, now: number): boolean {
+    const known = this.#verified.get(token);
+    return known !== undefined && known.expires > now;
+  }
+
   async #verifySignature(token: string, now: number): Promise<VerifiedToken> {
     const { payload } = await jwtVerify(
       token,

@@ -1,0 +1,44 @@
+/**
+ * Resources that are closed in the reverse order of their opening: what `AsyncDisposableStack` is in newer versions of Node.
+ * Node 22 does not have it.
+ */
+export class Cleanup implements AsyncDisposable {
+  #closers: (() => unknown)[] = [];
+
+  /** Closes the resource at the end. */
+  use<Resource extends AsyncDisposable | Disposable>(resource: Resource): Resource {
+    this.defer(() => {
+      if (Symbol.asyncDispose in resource) return resource[Symbol.asyncDispose]();
+      resource[Symbol.dispose]();
+    });
+    return resource;
+  }
+
+  /** Calls `close` at the end. */
+  defer(close: () => unknown): void {
+    this.#closers.push(close);
+  }
+
+  /** Hands all resources over to the returned object: disposing of this one then closes nothing. */
+  move(): Cleanup {
+    const moved = new Cleanup();
+    moved.#closers = this.#closers;
+    this.#closers = [];
+    return moved;
+  }
+
+  /** Closes everything, even if closing one resource fails. Repeating the call has no effect. @throws the first such error */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closers = this.#closers.reverse();
+    this.#closers = [];
+    const failures: unknown[] = [];
+    for (const close of closers) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+}

@@ -1,0 +1,115 @@
+import { LRUCache } from "lru-cache";
+
+/** How long requests are counted together. */
+export const WINDOW_SECONDS = 60;
+/** Addresses that are counted at a time, about 200 bytes each. Beyond, those without recent requests are forgotten. */
+const MAX_ADDRESSES = 100_000;
+/** A replica reports the requests of an address to the others in steps of this share of the limit. */
+const STEPS = 10;
+
+/** The state of a limit, after a request was counted. */
+export interface Quota {
+  limit: number;
+  /** How many more requests are accepted. */
+  remaining: number;
+  /** Seconds until requests are accepted again, 1 to 60. */
+  resetSeconds: number;
+  /** Whether this request is over the limit. */
+  exceeded: boolean;
+}
+
+/**
+ * Adds requests of an address to the count that all replicas share.
+ * @returns the count, and how long it remains valid; undefined if this address is not shared
+ */
+export type ShareCount = (
+  address: string,
+  requests: number,
+) => Promise<{ total: number; endsInMs: number } | undefined>;
+
+interface Counter {
+  /** Requests that this replica counted. */
+  requests: number;
+  /** The part of them that it has shared. */
+  shared: number;
+  /** Requests that other replicas have shared. */
+  elsewhere: number;
+  /** Whether a count is being shared. Two at once could arrive in the other order. */
+  sharing: boolean;
+  /** When the count ends, in ms of `performance.now()`. */
+  ends: number;
+}
+
+/**
+ * Limits the requests of each address per minute. Counting costs no query: a replica counts in memory, and shares its count
+ * when a tenth of the limit has been added to it. So over all replicas, the limit is exact to a tenth for each replica, and
+ * an address that sends few requests adds no row to the database.
+ */
+export class AddressLimit {
+  readonly limit: number;
+  readonly #step: number;
+  readonly #share: ShareCount | undefined;
+  readonly #counters = new LRUCache<string, Counter>({ max: MAX_ADDRESSES });
+
+  /** @param share undefined counts the requests of this replica only */
+  constructor(limit: number, share?: ShareCount) {
+    this.limit = limit;
+    this.#step = Math.ceil(limit / STEPS);
+    this.#share = share;
+  }
+
+  /** Counts a request. Those over the limit are not counted. */
+  count(address: string): Quota {
+    const now = performance.now();
+    let counter = this.#current(address, now);
+    if (counter === undefined) {
+      counter = { requests: 0, shared: 0, elsewhere: 0, sharing: false, ends: now + WINDOW_SECONDS * 1000 };
+      this.#counters.set(address, counter);
+    }
+    const exceeded = counter.requests + counter.elsewhere >= this.limit;
+    if (!exceeded) {
+      counter.requests++;
+      void this.#shareCount(address, counter);
+    }
+    return this.#quota(counter, now, exceeded);
+  }
+
+  /** Whether no further request of the address is accepted: the state without counting a request. */
+  exceeded(address: string): Quota | undefined {
+    const now = performance.now();
+    const counter = this.#current(address, now);
+    const exceeded = counter !== undefined && counter.requests + counter.elsewhere >= this.limit;
+    return exceeded ? this.#quota(counter, now, true) : undefined;
+  }
+
+  #current(address: string, now: number): Counter | undefined {
+    const counter = this.#counters.get(address);
+    return counter !== undefined && counter.ends > now ? counter : undefined;
+  }
+
+  #quota({ requests, elsewhere, ends }: Counter, now: number, exceeded: boolean): Quota {
+    const remaining = Math.max(0, this.limit - requests - elsewhere);
+    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((ends - now) / 1000)));
+    return { limit: this.limit, remaining, resetSeconds, exceeded };
+  }
+
+  /** Shares the count if enough was added to it. No request waits for this. */
+  async #shareCount(address: string, counter: Counter): Promise<void> {
+    if (this.#share === undefined || counter.sharing) return;
+    counter.sharing = true;
+    try {
+      while (counter.requests - counter.shared >= this.#step) {
+        const { requests, shared } = counter;
+        counter.shared = requests;
+        const count = await this.#share(address, requests - shared);
+        if (count === undefined) return;
+        counter.elsewhere = Math.max(counter.elsewhere, count.total - requests);
+        counter.ends = Math.min(counter.ends, performance.now() + count.endsInMs);
+      }
+    } catch {
+      // Without the database, each replica limits by its own count.
+    } finally {
+      counter.sharing = false;
+    }
+  }
+}

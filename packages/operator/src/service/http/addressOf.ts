@@ -1,0 +1,23 @@
+import ipaddr from "ipaddr.js";
+import { isIP } from "node:net";
+import type { FastifyRequest } from "fastify";
+
+/** A network of one customer has at least this many bits in common (RFC 6177): its addresses are counted together. */
+const IPV6_BITS = 64;
+
+/**
+ * The address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because one machine
+ * can use every address of it. What a trusted proxy forwards and is not an IP address counts as the proxy's own address.
+ */
+export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
+  return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";
+}
+
+function normalize(ip: string): string | undefined {
+  if (isIP(ip) === 0) return undefined;
+  // Converts an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) to IPv4.
+  const address = ipaddr.process(ip);
+  if (address.kind() === "ipv4") return address.toString();
+  const network = address.toByteArray().fill(0, IPV6_BITS / 8);
+  return `${ipaddr.fromByteArray(network).toString()}/${IPV6_BITS}`;
+}

@@ -1,0 +1,130 @@
+import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from "fastify";
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "keyroot/errors";
+import { allowBrowsers } from "./cors.ts";
+import type { App } from "./defineOperation.ts";
+import { contentTypeError, PROBLEM_TYPE, toProblem, toServiceError } from "./problem.ts";
+import { decorateForLog, RequestLog } from "./requestLog.ts";
+import { MAX_BODY_BYTES } from "./schemas.ts";
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface BaseAppOptions {
+  logger?: FastifyBaseLogger | undefined;
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  trustedProxies?: string[];
+  /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
+  countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** Counts a request that was rejected before its caller was known. */
+  countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** Completes the message for a path that does not exist. */
+  seeAlso?: string;
+}
+
+/**
+ * Creates a fastify app without routes. It counts requests by address first, answers every error as a problem (RFC 9457), and
+ * logs one line per request.
+ */
+export function makeBaseApp(options: BaseAppOptions): App {
+  const { logger, trustedProxies = [], countAddress, countRefused, seeAlso = "" } = options;
+
+  const sendProblem = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
+    const { status, code, retryAfter } = error;
+    // A request with a malformed URL has no decorators, so its actor is undefined.
+    if (!request.actor && status < 500 && status !== 429) countRefused?.(request, reply);
+    request.errorCode = code;
+    if (status >= 500) request.log.error({ err: error, code, actor: request.actor }, "request failed");
+    if (status === 401) reply.header("WWW-Authenticate", challengeFor(code));
+    if (retryAfter !== undefined) reply.header("Retry-After", retryAfter);
+    const problem = toProblem(error, request.id);
+    void reply.status(status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem);
+  };
+  const admit = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header("X-Request-Id", request.id);
+    reply.header("X-Content-Type-Options", "nosniff");
+    reply.header("Cache-Control", "no-store");
+    allowBrowsers(request, reply);
+    countAddress(request, reply);
+  };
+
+  const app = Fastify({
+    ...(logger ? { loggerInstance: logger } : { logger: false }),
+    logController: new RequestLog(),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    // Malformed URLs, which fastify rejects before it runs any hook, and before it reads what a trusted proxy forwards.
+    frameworkErrors: (error, request, reply) => {
+      try {
+        admit(request, reply);
+        sendProblem(toServiceError(error), request, reply);
+      } catch (overLimit) {
+        sendProblem(toServiceError(overLimit), request, reply);
+      }
+    },
+    // Bytes that are not an HTTP request.
+    clientErrorHandler: (cause, socket) => {
+      if (socket.writable) socket.end(rawProblem(cause));
+      else socket.destroy();
+    },
+  }) as unknown as App;
+
+  decorateForLog(app);
+  app.addHook("onRequest", (request, reply, done) => {
+    admit(request, reply);
+    if (request.method === "POST" && !isJson(request.headers["content-type"])) throw contentTypeError();
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendProblem(toServiceError(error), request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0] ?? "";
+    const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url: path }));
+    if (methods.length === 0) {
+      const message = `There is no such operation${seeAlso}.`;
+      sendProblem(new ServiceError(404, "OPERATION_UNKNOWN", message), request, reply);
+    } else {
+      reply.header("Allow", methods.join(", "));
+      sendProblem(new ServiceError(405, "METHOD_NOT_ALLOWED", `Use ${methods.join(" or ")}.`), request, reply);
+    }
+  });
+  closeConnectionsAtEnd(app);
+  return app;
+}
+
+/** Connections that stay open after their last response would delay `close`. */
+function closeConnectionsAtEnd(app: App): void {
+  let closing = false;
+  app.addHook("preClose", (done) => {
+    closing = true;
+    done();
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (closing) reply.header("Connection", "close");
+    done();
+  });
+}
+
+/** `application/json`, optionally with `charset=utf-8`, JSON's only encoding (RFC 8259, section 8.1). */
+function isJson(type: string | undefined): boolean {
+  return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
+}
+
+/** A complete error response, for sockets without a request to reply to. */
+function rawProblem(cause: Error): string {
+  const id = randomUUID();
+  const body = JSON.stringify(toProblem(toServiceError(Object.assign(cause, { statusCode: 400 })), id));
+  const headers = [
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+  ];
+  return ["HTTP/1.1 400 Bad Request", ...headers, "Connection: close", "", body].join("\r\n");
+}
+
+/** The challenge of a 401 response (RFC 6750, section 3). */
+function challengeFor(code: string): string {
+  return code === "ACCESS_TOKEN_MISSING" ? "Bearer" : 'Bearer error="invalid_token"';
+}

@@ -1,0 +1,81 @@
+import { sql } from "drizzle-orm";
+import type { FastifyBaseLogger } from "fastify";
+import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { ServiceError } from "keyroot/errors";
+import { AddressLimit } from "./http/addressLimit.ts";
+import { addressOf } from "./http/addressOf.ts";
+import { makeBaseApp } from "./http/baseApp.ts";
+import type { App } from "./http/defineOperation.ts";
+import type { Databases } from "./store/database.ts";
+
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export interface MonitoringOptions {
+  databases: Databases;
+  logger?: FastifyBaseLogger;
+  /** Requests per minute and address; 0 for no limit. */
+  rateLimit: number;
+}
+
+/** The endpoints for load balancers and monitoring, and what connects them to the API. */
+export interface Monitoring {
+  /** Serves /healthz, /readyz and /metrics. It does not listen yet. */
+  app: App;
+  /** Measures the requests of the API, and notices when it closes. */
+  observe: (api: App) => void;
+}
+
+/**
+ * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and /metrics
+ * (for Prometheus: durations by route and status, without ids). They listen on a port of their own, which need not be public.
+ */
+export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptions): Monitoring {
+  const limit = rateLimit > 0 ? new AddressLimit(rateLimit) : undefined;
+  const app = makeBaseApp({
+    logger,
+    countAddress: (request) => {
+      const quota = limit?.count(addressOf(request));
+      if (quota?.exceeded !== true) return;
+      const { resetSeconds: retryAfter } = quota;
+      const message = `More than ${rateLimit} requests from your address in a minute: wait ${retryAfter} s.`;
+      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+    },
+  });
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Duration of requests by method, route and status.",
+    labelNames: ["method", "route", "status"],
+    buckets: BUCKETS_SECONDS,
+    registers: [register],
+  });
+  let stopping = false;
+
+  // These requests come every few seconds: log only their errors, and nothing below the service's own level.
+  const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
+  app.get("/healthz", { logLevel }, () => ({ status: "ok" }));
+  app.get("/readyz", { logLevel }, async () => {
+    if (stopping) throw new ServiceError(503, "UNAVAILABLE", "The service is stopping.", { retryAfter: 1 });
+    const all = new Set([databases.home, ...Object.values(databases.regions)]);
+    await Promise.all([...all].map((database) => database.execute(sql`select 1`)));
+    return { status: "ready" };
+  });
+  app.get("/metrics", { logLevel }, async (_request, reply) =>
+    reply.type(register.contentType).send(await register.metrics()),
+  );
+  return {
+    app,
+    observe: (api) => {
+      api.addHook("onResponse", (request, reply, done) => {
+        const route = request.routeOptions.url ?? "none";
+        durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+        done();
+      });
+      api.addHook("preClose", (done) => {
+        stopping = true;
+        done();
+      });
+    },
+  };
+}
