@@ -114,7 +114,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     add({
       ...{ id: `level-${level}`, x: centre, y, caption: captionOf(level, top), isMain: true },
       ...{ text: node ? short(node.hash) : "…", full: node?.hash ?? "not known yet" },
-      state: node ? treeState(level, path, states.tree) : "ghost",
+      state: node ? treeState(level, props) : "ghost",
     });
     if (level === top) continue;
     edges.push({ id: `up-${level}`, path: vertical(centre + nodeWidth / 2, y, y - ROW + NODE_HEIGHT), kind: "main" });
@@ -168,12 +168,12 @@ function captionOf(level: number, top: number): string {
   return level === 0 ? "leaf" : `level ${level}`;
 }
 
-/** A forged node makes all nodes above it wrong, because they are computed from it. */
-function treeState(level: number, path: TreePath | undefined, tree: NodeState): NodeState {
-  const failed = path?.failedLevel;
-  if (failed === undefined) return tree;
-  if (level === failed) return "bad";
-  return level === (path?.nodes.length ?? 0) - 1 ? "bad" : "plain";
+/** In a forged file, the node where it contradicts itself is wrong, and the root unless it is the contract's. */
+function treeState(level: number, { path, contractRoot, states }: DrawingProps): NodeState {
+  const { failedLevel, nodes = [] } = path ?? {};
+  if (failedLevel === undefined) return states.tree;
+  if (level === failedLevel) return "bad";
+  return level === nodes.length - 1 && nodes[level]?.hash !== contractRoot ? "bad" : "plain";
 }
 
 function vertical(x: number, from: number, to: number): string {
