@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { go, type Route, useRoute } from "../shared/router.ts";
+import { BatchPage } from "./batch/batchPage.tsx";
 import { BuildHashes } from "./buildHashes.tsx";
 import { BundlePage } from "./bundlePage.tsx";
 import { config } from "./config.ts";
@@ -105,12 +106,14 @@ function NavLink({ route, current, text }: { route: Route; current: string; text
 function Page({ route }: { route: Route }) {
   const [choice, setChoice] = useState(defaultChoice);
   const dropped = useDroppedFile();
-  const [section, detail = ""] = route;
+  const [section, detail = "", userID = ""] = route;
   switch (section) {
     case undefined:
       return <HomePage />;
     case "verify":
       return <VerifyPage id={detail} choice={choice} setChoice={setChoice} />;
+    case "batch":
+      return <BatchPage root={detail} userID={userID} />;
     case "bundle":
       return <BundlePage dropped={dropped} />;
     case "attacks":

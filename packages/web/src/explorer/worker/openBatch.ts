@@ -26,6 +26,12 @@ export const openBatch: Handler<"openBatch"> = async ({ root, merkleUrl }, repor
 
 function hexToBytes(hex: string): Uint8Array {
   const bytes = new Uint8Array(hex.length / 2);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = 16 * digit(hex, 2 * i) + digit(hex, 2 * i + 1);
   return bytes;
+}
+
+/** The value of a lowercase hex digit. Faster than parsing a slice. */
+function digit(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code - (code < 0x3a ? 0x30 : 0x57);
 }
