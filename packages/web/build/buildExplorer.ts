@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type InlineConfig, type Rolldown } from "vite";
 import { readErrorTable } from "./errorTable.ts";
@@ -49,7 +48,6 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
       rolldownOptions: { output: { codeSplitting: false } },
     },
   });
-  files.set("favicon.svg", readFileSync(join(ROOT, "favicon.svg")));
   let page = "";
   for (const file of output) {
     const content = file.type === "chunk" ? file.code : file.source;
@@ -104,11 +102,14 @@ async function bundle(licenses: Set<string>, config: InlineConfig): Promise<Outp
 
 /** Adds the hash of each script and stylesheet to its element. */
 function pin(page: string, files: ReadonlyMap<string, string | Uint8Array>): string {
-  return page.replace(/<(script|link)([^>]*?) (src|href)="\.\/(assets\/[^"]+\.(?:js|css))"/g, (all, tag, rest, name, path) => {
-    const content = files.get(String(path));
-    if (content === undefined) throw new Error(`The page names ${path}, which was not built.`);
-    return `<${tag}${rest} ${name}="./${path}" integrity="${integrityOf(content)}"`;
-  });
+  return page.replace(
+    /<(script|link)([^>]*?) (src|href)="\.\/(assets\/[^"]+\.(?:js|css))"/g,
+    (all, tag, rest, name, path) => {
+      const content = files.get(String(path));
+      if (content === undefined) throw new Error(`The page names ${path}, which was not built.`);
+      return `<${tag}${rest} ${name}="./${path}" integrity="${integrityOf(content)}"`;
+    },
+  );
 }
 
 function integrityOf(content: string | Uint8Array): string {

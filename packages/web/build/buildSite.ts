@@ -17,7 +17,8 @@ for (const [name, content] of files) write(join("explorer", name), content);
 const names = new Set([...files.keys()].map((name) => join("explorer", name)));
 for (const entry of readdirSync(SITE, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
-  if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(SITE.length + 1))) rmSync(path, { force: true });
+  if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(SITE.length + 1)))
+    rmSync(path, { force: true });
 }
 write(".sources", sources);
 

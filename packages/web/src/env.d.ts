@@ -5,4 +5,8 @@ declare const WORKERS: Readonly<Record<"basic" | "evidence", { readonly url: str
 /** The rows of docs/errors.md, by code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 
-declare module "*.css";
+/** The address of the built file. */
+declare module "*.svg" {
+  const url: string;
+  export default url;
+}

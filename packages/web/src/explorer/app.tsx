@@ -5,6 +5,7 @@ import { BuildHashes } from "./buildHashes.tsx";
 import { BundlePage } from "./bundlePage.tsx";
 import { config } from "./config.ts";
 import { defaultChoice } from "./evidenceChoice.ts";
+import favicon from "./favicon.svg";
 import { AttackPage, AttacksPage, HomePage, NotFoundPage, VerifyPage } from "./pages.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -45,7 +46,7 @@ export function App() {
       </a>
       <header class="header">
         <a class="brand" href="#/">
-          <img src="./favicon.svg" alt="" width="28" height="28" /> Keyroot <span>explorer</span>
+          <img src={favicon} alt="" width="28" height="28" /> Keyroot <span>explorer</span>
         </a>
         <nav aria-label="Pages">
           <NavLink route={["bundle"]} current={section} text="Bundle" />

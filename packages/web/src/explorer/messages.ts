@@ -77,18 +77,18 @@ export type VerificationOutcome =
       root: string | undefined;
     };
 
-export interface VerifyArguments {
+interface VerifyArguments {
   userID: string;
   options: Options;
 }
 
-export interface BundleArguments {
+interface BundleArguments {
   bytes: Uint8Array;
   query: Pick<Options, "chainId" | "contract" | "codeHash" | "usersSlot">;
   blockHash: string | undefined;
 }
 
-export interface BatchArguments {
+interface BatchArguments {
   root: string;
   merkleUrl: string;
 }

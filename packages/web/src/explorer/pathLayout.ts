@@ -19,7 +19,7 @@ export interface DrawnNode {
   isMain: boolean;
 }
 
-export interface DrawnEdge {
+interface DrawnEdge {
   id: string;
   path: string;
   kind: "main" | "side" | "dashed";

@@ -1,5 +1,6 @@
 import type { VerificationStep } from "keyroot/errors";
 import { Icon, type IconName } from "../shared/icon.tsx";
+import { errorTable } from "./errorTable.ts";
 import { stepText } from "./stepTexts.tsx";
 import { STEPS, type StepState, type Verification } from "./useVerification.ts";
 
@@ -49,7 +50,7 @@ export function StepList({ states, verification }: StepListProps) {
             )}
             {state === "failed" && failure && (
               <p>
-                <code class="error-code">{failure.code}</code> {ERROR_TABLE[failure.code ?? ""]?.meaning}
+                <code class="error-code">{failure.code}</code> {errorTable[failure.code ?? ""]?.meaning}
               </p>
             )}
           </li>

@@ -23,7 +23,7 @@ interface Context {
   outcome: VerificationOutcome | undefined;
 }
 
-export const TITLES: Readonly<Record<VerificationStep, string>> = {
+const TITLES: Readonly<Record<VerificationStep, string>> = {
   anchor: "Endpoint and block",
   root: "Root from the contract",
   file: "File",

@@ -2,6 +2,7 @@ import type { Evidence } from "keyroot";
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "../shared/icon.tsx";
 import { hostOf } from "./config.ts";
+import { errorTable } from "./errorTable.ts";
 import type { Failure, Options } from "./messages.ts";
 import type { Verification } from "./useVerification.ts";
 
@@ -75,7 +76,7 @@ export function VerificationVerdict({
 }
 
 /** What a verified root is worth, without overstating it (docs/threat-model.md). */
-export function worthOf({ anchor, storageProof, agreeing = 0 }: Evidence, { rpc }: Pick<Options, "rpc">): string {
+function worthOf({ anchor, storageProof, agreeing = 0 }: Evidence, { rpc }: Pick<Options, "rpc">): string {
   const proof = storageProof ? ", with a storage proof under it" : "";
   switch (anchor) {
     case "quorum":
@@ -128,7 +129,7 @@ function FailureVerdict({
 
 /** An error in the words of docs/errors.md. */
 export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
-  const entry = ERROR_TABLE[code];
+  const entry = errorTable[code];
   return (
     <>
       <p>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 /** The attributes that connect an input with its label, hint and error. */
-export interface FieldAttributes {
+interface FieldAttributes {
   id: string;
   "aria-describedby": string | undefined;
   "aria-invalid": "true" | undefined;
