@@ -6,6 +6,7 @@ import { verifyProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleUserID } from "../../fixtures/samples.ts";
 import { ExplorerWorld } from "../support/browser/explorerWorld.ts";
+import { faultyProxy } from "../support/faultyProxy.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
 
@@ -176,7 +177,9 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
     it("can be a quorum, which outvotes a lying endpoint", async () => {
       const { rpcUrl } = world.stack;
       const liar = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
-      const endpoints = [liar, rpcUrl, rpcUrl.replace("127.0.0.1", "localhost")];
+      await using opening = new AsyncDisposableStack();
+      const second = opening.adopt(await faultyProxy(rpcUrl), (proxy) => proxy.close());
+      const endpoints = [liar, rpcUrl, second.url];
       await using opened = await world.open(`${await world.serve({ rpc: endpoints })}#/verify/${world.victim.userID}`);
       const { page } = opened;
       expect(await verdict(page)).to.contain("NOT_PUBLISHED");

@@ -46,7 +46,7 @@ describeOnHosts("explorer", (keyroot) => {
     const [, config = ""] = /<script type="application\/json" id="config">(.*)<\/script>/.exec(html) ?? [];
     expect(JSON.parse(config)).to.deep.equal({
       ...{ rpc: [RPC, "https://rpc-b.example"], chainId: 1, contract: CONTRACT },
-      ...{ merkleUrl: "https://files.example/keys", usersSlot: 2, visitorEndpoints: false },
+      ...{ merkleUrl: "https://files.example/keys", usersSlot: 2, allowHttp: false, visitorEndpoints: false },
     });
     for (const [, path = "", integrity] of html.matchAll(/(?:src|href)="\.\/(assets[^"]+)" integrity="([^"]+)"/g)) {
       const content = await readFile(join(folder.path, path));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
-import { checkUrl } from "keyroot/transport";
+import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeExplorer } from "../explorer/site.ts";
 import type { ArgsOf } from "./definitions.ts";
@@ -26,12 +26,12 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   }
   const endpoints = args.rpc?.split(",");
   const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
-  const { contract, merkleUrl, chainId } = target;
+  const { contract, merkleUrl, chainId, allowHttp } = target;
   if (typeof target.rpc !== "string") {
     throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint: set --rpc.");
   }
-  const rpc = (endpoints ?? [target.rpc]).map((url) => checkUrl("rpc", url));
-  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, visitorEndpoints };
+  const rpc = (endpoints ?? [target.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
+  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp, visitorEndpoints };
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];

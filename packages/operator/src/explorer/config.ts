@@ -12,6 +12,8 @@ export interface ExplorerConfig {
   codeHash?: string | undefined;
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2. */
   usersSlot?: number | undefined;
+  /** Allows http to other machines than the visitor's. Browsers also require that the page itself has no https. */
+  allowHttp?: boolean | undefined;
   /** Whether visitors can add endpoints of their own. The policy then allows requests to any host with https. */
   visitorEndpoints?: boolean | undefined;
   /** Ids of users to try. */

@@ -2,8 +2,7 @@ import type { Options } from "./messages.ts";
 
 /** The command that verifies the same with the same evidence, without this page. */
 export function verifyCommand(userID: string, options: Options): string {
-  const { rpc, contract, chainId, merkleUrl, quorum, blockHash, storageProof, codeHash, usersSlot, expectedPublicKey } =
-    options;
+  const { rpc, contract, chainId, merkleUrl, quorum, blockHash, codeHash, usersSlot, expectedPublicKey } = options;
   const named: [string, string | number | undefined][] = [
     ["--rpc", typeof rpc === "string" ? rpc : rpc.join(",")],
     ["--contract", contract],
@@ -21,7 +20,8 @@ export function verifyCommand(userID: string, options: Options): string {
   const words = [
     `npx -p @keyroot/operator keyroot verify ${userID}`,
     ...set,
-    ...(storageProof === true ? ["--proof"] : []),
+    ...(options.storageProof === true ? ["--proof"] : []),
+    ...(options.allowHttp === true ? ["--allow-http"] : []),
   ];
   return words.join(" \\\n  ");
 }

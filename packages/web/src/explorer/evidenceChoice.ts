@@ -20,10 +20,11 @@ export function defaultChoice(): EvidenceChoice {
 
 /** The options of a verification with this evidence. */
 export function optionsFor({ anchor, endpoint, quorum, blockHash, storageProof }: EvidenceChoice): Options {
-  const { chainId, contract, merkleUrl, codeHash, usersSlot } = config;
+  const { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp } = config;
   return {
     ...{ rpc: anchor === "quorum" ? endpoints() : endpoint, chainId, contract, merkleUrl, storageProof },
     ...(codeHash !== undefined && { codeHash }),
+    ...(allowHttp === true && { allowHttp }),
     ...(usersSlot !== undefined && { usersSlot }),
     ...(anchor === "quorum" && { quorum }),
     ...(anchor === "pinned" && { blockHash }),

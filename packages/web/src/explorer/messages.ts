@@ -17,6 +17,7 @@ export type Options = Pick<
   | "storageProof"
   | "block"
   | "usersSlot"
+  | "allowHttp"
 > & { rpc: string | string[] };
 
 /** What happens during a verification. `at` is in ms since 1970. */

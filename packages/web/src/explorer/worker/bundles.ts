@@ -5,10 +5,10 @@ import { pathOfProof } from "./treePath.ts";
 
 /** Makes a user's bundle at the block of the options. */
 export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, signal) => {
-  const { chainId, contract, codeHash, usersSlot, merkleUrl, blockHash } = options;
+  const { chainId, contract, codeHash, usersSlot, merkleUrl, blockHash, allowHttp } = options;
   const rpc = typeof options.rpc === "string" ? options.rpc : (options.rpc[0] ?? "");
   try {
-    const place = { rpc, chainId, contract, codeHash, usersSlot, merkleUrl, blockHash };
+    const place = { rpc, chainId, contract, codeHash, usersSlot, merkleUrl, blockHash, allowHttp };
     const { bundle } = await makeBundleOf(userID, { ...place, signal });
     return { bundle };
   } catch (error) {
