@@ -6,7 +6,17 @@ import tseslint from "typescript-eslint";
 const pureCore = ["packages/keyroot/src/**"];
 
 export default defineConfig(
-  { ignores: ["artifacts/", "build/", "cache/", "dist/", "node_modules/", "typechain-types/"] },
+  {
+    ignores: [
+      "artifacts/",
+      "build/",
+      "cache/",
+      "dist/",
+      "node_modules/",
+      "packages/operator/site/",
+      "typechain-types/",
+    ],
+  },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

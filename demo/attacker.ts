@@ -38,6 +38,12 @@ input.once("close", () => {
 });
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Web pages may use these servers, as they may use the honest ones.
+  response.setHeader("Access-Control-Allow-Origin", "*");
+  if (request.method === "OPTIONS") {
+    response.writeHead(204, { "Access-Control-Allow-Headers": "Content-Type" }).end();
+    return;
+  }
   const [, name, server, file] = (request.url ?? "").split("/");
   const attack = ATTACKS.find((candidate) => candidate.name === name);
   if (attack === undefined) throw new Error(`No such attack: ${name}`);

@@ -1,3 +1,4 @@
+import type { ExplorerAttack } from "@keyroot/operator/explorer";
 import type { Stack } from "@keyroot/operator/stack";
 import { AdminClient, type PublishedBatch } from "keyroot/admin";
 import { bytesToBase64 } from "keyroot/bytes";
@@ -9,13 +10,15 @@ import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./partnersDay.ts";
 import { startProcess } from "./startProcess.ts";
 
-/** What happened in the demo. */
-export interface DemoResult extends Pick<Provisioned, "bizId" | "serverToken"> {
+/** What happened in the demo. The attacker's servers stay up until it is disposed of. */
+export interface DemoResult extends Pick<Provisioned, "bizId" | "serverToken">, AsyncDisposable {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** How many keys the contact's app verified. */
   verified: number;
   rejected: { attack: string; code: string }[];
+  /** The attacker's servers, for people to try in the explorer. */
+  attacks: ExplorerAttack[];
 }
 
 /** Called after each step. */
@@ -63,24 +66,30 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   const { publicKey: attackersKey } = generateKeyPair();
   const context = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root };
   const config: AttackerConfig = { ...context, attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl };
-  await using attacker = startProcess(new URL("attacker.ts", import.meta.url), signal);
+  await using starting = new AsyncDisposableStack();
+  const attacker = starting.use(startProcess(new URL("attacker.ts", import.meta.url), signal));
   const attackersUrl = await attacker.request(JSON.stringify(config));
 
   const rejected: DemoResult["rejected"] = [];
+  const attacks: ExplorerAttack[] = [];
   for (const { name, description, expectedCode, serverKey } of ATTACKS) {
-    const response = await verify(victim, {
+    const changes = {
       rpc: `${attackersUrl}/${name}/rpc`,
       merkleUrl: `${attackersUrl}/${name}/files`,
       ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey(context)) }),
-    });
+    };
+    const response = await verify(victim, changes);
     if (!("code" in response)) throw failed(`The attack ${name} was not rejected.`);
     const { code } = response;
     if (code !== expectedCode) throw failed(`The attack ${name} was rejected with ${code}, not ${expectedCode}.`);
     rejected.push({ attack: name, code });
+    attacks.push({ name, description, expectedCode, userID: victim.userID, ...changes });
     listener.rejected?.(name, description, code);
   }
   const { bizId, serverToken } = provisioned;
-  return { bizId, serverToken, records, published, verified: records.length, rejected };
+  const result = { bizId, serverToken, records, published, verified: records.length, rejected, attacks };
+  const running = starting.move();
+  return { ...result, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function failed(message: string): InvariantError {

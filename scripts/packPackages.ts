@@ -13,6 +13,7 @@ import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { buildSite } from "@keyroot/web/build";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { type PackageDescription, PACKAGES } from "./packages/packages.ts";
@@ -31,6 +32,7 @@ if (unknown !== undefined) {
 }
 
 mkdirSync(out, { recursive: true });
+await buildSite();
 for (const [name, description] of Object.entries(PACKAGES)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   const staged = join(out, name);

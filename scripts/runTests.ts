@@ -40,7 +40,7 @@ const STAGES: readonly Stage[] = [
   { name: "audit, disk, stack", paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack"] },
   { name: "checks", script: "check", allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
-  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser"], allOnly: true },
+  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
 ];
 
 interface StageResult {

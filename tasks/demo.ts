@@ -7,8 +7,10 @@ import {
   style,
   untilStopped,
 } from "@keyroot/operator/commands";
+import { type ExplorerServer, serveExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
+import { buildSite } from "@keyroot/web/build";
 import { type DemoListener, type DemoResult, runDemo } from "../demo/demo.ts";
 import type { DemoArgs } from "./demoCommand.ts";
 
@@ -23,17 +25,22 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
   const say: Print = json ? () => undefined : print;
 
   say("Keyroot: every user's key is published once, and every client verifies the keys that a server sends.");
+  // In a process of its own, while the demo runs.
+  const built = stay ? buildSite() : undefined;
+  built?.catch(() => undefined);
   const stack = await startStack(hre, { ports: stackPorts(stay ? port : 0), announce: stay });
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
-    const result = await runDemo(stack, printer(say), stopping.signal);
+    await using result = await runDemo(stack, printer(say), stopping.signal);
     if (!stay) {
       say(`\n${style("success", "The demo succeeded.")}`);
       return json ? { json: summaryOf(stack, result), text: "" } : undefined;
     }
-    say(stayLines(result, stack.announced));
-    if (json) print(JSON.stringify(readiness(stack, result)));
+    await built;
+    await using explorer = await startExplorer(stack, result, port);
+    say(stayLines(result, stack.announced, explorer.url));
+    if (json) print(JSON.stringify(readiness(stack, result, explorer.url)));
     await stopped;
   } catch (error) {
     // Ctrl-C during the demo makes the current step fail, which is no error.
@@ -43,6 +50,13 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
     await stack.close();
   }
   return undefined;
+}
+
+/** The explorer of the stack, with its users and the attacker's servers. */
+function startExplorer(stack: Stack, { records, attacks }: DemoResult, port: number): Promise<ExplorerServer> {
+  const { rpcUrl, chainId, contract, merkleUrl } = stack;
+  const samples = records.map(({ userID }) => userID);
+  return serveExplorer({ rpc: [rpcUrl], chainId, contract, merkleUrl, samples, attacks }, port === 0 ? 0 : port + 3);
 }
 
 function printer(print: Print): DemoListener {
@@ -86,12 +100,12 @@ function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): s
   ].join("\n");
 }
 
-function stayLines({ records }: DemoResult, announced: boolean): string {
+function stayLines({ records }: DemoResult, announced: boolean, explorerUrl: string): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
-  const succeeded = style("success", "The demo succeeded.");
+  const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n`;
   return announced
-    ? `\n${succeeded} The stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
-    : `\n${succeeded} The stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
+    ? `\n${succeeded}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
+    : `\n${succeeded}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
 }
 
 function summaryOf({ contract }: Stack, { published, verified, rejected }: DemoResult): object {
@@ -99,8 +113,9 @@ function summaryOf({ contract }: Stack, { published, verified, rejected }: DemoR
   return { published: users, verified, rejected, contract, roots: published.map(({ root }) => root) };
 }
 
-function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult): object {
+function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult, explorerUrl: string): object {
   const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service } = stack;
   const users = records.map(({ userID }) => userID);
-  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, bizId, serverToken, users };
+  const place = { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, explorerUrl };
+  return { ...place, bizId, serverToken, users };
 }

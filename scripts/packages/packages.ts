@@ -44,6 +44,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     files: {
       "README.md": "packages/operator/README.md",
       "dist/service/store/migrations": "packages/operator/src/service/store/migrations",
+      "site/explorer": "packages/operator/site/explorer",
     },
     build: {
       platform: "node",

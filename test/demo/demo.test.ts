@@ -67,7 +67,7 @@ describe("the demo", function () {
         verified: (count) => seen.push(`verified ${count}`),
         rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
       };
-      const result = await runDemo(stack, listener, forever);
+      await using result = await runDemo(stack, listener, forever);
       expect(result.records).to.have.lengthOf(25);
       expect(result.verified).to.equal(25);
       expect(result.rejected).to.deep.equal(REJECTIONS);
@@ -236,11 +236,12 @@ describe("the demo", function () {
         child = hardhat.start(["demo", "--stay", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];
         const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
-          DemoResult & { baseUrl: string; users: string[] };
+          DemoResult & { baseUrl: string; explorerUrl: string; users: string[] };
         const place = ["rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId"];
-        expect(ready).to.have.all.keys(...place, "baseUrl", "bizId", "serverToken", "users");
+        expect(ready).to.have.all.keys(...place, "baseUrl", "explorerUrl", "bizId", "serverToken", "users");
         expect(ready.users).to.have.lengthOf(25);
-        const { baseUrl, bizId, serverToken } = ready;
+        const { baseUrl, explorerUrl, bizId, serverToken } = ready;
+        expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
         const known = new Set<string>();
         for await (const user of new PartnerClient({ baseUrl, bizId, serverToken }).listUsers())
           known.add(user.user_id);
@@ -255,7 +256,7 @@ describe("the demo", function () {
         await untilGroupIsGone(child);
         expect(await stackFoldersIn(folder.path)).to.be.empty;
         expect(await readdir(join(folder.path, "stack"))).to.be.empty;
-        for (const address of [ready.rpcUrl, ready.merkleUrl, baseUrl]) {
+        for (const address of [ready.rpcUrl, ready.merkleUrl, baseUrl, explorerUrl]) {
           const server = await hold(Number(new URL(address).port));
           expect(portOf(server)).to.equal(Number(new URL(address).port));
           server.close();

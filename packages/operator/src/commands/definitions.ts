@@ -28,6 +28,10 @@ const chain = { rpc, contract, chainId, allowHttp };
 const merkleUrl = text("url", "URL that serves the Merkle-tree files (default: the local stack's)");
 const blockHash = text("hash", "Hash of the block to read, from a source that you trust");
 const block = { choices: ["latest", "safe", "finalized"] } as const;
+const usersSlot = integer("slot", "Storage slot of the contract's mapping, for proofs; PubKeyTrust has 1", {
+  min: 0,
+  default: 2,
+});
 const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
 const records = text(
   "file",
@@ -122,14 +126,25 @@ export const DEFINITIONS = {
       proof: flag("Require a storage proof of the contract's answer"),
       block: text("tag", "Block to read (default: latest)", block),
       maxAge: integer("seconds", "Maximum age of that block in seconds", { min: 0 }),
-      usersSlot: integer("slot", "Storage slot of the contract's mapping, for proofs; PubKeyTrust has 1", {
-        min: 0,
-        default: 2,
-      }),
+      usersSlot,
       expectedPublicKey: text("base64", "The key that the server handed out, in base64"),
       codeHash,
       ...chain,
       rpc: text("url", `${rpc.description}; several, separated by commas, for --quorum`),
+      merkleUrl,
+      json,
+    },
+  },
+
+  explorer: {
+    summary: "Write the explorer, a page that verifies keys in the visitor's browser, as files for any web host",
+    options: {
+      out: text("dir", "Folder for the files"),
+      visitorEndpoints: flag("Let visitors add endpoints of their own: the page may then connect to any https host"),
+      usersSlot,
+      codeHash,
+      ...chain,
+      rpc: text("url", `${rpc.description}; several, separated by commas, for visitors to choose from`),
       merkleUrl,
       json,
     },

@@ -12,6 +12,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   estimate: () => import("./estimate.ts"),
   status: () => import("./status.ts"),
   verify: () => import("./verify.ts"),
+  explorer: () => import("./explorer.ts"),
   bundle: () => import("./bundle.ts"),
   audit: () => import("./audit.ts"),
   watch: () => import("./watch.ts"),

@@ -18,14 +18,14 @@ export const ABANDONED_AFTER_MS = 3_600_000;
  * @param mode the file's permissions, before the process's umask
  * @throws TransportError FILE_UNWRITABLE
  */
-export async function writeFileAtomic(path: string, text: string, mode = 0o666): Promise<void> {
+export async function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
   try {
     const [dir, own] = [dirname(path), basename(path)];
     // A private file gets a private folder.
     await mkdir(dir, { recursive: true, mode: (mode & 0o077) === 0 ? 0o700 : 0o777 });
     await removeDrafts(dir, (name) => name === own, Date.now() - ABANDONED_AFTER_MS);
     await withDraft(path, async (draft) => {
-      await writeToDisk(draft, text, mode);
+      await writeToDisk(draft, content, mode);
       await rename(draft, path);
       await syncFolder(dir);
     });
@@ -85,8 +85,8 @@ function discardDraft(path: string): void {
   }
 }
 
-async function writeToDisk(path: string, text: string, mode: number): Promise<void> {
+async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   await using file = await open(path, "wx", mode);
-  await file.writeFile(text);
+  await file.writeFile(content);
   await file.sync();
 }

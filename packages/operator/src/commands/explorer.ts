@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { ArgumentError } from "keyroot/errors";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { describeValue } from "keyroot/input";
+import { checkSourceUrl } from "keyroot/transport";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { makeExplorer } from "../explorer/site.ts";
+import type { ArgsOf } from "./definitions.ts";
+import type { Host, Outcome } from "./host.ts";
+import { Target } from "./target.ts";
+
+/** `keyroot explorer --out DIR`: the explorer as static files, for any web host. */
+export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
+  const { out, codeHash, usersSlot, visitorEndpoints } = args;
+  if (out === undefined) {
+    throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the explorer's files: --out DIR.");
+  }
+  if (codeHash !== undefined && !LOWERCASE_HASH.test(codeHash)) {
+    const message = `--code-hash must be 0x and 64 lowercase hex digits, not ${describeValue(codeHash)}.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  if (args.rpc === undefined && (process.env["KEYROOT_RPC_URL"] ?? "") !== "") {
+    const message = "Set --rpc: every visitor sees it, and the endpoint in KEYROOT_RPC_URL may contain a secret.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const endpoints = args.rpc?.split(",");
+  const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
+  const { contract, merkleUrl, chainId, allowHttp } = target;
+  if (typeof target.rpc !== "string") {
+    throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint: set --rpc.");
+  }
+  const rpc = (endpoints ?? [target.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
+  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp, visitorEndpoints };
+  const { files, policy } = await makeExplorer(config);
+
+  const written: { path: string; bytes: number; sha256: string }[] = [];
+  // The page comes last, when everything that it loads is there.
+  const names = [...files.keys()].sort((a, b) => Number(a === "index.html") - Number(b === "index.html"));
+  for (const name of names) {
+    const content = files.get(name) ?? new Uint8Array();
+    const path = join(out, name);
+    await writeFileAtomic(path, content);
+    written.push({ path, bytes: content.length, sha256: createHash("sha256").update(content).digest("hex") });
+  }
+  return {
+    json: { out, files: written, policy },
+    text: [
+      ...written.map(({ path, bytes, sha256 }) => `${sha256}  ${path}, ${bytes} bytes`),
+      "Copy the folder to any web host. The page contains its content security policy. Let the host also send it as a header:",
+      `  Content-Security-Policy: ${policy}; frame-ancestors 'none'`,
+    ].join("\n"),
+  };
+}

@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { extname } from "node:path";
+import { gzipSync } from "node:zlib";
+import { listen } from "../stack/ports.ts";
+import type { ExplorerConfig } from "./config.ts";
+import { type ExplorerFiles, makeExplorer } from "./site.ts";
+
+/** A running web server with an explorer. */
+export interface ExplorerServer extends AsyncDisposable {
+  /** `http://localhost:<port>/` */
+  readonly url: string;
+  /** Ends every open connection at once and frees the port. */
+  close(): Promise<void>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".css": "text/css",
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+};
+
+/**
+ * Serves an explorer on this machine.
+ * @param port a port in use is replaced by the next free one; 0 means any
+ * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
+ */
+export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {
+  const explorer = await makeExplorer(config);
+  const compressed = new Map<string, Uint8Array>();
+  const server = createServer((request, response) => {
+    respond(explorer, compressed, request, response);
+  });
+  const listening = await listen(server, { host: "127.0.0.1", port });
+  const close = () => listening.close();
+  return { url: `http://localhost:${listening.port}/`, close, [Symbol.asyncDispose]: close };
+}
+
+function respond(
+  { files, policy }: ExplorerFiles,
+  compressed: Map<string, Uint8Array>,
+  { method, url = "", headers }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const name = url === "/" ? "index.html" : url.slice(1);
+  const content = files.get(name);
+  response.setHeader("Content-Security-Policy", `${policy}; frame-ancestors 'none'`);
+  response.setHeader("X-Content-Type-Options", "nosniff");
+  response.setHeader("Referrer-Policy", "no-referrer");
+  response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+  if (content === undefined || (method !== "GET" && method !== "HEAD")) {
+    response.writeHead(content === undefined ? 404 : 405, { "Content-Type": "text/plain" }).end("Not found\n");
+    return;
+  }
+  response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
+  // The names of assets contain their hashes.
+  const isAsset = name.startsWith("assets/");
+  response.setHeader("Cache-Control", isAsset ? "public, max-age=31536000, immutable" : "no-cache");
+  response.setHeader("Vary", "Accept-Encoding");
+  let body = content;
+  if (/\bgzip\b/.test(String(headers["accept-encoding"]))) {
+    body = compressed.get(name) ?? gzipSync(content);
+    compressed.set(name, body);
+    response.setHeader("Content-Encoding", "gzip");
+  }
+  response.writeHead(200, { "Content-Length": body.length }).end(method === "HEAD" ? undefined : body);
+}

@@ -1,0 +1,27 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { hashOfSources, SITE } from "./sources.ts";
+
+/**
+ * Builds the web pages, unless they are built from the present sources already. In a process of its own, because the
+ * bundler takes half a second to load.
+ * @throws Error if the build fails; its output is on standard error
+ */
+export async function buildSite(): Promise<void> {
+  if (isBuilt()) return;
+  const script = fileURLToPath(new URL("buildSite.ts", import.meta.url));
+  const child = spawn(process.execPath, [script], { stdio: ["ignore", 2, 2] });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0) throw new Error("The web pages cannot be built. The reason is above.");
+}
+
+function isBuilt(): boolean {
+  try {
+    return readFileSync(join(SITE, ".sources"), "utf8") === hashOfSources();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** Folder of the project. */
+export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
+/** Where the built pages are. `@keyroot/operator` serves them from there, and its tarball contains them. */
+export const SITE = join(PROJECT, "packages/operator/site");
+
+/** Everything that the built files depend on, relative to the project's folder. */
+const INPUTS = ["packages/web", "packages/keyroot/src", "docs/errors.md", "package-lock.json"];
+
+/** SHA-256 over the paths and contents of all inputs of the build. */
+export function hashOfSources(): string {
+  const hash = createHash("sha256");
+  for (const input of INPUTS) {
+    for (const path of filesIn(input)) hash.update(`${path}\n`).update(readFileSync(join(PROJECT, path)));
+  }
+  return hash.digest("hex");
+}
+
+function filesIn(path: string): string[] {
+  if (statSync(join(PROJECT, path)).isFile()) return [path];
+  const entries = readdirSync(join(PROJECT, path), { withFileTypes: true });
+  const names = entries.map(({ name }) => name).filter((name) => name !== "node_modules" && !name.startsWith("."));
+  return names.sort().flatMap((name) => filesIn(`${path}/${name}`));
+}

@@ -1,0 +1,31 @@
+/** The hashes of everything that this page runs, to compare with a build of one's own. */
+export function BuildHashes() {
+  const elements = [...document.querySelectorAll("script[integrity], link[integrity]")];
+  const pinned = [
+    ...elements.map((element) => ({
+      name: element.getAttribute("src") ?? element.getAttribute("href") ?? "",
+      integrity: element.getAttribute("integrity") ?? "",
+    })),
+    ...Object.values(WORKERS).map(({ url, integrity }) => ({ name: url, integrity })),
+  ];
+  return (
+    <details>
+      <summary>Build hashes</summary>
+      <p>
+        The page loads only these files. Your browser compares each with its hash. They are the same in every explorer
+        of the same version, so you can compare them with those of your own:{" "}
+        <code>npx -p @keyroot/operator keyroot explorer --out explorer …</code>
+      </p>
+      <dl class="hashes">
+        {pinned.map(({ name, integrity }) => (
+          <div key={name}>
+            <dt>{name.replace(/^.*\//, "")}</dt>
+            <dd>
+              <code>{integrity}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}

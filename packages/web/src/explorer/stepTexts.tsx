@@ -1,0 +1,184 @@
+import type { ComponentChildren } from "preact";
+import type { Evidence } from "keyroot";
+import type { VerificationStep } from "keyroot/errors";
+import { formatTime, plural, shorten } from "../shared/text.ts";
+import { hostOf } from "./config.ts";
+import type { Options, Progress, VerificationOutcome } from "./messages.ts";
+
+/** What the page says about a step. */
+export interface StepText {
+  title: string;
+  /** Explains the step's term to someone who has never heard it. */
+  term: ComponentChildren;
+  /** What was checked. Undefined before. */
+  checked: ComponentChildren;
+  /** What the check relies on. */
+  relies: ComponentChildren;
+}
+
+interface Context {
+  source: "network" | { bundle: string };
+  options: Options;
+  progress: readonly Progress[];
+  outcome: VerificationOutcome | undefined;
+}
+
+const TITLES: Readonly<Record<VerificationStep, string>> = {
+  anchor: "Endpoint and block",
+  root: "Root from the contract",
+  file: "File",
+  tree: "Merkle tree",
+  record: "Record",
+  key: "Key",
+};
+
+const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
+  anchor: (
+    <>
+      A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. An{" "}
+      <dfn>endpoint</dfn> is a server that answers questions about it.
+    </>
+  ),
+  root: (
+    <>
+      The <dfn>contract</dfn> is a program on the blockchain. It stores one <dfn>root</dfn> for each user: a fingerprint
+      of a whole list of keys. It stores it once, and nobody can change it.
+    </>
+  ),
+  file: <>The file lists the keys of many users. Any web host can keep it, because the root exposes every change.</>,
+  tree: (
+    <>
+      A <dfn>hash</dfn> is a short fingerprint of data. A <dfn>Merkle tree</dfn> combines the hashes of all records in
+      pairs until one is left: the root. If one record changes, the root changes.
+    </>
+  ),
+  record: (
+    <>
+      A <dfn>record</dfn> is one line of the file: a user’s id, public key and key id.
+    </>
+  ),
+  key: (
+    <>
+      Others use a <dfn>public key</dfn> to encrypt messages that only this user can read. Its <dfn>key id</dfn> is a
+      short name for it.
+    </>
+  ),
+};
+
+/** What the page says about a step. */
+export function stepText(step: VerificationStep, context: Context): StepText {
+  const { outcome } = context;
+  const evidence = outcome && ("verified" in outcome ? outcome.verified.evidence : outcome.failure.evidence);
+  const texts = { title: TITLES[step], term: TERMS[step] };
+  switch (step) {
+    case "anchor":
+      return { ...texts, checked: anchorChecked(context, evidence), relies: anchorRelies(context.options, evidence) };
+    case "root":
+      return { ...texts, ...rootText(context, evidence) };
+    case "file":
+      return { ...texts, ...fileText(context) };
+    case "tree":
+      return { ...texts, ...treeText(outcome) };
+    case "record":
+      return { ...texts, ...recordText(outcome) };
+    case "key":
+      return { ...texts, ...keyText(context) };
+  }
+}
+
+function hosts({ rpc }: Options): string {
+  return (typeof rpc === "string" ? [rpc] : rpc).map(hostOf).join(", ");
+}
+
+function anchorChecked({ source, options, progress }: Context, evidence: Evidence | undefined): ComponentChildren {
+  const requests = progress.filter(({ kind }) => kind === "request").length;
+  const { block, agreeing } = evidence ?? {};
+  if (block === undefined) {
+    if (source !== "network") return "The block’s header in the bundle has the hash that you entered.";
+    return requests === 0
+      ? undefined
+      : `${hosts(options)} answered ${plural(requests, "question")} about the chain ${options.chainId}, at its latest block.`;
+  }
+  const at = (
+    <>
+      block {block.number.toLocaleString("en")} of {formatTime(block.timestamp)} (<code>{shorten(block.hash)}</code>)
+    </>
+  );
+  if (agreeing !== undefined) {
+    return (
+      <>
+        {plural(agreeing, "endpoint")} of {options.rpc.length} agree on {at}. The hash was computed again from the
+        block’s header.
+      </>
+    );
+  }
+  return <>The hash was computed again from the header of {at}.</>;
+}
+
+function anchorRelies(options: Options, evidence: Evidence | undefined): string {
+  if (options.quorum !== undefined) {
+    const count = evidence?.agreeing ?? options.quorum;
+    return `that ${plural(count, "endpoint")} do not lie together: ${hosts(options)}.`;
+  }
+  if (options.blockHash !== undefined) return "the source of the block hash that you entered.";
+  return `the word of one endpoint, ${hosts(options)}. If it lies about the chain, this page cannot notice.`;
+}
+
+function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
+  const root = outcome && ("verified" in outcome ? outcome.verified.root : outcome.root);
+  const checked = root && (
+    <>
+      The contract <code>{shorten(options.contract)}</code> has the root <code>{shorten(root)}</code> for this user.
+    </>
+  );
+  const isProven = evidence?.storageProof ?? options.storageProof === true;
+  if (!isProven)
+    return { checked, relies: `the answer of ${options.quorum === undefined ? hosts(options) : "these endpoints"}.` };
+  const relies =
+    "the block above. A storage proof, a chain of hashes from the block to the contract’s data, supports the answer.";
+  return { checked, relies };
+}
+
+function fileText({ source, options, progress }: Context) {
+  if (source !== "network")
+    return { checked: "The bundle has the right form.", relies: "nobody. The other steps detect every change." };
+  const received = progress.find(({ kind }) => kind === "received");
+  const bytes = received && "bytes" in received ? received.bytes : undefined;
+  const checked =
+    bytes === undefined
+      ? undefined
+      : `${hostOf(options.merkleUrl)} sent ${bytes.toLocaleString("en")} bytes in the right form.`;
+  return { checked, relies: "nobody. The next step detects every change." };
+}
+
+function treeText(outcome: VerificationOutcome | undefined) {
+  const relies = "SHA-256, the hash function. No one knows how to find another list with the same root.";
+  if (outcome === undefined) return { checked: undefined, relies };
+  const path = "verified" in outcome ? outcome.verified.path : outcome.path;
+  const users = path?.leafCount === undefined ? "the proof" : `all ${plural(path.leafCount, "record")}`;
+  const result = "verified" in outcome || outcome.failure.step !== "tree" ? "It is the contract’s root." : "";
+  return { checked: path && `The root was computed again in your browser from ${users}. ${result}`, relies };
+}
+
+function recordText(outcome: VerificationOutcome | undefined) {
+  const relies = "the steps above.";
+  if (outcome === undefined || !("verified" in outcome)) return { checked: undefined, relies };
+  const { uniqueness, path } = outcome.verified;
+  const position = path.index === undefined ? "" : ` It is number ${path.index + 1}.`;
+  const checked =
+    uniqueness === "checked"
+      ? `Exactly one record belongs to this user.${position} Its key is well-formed, and the key id belongs to the key.`
+      : "The record belongs to this user, and its key is well-formed. Only the whole file could show that there is no second record.";
+  return { checked, relies };
+}
+
+function keyText({ options, outcome }: Context) {
+  const isVerified = outcome !== undefined && "verified" in outcome;
+  const given = options.expectedPublicKey !== undefined;
+  const checked = !isVerified
+    ? undefined
+    : given
+      ? "The key that the server sent is the published key."
+      : "This is the published key. It was not compared with another one. Paste a key below to compare.";
+  return { checked, relies: "the steps above." };
+}

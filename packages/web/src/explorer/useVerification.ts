@@ -1,0 +1,105 @@
+import { useEffect, useState } from "preact/hooks";
+import type { VerificationStep } from "keyroot/errors";
+import { workerFor } from "./evidenceChoice.ts";
+import type { Failure, Options, Progress, VerificationOutcome } from "./messages.ts";
+import { callWorker } from "./workers.ts";
+
+/** The steps of a verification, in order. */
+export const STEPS = ["anchor", "root", "file", "tree", "record", "key"] as const satisfies VerificationStep[];
+
+export type StepState = "waiting" | "running" | "passed" | "failed" | "unknown";
+
+/** A verification that runs or has ended. */
+export interface Verification {
+  /** Servers, or a bundle with this name. */
+  source: "network" | { bundle: string };
+  userID: string;
+  options: Options;
+  progress: readonly Progress[];
+  outcome: VerificationOutcome | undefined;
+  /** A defect of the page or its surroundings: the worker could not run. */
+  defect: string | undefined;
+  /** From the start to the outcome, in ms. */
+  duration: number | undefined;
+}
+
+/**
+ * Verifies a user's key whenever the arguments change. `attempt` repeats it.
+ * @param userID undefined as long as there is nothing to verify
+ */
+export function useVerification(
+  userID: string | undefined,
+  options: Options,
+  attempt: number,
+): Verification | undefined {
+  const [state, setState] = useState<Verification>();
+  const key = JSON.stringify(options);
+  useEffect(() => {
+    if (userID === undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const start = performance.now();
+    const update = (change: (state: Verification) => Partial<Verification>) => {
+      if (!signal.aborted) setState((state) => state && { ...state, ...change(state) });
+    };
+    setState({
+      source: "network",
+      userID,
+      options,
+      progress: [],
+      outcome: undefined,
+      defect: undefined,
+      duration: undefined,
+    });
+    const onProgress = (event: Progress) => {
+      update(({ progress }) => ({ progress: [...progress, event] }));
+    };
+    callWorker(workerFor(options), "verify", { userID, options }, { signal, onProgress }).then(
+      (outcome) => {
+        update(() => ({ outcome, duration: performance.now() - start }));
+      },
+      (error: unknown) => {
+        update(() => ({ defect: String(error) }));
+      },
+    );
+    return () => {
+      controller.abort();
+    };
+    // `key` stands for the options.
+  }, [userID, key, attempt]);
+  return state?.userID === userID ? state : undefined;
+}
+
+/** How far each step has come. */
+export function stepStates(verification: Verification | undefined): Record<VerificationStep, StepState> {
+  const current = currentStep(verification);
+  const { outcome, defect } = verification ?? {};
+  const isOnline = verification?.source === "network";
+  const failed = outcome && "failure" in outcome ? stepOfFailure(outcome.failure, current, isOnline) : undefined;
+  // A bundle that cannot be read is rejected before all other steps.
+  const isUnreadable = !isOnline && outcome && !("verified" in outcome) && !outcome.path;
+  const states = STEPS.map((step, i) => {
+    if (outcome && "verified" in outcome) return [step, "passed"];
+    if (defect !== undefined) return [step, "unknown"];
+    const position = STEPS.indexOf(failed ?? current);
+    if (i < position) return [step, isUnreadable ? "unknown" : "passed"];
+    if (i > position) return [step, failed === undefined ? "waiting" : "unknown"];
+    return [step, failed === undefined ? "running" : "failed"];
+  });
+  return Object.fromEntries(states) as Record<VerificationStep, StepState>;
+}
+
+/** The step that runs now. The verifier requests the file only once it has verified the root. */
+function currentStep(verification: Verification | undefined): VerificationStep {
+  const { progress = [] } = verification ?? {};
+  if (progress.some(({ kind }) => kind === "received")) return "tree";
+  return progress.some(({ kind }) => kind === "file") ? "file" : "anchor";
+}
+
+/** The step at which a verification failed. An error of the network has no step of its own. */
+function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
+  // The verifier reads the chain's id together with the root, but it says which endpoint this is.
+  if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
+  if (step !== undefined) return step;
+  return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;
+}

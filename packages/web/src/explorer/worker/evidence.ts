@@ -1,0 +1,7 @@
+/** The worker for stronger evidence and for bundles. It can do everything that the basic one can. */
+import { makeBundle, verifyBundle } from "./bundles.ts";
+import { openBatch } from "./openBatch.ts";
+import { serveCalls } from "./serveCalls.ts";
+import { verify } from "./verify.ts";
+
+serveCalls({ verify, openBatch, makeBundle, verifyBundle });

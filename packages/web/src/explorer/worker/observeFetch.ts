@@ -1,0 +1,60 @@
+import type { Progress } from "../messages.ts";
+
+/** A `fetch` that reports what the verifier requests, and keeps the file that it receives. */
+export interface ObservedFetch {
+  fetch: typeof fetch;
+  /** The bytes of the file, as far as they were received. */
+  file(): Uint8Array | undefined;
+  /** The root in the address of the requested file. The verifier requests a file only for a root that it has verified. */
+  root(): string | undefined;
+}
+
+export function observeFetch(report: (progress: Progress) => void): ObservedFetch {
+  let chunks: Uint8Array[] | undefined;
+  let root: string | undefined;
+  return {
+    async fetch(input, init) {
+      const url = new URL(input as string);
+      if (init?.method === "POST") {
+        report({ kind: "request", host: url.host, method: methodsIn(init.body) });
+        return fetch(input, init);
+      }
+      report({ kind: "file", host: url.host });
+      [, root] = /([0-9a-f]{64})\.json$/.exec(url.pathname) ?? [];
+      const response = await fetch(input, init);
+      // The verifier reads the status of all others, which a copy would not keep.
+      if (!response.ok || response.body === null) return response;
+      const received: Uint8Array[] = (chunks = []);
+      let bytes = 0;
+      const copy = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+        transform(chunk, controller) {
+          received.push(chunk);
+          bytes += chunk.length;
+          controller.enqueue(chunk);
+        },
+        flush() {
+          report({ kind: "received", bytes, at: performance.timeOrigin + performance.now() });
+        },
+      });
+      return new Response(response.body.pipeThrough(copy), { status: response.status });
+    },
+    file: () => chunks && join(chunks),
+    root: () => root,
+  };
+}
+
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return bytes;
+}
+
+/** The method of a JSON-RPC call that the verifier sends. */
+function methodsIn(body: unknown): string {
+  const { method } = JSON.parse(String(body)) as { method: string };
+  return method;
+}

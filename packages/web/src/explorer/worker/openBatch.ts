@@ -1,0 +1,37 @@
+import { parseMerkleFile } from "keyroot";
+import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
+import type { Batch } from "../messages.ts";
+import { toFailure } from "./failure.ts";
+import type { Handler } from "./serveCalls.ts";
+
+/** Fetches the file of a root, and verifies that it is the tree of this root. */
+export const openBatch: Handler<"openBatch"> = async ({ root, merkleUrl }, report, signal) => {
+  const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
+  try {
+    const bytes = await fetchMerkleFile(merkleUrl, root, { maxBytes: fileBytes, timeoutMs, signal });
+    report({ kind: "received", bytes: bytes.length, at: performance.timeOrigin + performance.now() });
+    const { records, tree } = parseMerkleFile(bytes, root);
+    const batch: Batch = {
+      root,
+      bytes: bytes.length,
+      userIDs: records.map(({ userID }) => userID).join(""),
+      keyIDs: records.map(({ keyID }) => keyID).join(""),
+      levels: Array.from({ length: tree.height }, (_, level) => hexToBytes(tree.hashes(level).join(""))),
+    };
+    return { batch };
+  } catch (error) {
+    return { failure: toFailure(error) };
+  }
+};
+
+function hexToBytes(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = 16 * digit(hex, 2 * i) + digit(hex, 2 * i + 1);
+  return bytes;
+}
+
+/** The value of a lowercase hex digit. Faster than parsing a slice. */
+function digit(hex: string, at: number): number {
+  const code = hex.charCodeAt(at);
+  return code - (code < 0x3a ? 0x30 : 0x57);
+}

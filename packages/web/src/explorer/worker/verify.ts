@@ -1,0 +1,24 @@
+import { makeProof, parseMerkleFile, verifyPublicKey } from "keyroot";
+import type { VerificationOutcome } from "../messages.ts";
+import { toFailure } from "./failure.ts";
+import { observeFetch } from "./observeFetch.ts";
+import type { Handler } from "./serveCalls.ts";
+import { pathInFile, pathInRejectedFile } from "./treePath.ts";
+
+/** Verifies a user's key as every app does, with `verifyPublicKey`. Then prepares the drawing. */
+export const verify: Handler<"verify"> = async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
+  const observed = observeFetch(report);
+  try {
+    const verified = await verifyPublicKey(userID, { ...options, fetch: observed.fetch, signal });
+    const { record, root, blockNumber, evidence } = verified;
+    const file = parseMerkleFile(observed.file() ?? new Uint8Array(), root);
+    const proof = makeProof(file, userID);
+    const path = pathInFile(file, proof, userID);
+    return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
+  } catch (error) {
+    const failure = toFailure(error);
+    const bytes = observed.file();
+    const path = bytes && pathInRejectedFile(bytes, userID, failure);
+    return { failure, path, root: observed.root() };
+  }
+};

@@ -1,0 +1,95 @@
+import { expect } from "chai";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { buildSite } from "@keyroot/web/build";
+import { describeOnHosts } from "../../support/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
+
+const CONTRACT = `0x${"ab".repeat(20)}`;
+const RPC = "https://rpc-a.example/key;x?token=1";
+const PLACE = ["--contract", CONTRACT, "--chain-id", "1", "--merkle-url", "https://files.example/keys"];
+
+interface Written {
+  files: { path: string; bytes: number; sha256: string }[];
+  policy: string;
+}
+
+describeOnHosts("explorer", (keyroot) => {
+  const folder = temporaryFolder();
+
+  before(async function () {
+    this.timeout(60_000);
+    await buildSite();
+  });
+
+  const write = async (...options: string[]) => {
+    const { code, json } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE, ...options]);
+    return { code, ...(json as unknown as Written), error: json.error };
+  };
+  const page = () => readFile(join(folder.path, "index.html"), "utf8");
+
+  it("writes a page with its addresses, and everything that it loads", async () => {
+    const { code, files } = await write("--rpc", `${RPC},https://rpc-b.example`);
+    expect(code).to.equal(0);
+    const written = await readdir(folder.path, { recursive: true, withFileTypes: true });
+    const paths = written.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    expect(files.map(({ path }) => path)).to.have.members(paths);
+    for (const { path, sha256 } of files) {
+      expect(
+        createHash("sha256")
+          .update(await readFile(path))
+          .digest("hex"),
+      ).to.equal(sha256);
+    }
+    const html = await page();
+    const [, config = ""] = /<script type="application\/json" id="config">(.*)<\/script>/.exec(html) ?? [];
+    expect(JSON.parse(config)).to.deep.equal({
+      ...{ rpc: [RPC, "https://rpc-b.example"], chainId: 1, contract: CONTRACT },
+      ...{ merkleUrl: "https://files.example/keys", usersSlot: 2, allowHttp: false, visitorEndpoints: false },
+    });
+    for (const [, path = "", integrity] of html.matchAll(/(?:src|href)="\.\/(assets[^"]+)" integrity="([^"]+)"/g)) {
+      const content = await readFile(join(folder.path, path));
+      expect(`sha384-${createHash("sha384").update(content).digest("base64")}`).to.equal(integrity);
+    }
+  });
+
+  it("writes a policy that names the servers, and no query of an endpoint", async () => {
+    const { policy } = await write("--rpc", RPC);
+    expect(policy).to.contain("connect-src 'self' https://rpc-a.example/key%3bx https://files.example/keys/;");
+    expect(policy).to.not.contain("token").and.not.contain("unsafe");
+    expect((await page()).replaceAll("&quot;", '"')).to.contain(`content="${policy}"`);
+  });
+
+  it("writes a page in which no address can become markup", async () => {
+    await write("--rpc", "https://rpc.example/</script><script>alert(1)</script>");
+    expect(await page()).to.not.contain("<script>alert");
+  });
+
+  it("lets visitors add endpoints only with --visitor-endpoints", async () => {
+    expect((await write("--rpc", RPC)).policy).to.not.contain(" https: ");
+    expect((await write("--rpc", RPC, "--visitor-endpoints")).policy).to.contain(" https: http://localhost:*");
+  });
+
+  for (const [what, options, message] of [
+    ["no endpoint", [], "No local stack is running here."],
+    ["an endpoint that is no URL", ["--rpc", "rpc.example"], "The option rpc must be an http(s) URL"],
+    ["a code hash that is none", ["--rpc", RPC, "--code-hash", "0x12"], "--code-hash must be 0x and 64"],
+  ] as const) {
+    it(`rejects ${what}`, async () => {
+      const { code, error } = await write(...options);
+      expect(code).to.equal(2);
+      expect(error?.["message"]).to.contain(message);
+      expect(await readdir(folder.path)).to.be.empty;
+    });
+  }
+
+  it("does not publish the endpoint in KEYROOT_RPC_URL, which may contain a secret", async () => {
+    const env = { KEYROOT_RPC_URL: "https://rpc.example/secret" };
+    const { code, json } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE], { env });
+    expect(code).to.equal(2);
+    expect(json.error?.["message"])
+      .to.match(/^Set --rpc: /)
+      .and.not.contain('secret"');
+  });
+});
