@@ -67,6 +67,12 @@ const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFiles
   ...{ tag: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
 };
 
+/** An object that was made for `pollEvents` is accepted, too: `watch` sets `readOwnFiles` itself. */
+const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
+  ...POLL_OPTIONS,
+  ...{ readOwnFiles: true, intervalMs: true, signal: true },
+};
+
 /**
  * Polls until it is stopped, and yields the new events of each step of a poll; each alarm and each block once. If the endpoint
  * fails, it reports that and tries again after longer and longer pauses. No block is skipped. If it keeps failing for
@@ -74,7 +80,7 @@ const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFiles
  * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
  */
 export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]> {
-  checkOptions("The options of watch", options, { ...POLL_OPTIONS, intervalMs: true, signal: true });
+  checkOptions("The options of watch", options, WATCH_OPTIONS);
   const { intervalMs, signal, ...pollOptions } = options;
   const isNew = newEventFilter();
   let ownFilesReadAt = -Infinity;
