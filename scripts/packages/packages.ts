@@ -49,9 +49,12 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "node",
       target: "node22.13",
-      // The worker and the migrations are found relative to the modules that use them. A command loads only its own.
+      // Workers and migrations are found relative to the modules that use them. A command loads only its own.
       unbundle: true,
-      entries: { "audit/fileWorker": "src/audit/fileWorker.ts" },
+      entries: {
+        "audit/fileWorker": "src/audit/fileWorker.ts",
+        "publisher/records/subgroupWorker": "src/publisher/records/subgroupWorker.ts",
+      },
     },
   },
 };

@@ -88,12 +88,16 @@ export function goodBundles(): Vector<BundleQuery>[] {
       withHeader({ ...bundle.header, extraData: "0x", gasUsed: "0x0", timestamp: "0x0" }),
       proof,
     ),
-    spelled("bundle-in-other-spacing", "any white space of JSON", ` \r\n${JSON.stringify(bundle, null, "\t")}\n`),
-    spelled("bundle-in-other-key-order", "the keys of bundle and header the other way round", JSON.stringify(reversed)),
-    spelled("bundle-largest", "65,536 bytes, for spaces behind the end", JSON.stringify(bundle).padEnd(2 ** 16)),
+    reformatted("bundle-in-other-spacing", "any white space of JSON", ` \r\n${JSON.stringify(bundle, null, "\t")}\n`),
+    reformatted(
+      "bundle-in-other-key-order",
+      "the keys of bundle and header the other way round",
+      JSON.stringify(reversed),
+    ),
+    reformatted("bundle-largest", "65,536 bytes, for spaces behind the end", JSON.stringify(bundle).padEnd(2 ** 16)),
   ];
 
-  function spelled(name: string, about: string, text: string): Vector<BundleQuery> {
+  function reformatted(name: string, about: string, text: string): Vector<BundleQuery> {
     return { ...good(name, about, sample, proof), input: toInput(Buffer.from(text)) };
   }
 }

@@ -38,7 +38,7 @@ export function tamperedProofs(): Vector[] {
   const changed = (change: object) => withValue(JSON.stringify({ ...record, ...change }));
   const key = (bytes: Uint8Array) => withValue(textOf(recordOf(userID, bytes)));
   const withQuery = (change: object): Forged => ({ content: text, question: { ...question, ...change } });
-  const handedOut = (bytes: Uint8Array) => withQuery({ expectedPublicKey: Buffer.from(bytes).toString("base64") });
+  const withGivenKey = (bytes: Uint8Array) => withQuery({ expectedPublicKey: Buffer.from(bytes).toString("base64") });
   const other = proofIn(file, 0);
   const alien = plainProof([textOf({ ...sampleRecord(50), userID }), ...file.values.slice(1)], 0);
   const pair = sha256(file.values[0] ?? "") + sha256(value);
@@ -272,14 +272,18 @@ export function tamperedProofs(): Vector[] {
       ],
     ]),
     ...rejected("key: KEY_MISMATCH", question, [
-      ["proof-expected-attackers", "the attacker's key was handed out", handedOut(encode(pointOf(99)))],
+      ["proof-expected-attackers", "the attacker's key was handed out", withGivenKey(encode(pointOf(99)))],
       [
         "proof-expected-bit",
         "the last bit is another",
-        handedOut(Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104])))),
+        withGivenKey(Buffer.from(publicKey.with(104, 1 ^ Number(publicKey[104])))),
       ],
-      ["proof-expected-not-reduced", "the same point, X not reduced", handedOut(encode({ ...point, x: point.x + P }))],
-      ["proof-expected-empty", "no bytes", handedOut(Buffer.of())],
+      [
+        "proof-expected-not-reduced",
+        "the same point, X not reduced",
+        withGivenKey(encode({ ...point, x: point.x + P })),
+      ],
+      ["proof-expected-empty", "no bytes", withGivenKey(Buffer.of())],
     ]),
   ];
 }

@@ -22,7 +22,7 @@ export function tamperedRecords(): Vector[] {
   const key = (bytes: Uint8Array) => value(textOf(recordOf(userID, bytes)));
   const coordinates = (change: Partial<Point>) => key(encode({ ...point, ...change }));
   const prefix = (byte: number) => key(Buffer.from(publicKey.with(0, byte)));
-  const handedOut = (bytes: Uint8Array) => ({
+  const withGivenKey = (bytes: Uint8Array) => ({
     content: two.text,
     question: { ...question, expectedPublicKey: Buffer.from(bytes).toString("base64") },
   });
@@ -138,17 +138,17 @@ export function tamperedRecords(): Vector[] {
       ["key-of-another", "another user's key under the user's keyID", changed({ pubKey: sampleRecord(7).pubKey })],
     ]),
     ...rejected("key: KEY_MISMATCH", question, [
-      ["expected-attackers", "the attacker's key was handed out", handedOut(encode(pointOf(99)))],
+      ["expected-attackers", "the attacker's key was handed out", withGivenKey(encode(pointOf(99)))],
       [
         "expected-other-users",
         "the key of another user of the file",
-        handedOut(Buffer.from(two.record(1).pubKey, "base64")),
+        withGivenKey(Buffer.from(two.record(1).pubKey, "base64")),
       ],
-      ["expected-bit", "the last bit is another", handedOut(lastBitFlipped(publicKey))],
-      ["expected-not-reduced", "the same point, X not reduced", handedOut(encode({ ...point, x: point.x + P }))],
-      ["expected-104-bytes", "the key without its last byte", handedOut(publicKey.subarray(0, 104))],
-      ["expected-106-bytes", "the key and a byte", handedOut(Buffer.from([...publicKey, 0]))],
-      ["expected-empty", "no bytes", handedOut(Buffer.of())],
+      ["expected-bit", "the last bit is another", withGivenKey(lastBitFlipped(publicKey))],
+      ["expected-not-reduced", "the same point, X not reduced", withGivenKey(encode({ ...point, x: point.x + P }))],
+      ["expected-104-bytes", "the key without its last byte", withGivenKey(publicKey.subarray(0, 104))],
+      ["expected-106-bytes", "the key and a byte", withGivenKey(Buffer.from([...publicKey, 0]))],
+      ["expected-empty", "no bytes", withGivenKey(Buffer.of())],
     ]),
   ];
 }

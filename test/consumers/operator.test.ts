@@ -131,7 +131,9 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const input = ["--records", inApp("users.jsonl")];
       const [{ userID, pubKey } = never(), other = never()] = records;
       expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
+      // The check of subgroups runs in threads, whose script the package must contain.
       const publish = ["publish", ...input, ...target, "--out", stack.merkleDir, "--plan", inApp("plan")];
+      publish.push("--check-subgroup");
       expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });
       expect((await succeed(["status", ...chain])).json).to.include({ userCount: 5 });
       expect((await succeed(["verify", userID, ...target, "--proof"])).json).to.include({ verified: true });

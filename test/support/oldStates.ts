@@ -6,16 +6,22 @@ import type { AuditStateContent } from "../../packages/operator/src/audit/auditS
 import type { AuditTarget } from "../../packages/operator/src/audit/stateFile.ts";
 import type { WatchStateContent } from "../../packages/operator/src/audit/watchState.ts";
 
-export async function writeOldAuditState(path: string, target: AuditTarget, state: AuditStateContent): Promise<void> {
+/** @param finishedRun 0 for an interrupted run, 1 for one that read every file */
+export async function writeOldAuditState(
+  path: string,
+  target: AuditTarget,
+  state: AuditStateContent,
+  finishedRun: 0 | 1,
+): Promise<void> {
   const users = Buffer.concat(state.files.map(({ users }) => users));
   await writeFile(`${path}.users`, users);
   await writeSealed(path, {
     ...headOf("keyroot-audit-v1", target),
-    run: state.run,
-    finishedRun: state.finishedRun,
+    run: 1,
+    finishedRun,
     cursor: state.cursor === undefined ? [] : [state.cursor],
     events: state.events,
-    files: state.files.map((file) => ({ ...file, users: file.users.length / USER_BYTES })),
+    files: state.files.map((file) => ({ ...file, users: file.users.length / USER_BYTES, run: 1 })),
     users: { bytes: users.length, sha256: hash("sha256", users) },
   });
 }
@@ -23,7 +29,7 @@ export async function writeOldAuditState(path: string, target: AuditTarget, stat
 export async function writeOldWatchState(
   path: string,
   target: AuditTarget,
-  { cursors, roots, suspects }: WatchStateContent,
+  { cursors, roots, suspects }: Omit<WatchStateContent, "unavailable">,
 ): Promise<void> {
   const listed = Array.from(roots, ([userID, root]) => ({ userID, root }));
   await writeSealed(path, { ...headOf("keyroot-watch-v1", target), cursors, roots: listed, suspects });

@@ -1,5 +1,5 @@
 /**
- * All errors that Keyroot throws deliberately. The class tells what to do, and `code` is stable: programs may compare it.
+ * All errors that Keyroot throws deliberately. Each class needs another reaction. `code` is stable: programs may compare it.
  * The message is for people and may change. docs/errors.md explains every code.
  */
 

@@ -8,7 +8,18 @@ export {
   checkKeyRecord,
 } from "./identity/keyRecord.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
-export * from "./identity/userID.ts";
+export {
+  deriveUserID,
+  isUserID,
+  parseUserID,
+  randomUserID,
+  USER_ID_BYTES,
+  type UserID,
+  userIDFromBytes,
+  userIDFromHex,
+  userIDToBytes,
+  userIDToHex,
+} from "./identity/userID.ts";
 export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
 export {
   verifyProof,

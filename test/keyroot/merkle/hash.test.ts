@@ -6,6 +6,7 @@ import {
   hashLeaf,
   hashPair,
   isMerkleRoot,
+  rootOfFileName,
 } from "../../../packages/keyroot/src/merkle/hash.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sha256 } from "../../../fixtures/samples.ts";
@@ -49,6 +50,15 @@ describe("hashes of a Merkle tree", () => {
     it("is true only for 64 lowercase hex digits", () => {
       expect(isMerkleRoot(ROOT)).to.be.true;
       expect(INVALID.some(isMerkleRoot)).to.be.false;
+    });
+  });
+
+  describe("rootOfFileName", () => {
+    it("returns the root of a file name, and undefined for any other name", () => {
+      expect(rootOfFileName(`${ROOT}.json`)).to.equal(ROOT);
+      for (const name of ["", ".json", ROOT, `${ROOT}.json.gz`, `${ROOT.toUpperCase()}.json`, `a/${ROOT}.json`]) {
+        expect(rootOfFileName(name)).to.equal(undefined);
+      }
     });
   });
 

@@ -539,6 +539,8 @@ describe("an audit of planted faults", function () {
         "ROOT_REORGANISED",
         "WATCHED_KEY_MISMATCH",
         "WATCHED_ROOT_CHANGED",
+        "FILE_UNAVAILABLE",
+        "ENDPOINT_UNAVAILABLE",
         "CHAIN_REORGANISED",
       ]);
     });

@@ -52,7 +52,7 @@ const audit: Kind = {
     state.recordFile(first, sha256("bytes of first"), usersOf(3));
     state.save();
     state.recordFile(second, sha256("bytes of second"), usersOf(5));
-    state.finishRun({ cursor, events });
+    state.recordHistory(cursor, events);
     state.save();
   },
   async contentOf(path, about = target) {
@@ -63,7 +63,7 @@ const audit: Kind = {
   edits: [
     "UPDATE events SET added_count = 3 WHERE position = 1",
     "UPDATE state SET cursor_number = 90",
-    "UPDATE state SET finished_run = 0",
+    "UPDATE state SET event_count = 1",
     "UPDATE state SET file_count = 1",
     `UPDATE files SET sha256 = '${sha256("other")}'`,
     "UPDATE files SET checksum = replace(checksum, substr(checksum, 1, 1), 'x')",
@@ -79,7 +79,7 @@ const audit: Kind = {
     ["events", "timestamp", 2n ** 62n],
     ["events", "root", "x".repeat(64)],
     ["events", "block_hash", "x".repeat(66)],
-    ["state", "run", -1],
+    ["state", "event_count", -1],
     ["state", "cursor_number", 2n ** 60n],
   ],
   old: ["audit-state", "audit-state.users"],
@@ -90,15 +90,17 @@ const watch: Kind = {
   async write(path) {
     using state = await WatchState.open(path, target);
     const newRoots = new Map([0, 1].map((i) => [sampleUserID(i), sha256(`root ${i}`)]));
-    state.save({ cursor, newRoots, suspects: [second] });
+    state.save({ cursor, newRoots, suspects: [first, second], unavailable: new Map([[second, 1_700_000_000_000]]) });
   },
   async contentOf(path, about = target) {
     using state = await WatchState.open(path, about);
-    return { cursors: state.cursors, roots: [...state.roots], suspects: state.suspects };
+    const { cursors, roots, suspects, unavailable } = state;
+    return { cursors, roots: [...roots], suspects, unavailable: [...unavailable] };
   },
   edits: [
     "UPDATE state SET cursors = '[]'",
     "UPDATE state SET suspects = '[]'",
+    "UPDATE state SET unavailable = '[]'",
     `UPDATE roots SET root = '${first}'`,
     "UPDATE roots SET user_id = replace(user_id, 'y', 'b')",
     "DELETE FROM roots WHERE user_id IN (SELECT user_id FROM roots LIMIT 1)",
@@ -110,6 +112,8 @@ const watch: Kind = {
     ["state", "cursors", '[{"number":1.5,"hash":"0x12"}]'],
     ["state", "suspects", '["x"]'],
     ["state", "suspects", "[".repeat(10_000)],
+    ["state", "unavailable", `[{"root":"${second}","since":-1}]`],
+    ["state", "unavailable", `[{"root":"x","since":1}]`],
   ],
   old: ["watch-state"],
 };
@@ -308,32 +312,25 @@ describe("AuditState", () => {
   const folder = temporaryFolder();
   const path = () => join(folder.path, "state.sqlite");
 
-  it("knows which files an interrupted run has audited, and forgets what was not saved", async () => {
+  it("knows the files that were audited, and forgets what was not saved", async () => {
     {
       using state = await AuditState.open(path(), target);
       state.recordFile(first, sha256("bytes"), usersOf(3));
-      expect(state.file(first)).to.deep.equal({ sha256: sha256("bytes"), users: usersOf(3), inThisRun: true });
+      expect(state.file(first)).to.deep.equal({ sha256: sha256("bytes"), users: usersOf(3) });
       state.save();
       state.recordFile(second, sha256("bytes"), usersOf(5));
     }
-    {
-      using state = await AuditState.open(path(), target);
-      expect(state.file(first)).to.include({ inThisRun: true });
-      expect(state.file(second)).to.equal(undefined);
-      state.finishRun({ cursor, events });
-      state.save();
-    }
     using state = await AuditState.open(path(), target);
-    expect(state.file(first)).to.include({ inThisRun: false });
-    expect([state.cursor, state.events]).to.deep.equal([cursor, events]);
+    expect(state.file(first)).to.deep.equal({ sha256: sha256("bytes"), users: usersOf(3) });
+    expect(state.file(second)).to.equal(undefined);
+    expect([state.cursor, state.events]).to.deep.equal([undefined, []]);
   });
 
   it("keeps a newer cursor", async () => {
     {
       using state = await AuditState.open(path(), target);
-      state.finishRun({ cursor, events });
-      state.finishRun({ cursor: { number: 3, hash: blockHash(3) }, events: [] });
-      state.finishRun(undefined);
+      state.recordHistory(cursor, events);
+      state.recordHistory({ number: 3, hash: blockHash(3) }, []);
       state.save();
     }
     using state = await AuditState.open(path(), target);

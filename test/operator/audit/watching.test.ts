@@ -1,16 +1,19 @@
 import { expect } from "chai";
-import { rm } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { inspect } from "node:util";
+import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import { poll, type PollOptions, type PollResult } from "../../../packages/operator/src/audit/poll.ts";
-import { watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
+import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
-import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
+import { checkWebhook, postWebhook, WebhookSecret } from "../../../packages/operator/src/audit/webhook.ts";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
-import { closedAfterEach, failure } from "../../support/support.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
 import { auditedWorld, LIMITS } from "../../support/auditedWorld.ts";
 import { writeOldWatchState } from "../../support/oldStates.ts";
 
@@ -44,6 +47,16 @@ describe("a watch", function () {
     ...changes,
   });
   const pollAgain = (changes?: Partial<PollOptions>) => poll(options(changes));
+  /** A file host that returns 503 for one file. */
+  const hostWithout = async (root: string) => {
+    const { url } = closing(
+      await serve((request, response) => {
+        if (request.url?.includes(root) === true) response.writeHead(503).end();
+        else void fetch(`${world.fresh.merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
+      }),
+    );
+    return { merkleUrl: url, ...LIMITS };
+  };
   const codesOf = ({ findings }: PollResult) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
@@ -155,33 +168,154 @@ describe("a watch", function () {
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
     });
 
-    it("report nothing if the host fails: the next poll audits the same roots", async () => {
-      await world.publish(others);
-      const { url } = closing(await serve((_, response) => response.writeHead(503).end()));
-      const files = { merkleUrl: url, ...LIMITS };
-      expect(await failure(pollAgain({ files }))).to.include({ code: "FILE_HOST_ERROR" });
-      expect((await pollAgain()).added).to.have.lengthOf(1);
-    });
-
     it("and published keys are not lost if the host fails in the middle of a poll", async () => {
       const own = await world.publish([mine]);
       const root = await world.publish(others);
-      const { url } = closing(
-        await serve((request, response) => {
-          if (request.url?.includes(root) === true) response.writeHead(503).end();
-          else void fetch(`${world.fresh.merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
-        }),
-      );
+      const files = await hostWithout(root);
       const other = { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" };
       // Without a cursor, only the roots of the watched users are audited.
       const changes = { users: [mine, other], state: await openState() };
-      const files = { merkleUrl: url, ...LIMITS };
-      expect(await failure(pollAgain({ ...changes, files }))).to.include({ code: "FILE_HOST_ERROR" });
-      expect((await pollAgain(changes)).published).to.deep.equal([
-        { userID: mine.userID, root: own },
-        { userID: other.userID, root },
-      ]);
+      const first = await pollAgain({ ...changes, files });
+      expect(first.published).to.deep.equal([{ userID: mine.userID, root: own }]);
+      expect(first.unavailable.map(({ root, code }) => [root, code])).to.deep.equal([[root, "FILE_HOST_ERROR"]]);
+      expect((await pollAgain(changes)).published).to.deep.equal([{ userID: other.userID, root }]);
     });
+  });
+
+  describe("an unavailable file", () => {
+    beforeEach(() => pollAgain());
+    const MINUTE = 60_000;
+
+    it("does not hide what the chain says about the user, and is an alarm beyond the limit", async () => {
+      // The attack: a false key on the chain, and a host that withholds its file.
+      const root = await world.publish([{ ...other, userID: mine.userID }]);
+      const files = await hostWithout(root);
+      const start = 1_700_000_000_000;
+      const at = (ms: number) => pollAgain({ files, now: () => start + ms, unavailableAfterMs: 10 * MINUTE });
+      const first = await at(0);
+      expect(first.assigned).to.deep.equal([{ userID: mine.userID, root }]);
+      expect(first.unavailable).to.have.lengthOf(1);
+      expect(first.unavailable[0]).to.include({ root, code: "FILE_HOST_ERROR", since: start });
+      expect(codesOf(first)).to.deep.equal([]);
+      expect(codesOf(await at(10 * MINUTE - 1))).to.deep.equal([]);
+      const late = await at(10 * MINUTE);
+      expect(late.assigned).to.deep.equal([{ userID: mine.userID, root }]);
+      expect(codesOf(late)).to.deep.equal(["FILE_UNAVAILABLE FILE_HOST_ERROR"]);
+      expect(late.findings[0]).to.include({ root, userID: mine.userID });
+      // The host is back, with the file.
+      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+    });
+
+    it("counts from the first process that could not read it", async () => {
+      const path = join(world.folder, NAME);
+      const root = await world.publish([mine]);
+      const files = await hostWithout(root);
+      const at = async (now: number) => {
+        using state = await openState(path);
+        return codesOf(await pollAgain({ state, files, now: () => now }));
+      };
+      const start = 1_700_000_000_000;
+      expect(await at(start)).to.deep.equal([]);
+      expect(await at(start + 10 * MINUTE)).to.deep.equal(["FILE_UNAVAILABLE FILE_HOST_ERROR"]);
+      using state = await openState(path);
+      expect(codesOf(await pollAgain({ state }))).to.deep.equal([]);
+      expect([...state.unavailable]).to.deep.equal([]);
+    });
+
+    it("counts again after it was available", async () => {
+      const root = await world.publish(others);
+      const files = await hostWithout(root);
+      expect(codesOf(await pollAgain({ files, now: () => 0 }))).to.deep.equal([]);
+      expect(codesOf(await pollAgain())).to.deep.equal([]);
+      await rm(world.pathOf(`${root}.json`));
+      await world.publish([mine]);
+      expect(codesOf(await pollAgain({ now: () => 20 * MINUTE }))).to.deep.equal([]);
+    });
+
+    it("does not keep the poll from the block, or from other files", async () => {
+      const root = await world.publish(others);
+      const files = await hostWithout(root);
+      const own = await world.publish([mine]);
+      const result = await pollAgain({ files });
+      expect(result.added).to.have.lengthOf(2);
+      expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
+      expect(state.cursors.at(-1)?.number).to.equal(result.block.number);
+      expect(state.suspects).to.deep.equal([root]);
+      expect(await pollAgain()).to.deep.include({ added: [], unavailable: [] });
+      expect(state.suspects).to.deep.equal([]);
+    });
+
+    it("of the user is requested before all others; after three failures in a row, no others are requested", async () => {
+      const requested: string[] = [];
+      const { url } = closing(
+        await serve((request, response) => {
+          requested.push(request.url?.slice(1, 65) ?? "");
+          response.writeHead(503).end();
+        }),
+      );
+      for (const record of others) await world.publish([record]);
+      const own = await world.publish([mine]);
+      const { unavailable } = await pollAgain({ files: { merkleUrl: url, ...LIMITS } });
+      expect(requested).to.have.lengthOf(3);
+      expect(requested[0]).to.equal(own);
+      expect(unavailable).to.have.lengthOf(others.length + 1);
+      expect(unavailable.at(-1)?.message).to.include("not requested");
+    });
+
+    it("is one that is withheld in any way: too large, redirected, or never answered", async () => {
+      const root = await world.publish([{ ...other, userID: mine.userID }]);
+      const large = { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 10 };
+      const redirect = closing(await serve((_, response) => response.writeHead(302, { Location: "/x" }).end()));
+      const silent = closing(await serve(() => undefined));
+      const gone = await serve(() => undefined);
+      await gone.close();
+      for (const [files, code] of [
+        [large, "ANSWER_TOO_LARGE"],
+        [{ merkleUrl: redirect.url, ...LIMITS }, "REDIRECT_REFUSED"],
+        [{ merkleUrl: silent.url, ...LIMITS, timeoutMs: 50 }, "TIMEOUT"],
+        [{ merkleUrl: gone.url, ...LIMITS }, "UNREACHABLE"],
+      ] as const) {
+        const result = await pollAgain({ files, unavailableAfterMs: 0 });
+        expect(codesOf(result)).to.deep.equal([`FILE_UNAVAILABLE ${code}`]);
+        expect(result.assigned).to.deep.equal([{ userID: mine.userID, root }]);
+      }
+    });
+
+    it("of the user that there is no time for counts as unavailable", async () => {
+      const own = await world.publish([mine]);
+      const second = await world.publish([others[0] ?? never()]);
+      const users = [mine, { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" }];
+      const result = await pollAgain({ users, maxFilesMs: 0, unavailableAfterMs: 0 });
+      expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
+      expect(codesOf(result)).to.deep.equal(["FILE_UNAVAILABLE TIMEOUT"]);
+      expect(result.unavailable.map(({ root }) => root)).to.deep.equal([second]);
+      const again = await pollAgain({ users, maxFilesMs: 0, readOwnFiles: true });
+      expect(again.unavailable.map(({ root }) => root)).to.deep.equal([second]);
+    });
+
+    it("of other users does not keep the poll from the chain: what takes too long is left to the next poll", async () => {
+      await world.publish([others[0] ?? never()]);
+      const own = await world.publish([mine]);
+      const result = await pollAgain({ maxFilesMs: 0 });
+      expect(result.published).to.deep.equal([{ userID: mine.userID, root: own }]);
+      expect([result.unavailable, state.suspects.length]).to.deep.equal([[], 1]);
+      await pollAgain();
+      expect(state.suspects).to.deep.equal([]);
+    });
+  });
+
+  it("calls an endpoint that stands still unavailable, after it has reported the user's root", async () => {
+    await pollAgain();
+    const root = await world.publish([mine]);
+    const { timestamp } = await fetchBlock(world.fresh.call, "latest");
+    const at = (seconds: number) => options({ maxAgeMs: 60_000, now: () => (timestamp + seconds) * 1000 });
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const events of pollEvents(at(61))) seen.push(...events.map(({ event }) => event));
+    })();
+    expect(await failure(reading)).to.include({ code: "STALE_BLOCK" });
+    expect(seen).to.deep.equal(["assigned"]);
+    expect((await poll(at(60))).published).to.deep.equal([{ userID: mine.userID, root }]);
   });
 
   describe("watch", () => {
@@ -219,9 +353,64 @@ describe("a watch", function () {
           return calls(method, params);
         },
       });
-      expect(namesOf(all)).to.deep.equal(["rootAdded", "alarm", "polled"]);
+      expect(namesOf(all)).to.deep.equal(["assigned", "rootAdded", "alarm", "polled"]);
       const counts = { rootsAdded: 1, usersAdded: 1, watchedUsers: 1, publishedUsers: 0, alarms: 1, notices: 0 };
       expect(all.at(-1)).to.include(counts);
+    });
+
+    it("reports what the chain says before it reads a file", async () => {
+      await poll(options());
+      const root = await world.publish([mine]);
+      let said: WatchEvent[] = [];
+      const steps: WatchEvent[][] = [];
+      const { url } = closing(
+        await serve((request, response) => {
+          said = steps.flat();
+          void fetch(`${world.fresh.merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
+        }),
+      );
+      for await (const step of pollEvents(options({ files: { merkleUrl: url, ...LIMITS } }))) steps.push(step);
+      expect(said).to.deep.include({ event: "assigned", userID: mine.userID, root });
+      expect(namesOf(steps.flat())).to.deep.equal(["assigned", "rootAdded", "published", "polled"]);
+    });
+
+    it("reports a root of the user although the endpoint returns no logs", async () => {
+      await poll(options());
+      const root = await world.publish([mine]);
+      world.lie((method, params, truth) => {
+        if (method === "eth_getLogs") throw new Error();
+        return truth(method, params);
+      });
+      const all = await events((all) => namesOf(all).includes("unavailable"));
+      expect(all[0]).to.deep.equal({ event: "assigned", userID: mine.userID, root });
+    });
+
+    it("is an alarm, once, while the endpoint stays unavailable beyond the limit", async () => {
+      world.lie(() => {
+        throw new Error();
+      });
+      const all = await events((all) => all.filter(({ event }) => event === "unavailable").length === 4, {
+        unavailableAfterMs: 1,
+      });
+      const alarms = all.filter(({ event }) => event === "alarm");
+      expect(alarms).to.have.lengthOf(1);
+      expect(alarms[0]).to.include({ code: "ENDPOINT_UNAVAILABLE", detail: "RPC_ERROR" });
+    });
+
+    it("reports an unavailable file once, also when it is an alarm", async () => {
+      await poll(options());
+      const root = await world.publish([mine]);
+      let requests = 0;
+      const { url } = closing(
+        await serve((_, response) => {
+          requests++;
+          response.writeHead(503).end();
+        }),
+      );
+      const files = { merkleUrl: url, ...LIMITS };
+      const away = await events(() => requests > 2, { files, unavailableAfterMs: 0 });
+      expect(namesOf(away)).to.deep.equal(["assigned", "rootAdded", "fileUnavailable", "alarm", "polled"]);
+      expect(away[3]).to.include({ code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });
 
     it("ends with an endpoint of another chain", async () => {
@@ -232,6 +421,7 @@ describe("a watch", function () {
 
 describe("a webhook", () => {
   const closing = closedAfterEach();
+  const folder = temporaryFolder();
 
   it("is accepted if its host is allowed", () => {
     const allowed: [string, string][] = [
@@ -259,16 +449,72 @@ describe("a webhook", () => {
     });
   }
 
-  it("receives the message as JSON", async () => {
-    let body = "";
+  /** A receiver that answers with these statuses, and then with 200. */
+  const receiver = async (...statuses: number[]) => {
+    const received: { headers: Record<string, string>; body: string }[] = [];
     const { url } = closing(
       await serve((request, response) => {
-        request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
-        request.on("end", () => response.end());
+        void textOf(request).then((body) => {
+          received.push({ headers: request.headers as Record<string, string>, body });
+          response.writeHead(statuses[received.length - 1] ?? 200).end();
+        });
       }),
     );
+    return { url, received };
+  };
+  const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+
+  it("receives the message as JSON, with an id and the time", async () => {
+    const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm" });
+    const [{ headers, body } = never()] = received;
     expect(JSON.parse(body)).to.deep.equal({ event: "alarm" });
+    expect(headers["webhook-id"]).to.match(/^msg_[0-9a-f-]{36}$/);
+    expect(Number(headers["webhook-timestamp"])).to.be.closeTo(Math.floor(Date.now() / 1000), 60);
+    expect(headers).not.to.have.property("webhook-signature");
+  });
+
+  it("receives a signature that the library of Standard Webhooks verifies", async () => {
+    const { url, received } = await receiver();
+    await postWebhook(url, { event: "alarm", message: "ключ" }, { secret: new WebhookSecret(SECRET) });
+    const [{ headers, body } = never()] = received;
+    const verifier = new Webhook(SECRET);
+    expect(verifier.verify(body, headers)).to.deep.equal({ event: "alarm", message: "ключ" });
+    for (const change of [
+      { body: body.replace("alarm", "alarn") },
+      { headers: { ...headers, "webhook-id": "msg_other" } },
+      { headers: { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) + 1) } },
+    ]) {
+      const changed = { headers, body, ...change };
+      expect(() => verifier.verify(changed.body, changed.headers)).to.throw(WebhookVerificationError);
+    }
+    const other = new Webhook(`whsec_${Buffer.alloc(32, 8).toString("base64")}`);
+    expect(() => other.verify(body, headers)).to.throw(WebhookVerificationError);
+  });
+
+  it("receives a message again, under the same id, that it did not accept", async () => {
+    const { url, received } = await receiver(503, 429);
+    await postWebhook(url, { event: "alarm" }, { secret: new WebhookSecret(SECRET) });
+    expect(received).to.have.lengthOf(3);
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size).to.equal(1);
+    for (const { headers, body } of received) new Webhook(SECRET).verify(body, headers);
+  });
+
+  it("has a secret of 24 to 64 bytes, from a file that only its owner can read, and does not show it", async function () {
+    const path = join(folder.path, "secret");
+    await writeFile(path, `${SECRET}\n`, { mode: 0o600 });
+    const secret = await WebhookSecret.read(path);
+    expect(secret.sign("a", 1, "b")).to.equal(new WebhookSecret(SECRET).sign("a", 1, "b"));
+    expect(inspect(secret, { depth: 10, showHidden: true }) + JSON.stringify(secret)).not.to.include("BwcH");
+    for (const bad of ["", SECRET.slice(6), "whsec_", `whsec_${Buffer.alloc(23).toString("base64")}`, `${SECRET}!`]) {
+      expect(() => new WebhookSecret(bad))
+        .to.throw(ArgumentError)
+        .that.satisfies(({ message }: Error) => !message.includes("BwcH"));
+    }
+    // Windows has no POSIX modes.
+    if (process.platform === "win32") this.skip();
+    await chmod(path, 0o644);
+    expect(await failure(WebhookSecret.read(path))).to.include({ code: "FILE_PERMISSIONS" });
   });
 
   it("must return 2xx, and its redirects are not followed", async () => {

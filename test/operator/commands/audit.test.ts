@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { json as jsonOf } from "node:stream/consumers";
+import { json as jsonOf, text as textOf } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { auditedWorld } from "../../support/auditedWorld.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
@@ -133,7 +134,9 @@ describeWithProgram("audit and watch", (keyroot) => {
       const root = await world.publish([mine]);
       const { code, stdout } = await keyroot.run([...once, "--json"]);
       expect(code).to.equal(0);
-      const [added, published, polled] = linesOf(stdout);
+      const [assigned, added, published, polled] = linesOf(stdout);
+      // What the chain says about the user comes first: no file was read for it.
+      expect(assigned).to.include({ event: "assigned", root, userID: mine.userID });
       expect(added).to.include({ event: "rootAdded", root, addedCount: 1 });
       expect(published).to.include({ event: "published", root, userID: mine.userID });
       expect(polled).to.include({ event: "polled", rootsAdded: 1, usersAdded: 1, publishedUsers: 1, alarms: 0 });
@@ -168,6 +171,60 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(messages).to.have.lengthOf(1);
       expect(messages[0]).to.include({ event: "alarm", code: "WATCHED_KEY_MISMATCH", chainId: world.fresh.chainId });
       expect(lines.join()).not.to.include("secret");
+    });
+
+    it("reports a user's root although its file is withheld: ends with 3 once, with 1 after --unavailable-after", async () => {
+      const host = closing(await serve((_, response) => response.writeHead(503).end()));
+      const once = [...watching("--once", "--state", statePath()).with(8, host.url)];
+      expect((await keyroot.run(once)).code).to.equal(0);
+      const root = await world.publish([{ ...other, userID: mine.userID }]);
+      const first = await keyroot.run(once);
+      expect(first.code).to.equal(3);
+      expect(first.stdout).to.match(
+        new RegExp(
+          `^assigned {2}${mine.userID} has the root ${root} on the chain\nunavailable {2}the file of ${root}, since `,
+        ),
+      );
+      const late = await keyroot.run([...once, "--json"], { env: { KEYROOT_UNAVAILABLE_AFTER: "0" } });
+      expect(late.code).to.equal(1);
+      const [assigned, unavailable, alarm] = linesOf(late.stdout);
+      expect(assigned).to.include({ event: "assigned", root, userID: mine.userID });
+      expect(unavailable).to.include({ event: "fileUnavailable", root, code: "FILE_HOST_ERROR" });
+      expect(alarm).to.include({ event: "alarm", code: "FILE_UNAVAILABLE", root, userID: mine.userID });
+    });
+
+    it("signs messages with a secret from a file or a variable, which no output contains", async () => {
+      await world.publish([{ ...other, userID: mine.userID }]);
+      const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+      const path = join(world.folder, "secret");
+      await writeFile(path, secret, { mode: 0o600 });
+      const verified: unknown[] = [];
+      const hook = closing(
+        await serve((request, response) => {
+          void textOf(request).then((body) => {
+            verified.push(new Webhook(secret).verify(body, request.headers as Record<string, string>));
+            response.end();
+          });
+        }),
+      );
+      const hooked = ["--webhook", hook.url, "--webhook-host", new URL(hook.url).host];
+      const runs = await Promise.all([
+        keyroot.run(watching("--once", ...hooked, "--webhook-secret-file", path)),
+        keyroot.run(watching("--once", ...hooked), { env: { KEYROOT_WEBHOOK_SECRET: secret } }),
+      ]);
+      for (const { code, stdout, stderr } of runs) {
+        expect(code).to.equal(1);
+        expect(stdout + stderr).not.to.include("BwcH");
+      }
+      expect(verified).to.have.lengthOf(2);
+      for (const message of verified) expect(message).to.include({ type: "keyroot.alarm", event: "alarm" });
+      await chmod(path, 0o644);
+      const open = await keyroot.run(watching("--once", ...hooked, "--webhook-secret-file", path));
+      expect([open.code, open.stderr]).to.satisfy(
+        ([code, text]: [number, string]) => code === 2 && text.includes("chmod 600"),
+      );
+      expect((await keyroot.run(watching("--once"), { env: { KEYROOT_WEBHOOK_SECRET: secret } })).code).to.equal(2);
+      expect((await keyroot.run(watching("--once"), { env: { KEYROOT_UNAVAILABLE_AFTER: "soon" } })).code).to.equal(2);
     });
 
     it("watches several users, and reports an alarm although the webhook is unavailable", async () => {

@@ -102,6 +102,49 @@ describe("the limits of cost", function () {
     for (const { maxFeePerGas } of fees) expect(BigInt(maxFeePerGas) <= 20n * GWEI).to.equal(true);
   });
 
+  it("bound the priority fee that a journal contains", async () => {
+    const journal = new MemoryJournal();
+    const none = () => Promise.reject(new Error("stopped"));
+    await failure(publishVia(fresh.call, { journal, send: none }, 1));
+    const [attempt] = journal.attempts();
+    if (attempt === undefined) throw new Error("Nothing was recorded.");
+    const planted = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 20n * GWEI };
+    await journal.recordAttempt({ ...attempt, fees: planted });
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    await publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1);
+    expect(fees).to.not.have.lengthOf(0);
+    for (const { maxPriorityFeePerGas } of fees) expect(BigInt(maxPriorityFeePerGas) <= 5n * GWEI).to.equal(true);
+  });
+
+  it("bound the gas that a journal contains", async () => {
+    const journal = new MemoryJournal();
+    const none = () => Promise.reject(new Error("stopped"));
+    await failure(publishVia(fresh.call, { journal, send: none }, 1));
+    const [attempt] = journal.attempts();
+    if (attempt === undefined) throw new Error("Nothing was recorded.");
+    await journal.recordAttempt({ ...attempt, gas: 2 ** 40 });
+    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const error = await failure(publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1));
+    expect(error).to.include({ code: "FEE_TOO_HIGH" });
+    expect(fees).to.deep.equal([]);
+  });
+
+  it("bound the gas price, whatever an endpoint that hides the base fee names", async () => {
+    const prices: (string | undefined)[] = [];
+    const hiding: RpcCall = async (method, params) => {
+      if (method === "eth_gasPrice") return "0x9184e72a000"; // 10,000 gwei
+      const [transaction] = params as { gasPrice?: string }[];
+      if (method === "eth_sendTransaction") prices.push(transaction?.gasPrice);
+      const answer = await fresh.call(method, params);
+      return method === "eth_getBlockByNumber" ? { ...(answer as object), baseFeePerGas: undefined } : answer;
+    };
+    const before = await balance();
+    const error = await failure(publishVia(hiding, { limits: { maxFeePerGas: 20n * GWEI } }));
+    expect(error).to.include({ code: "FEE_TOO_HIGH" });
+    expect(prices).to.deep.equal([]);
+    expect(await balance()).to.equal(before);
+  });
+
   describe("CostBudget", () => {
     const fees = { gasPrice: 10n };
 

@@ -7,7 +7,7 @@ import { FolderStore } from "../../../packages/operator/src/publisher/files/fold
 import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import { packBatch } from "../../../packages/operator/src/publisher/plan/plan.ts";
 import { planTargetOf } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { publish, type PublishEvent } from "../../../packages/operator/src/publisher/publish.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { LOCAL } from "../../../fixtures/local.ts";
@@ -38,10 +38,10 @@ describe("a resumed plan", function () {
     await journal.writePlan({ ...target, usersPerTransaction: 5, batches: [packBatch(root, text.length, userIDs)] });
     return root;
   };
-  const publishAll = async (records: readonly KeyRecord[]) => {
+  const publishAll = async (records: readonly KeyRecord[], onEvent?: (event: PublishEvent) => void) => {
     using journal = await FolderJournal.open(plan());
     const store = new FolderStore(fresh.merkleDir);
-    return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal });
+    return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal, onEvent });
   };
 
   it("does not override the records: another key for a user is an error before anything is sent", async () => {
@@ -59,6 +59,15 @@ describe("a resumed plan", function () {
     const { published } = await publishAll([mine, other]);
     expect(published.map(({ users }) => users)).to.deep.equal([2, 1]);
     expect(published[0]?.root).to.equal(root);
+  });
+
+  it("names its users without a record before anything is sent", async () => {
+    await plant([mine, attacker]);
+    const events: PublishEvent[] = [];
+    await publishAll([mine, other], (event) => events.push(event));
+    const names = events.map(({ event }) => event);
+    expect(names.indexOf("withoutRecord")).to.be.within(1, names.indexOf("sent") - 1);
+    expect(events).to.deep.include({ event: "withoutRecord", users: 1, userIDs: [attacker.userID] });
   });
 
   it("publishes no invalid key: all keys of its files are verified before anything is sent", async () => {

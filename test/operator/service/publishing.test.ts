@@ -6,6 +6,7 @@ import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/reg
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
+import { toServiceError } from "../../../packages/operator/src/service/http/problem.ts";
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
 import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
@@ -43,7 +44,10 @@ describe("the publisher's lease", () => {
 
   it("is held by one publisher at a time, and by the next one after its release", async () => {
     const first = await hold();
-    expect(await failure(hold())).to.include({ code: "PUBLISHER_RUNNING" });
+    const error = await failure(hold());
+    expect(error).to.include({ code: "PUBLISHER_RUNNING" });
+    // What POST /v1/admin/publish returns then.
+    expect(toServiceError(error)).to.include({ status: 409, code: "PUBLISHER_RUNNING" });
     await first.release();
     await (await hold()).release();
   });

@@ -39,7 +39,7 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
   if (typeof hash !== "string" || hash.toLowerCase() !== block.hash)
     throw headerMismatch(describeValue(hash), block.hash);
   if (typeof tag !== "number" || block.number === tag) return block;
-  const message = `The endpoint returned the block ${block.number}, but was asked for the block ${tag}.`;
+  const message = `The endpoint returned the block ${block.number} instead of ${tag}.`;
   throw new TransportError("RPC_ANSWER_INVALID", message, { expected: tag, actual: block.number });
 }
 

@@ -36,6 +36,8 @@ export function makeKeyRecord(userID: UserID, publicKey: Uint8Array): KeyRecord 
 /**
  * The exact text that is published and hashed: JSON with the three fields in this order, without spaces.
  * @throws ArgumentError RECORD_INVALID
+ * @example
+ * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
  */
 export function serializeKeyRecord(record: KeyRecord): string {
   if (!isObject(record) || !FIELDS.every((field) => typeof record[field] === "string")) throw invalidRecord(record);
@@ -48,6 +50,8 @@ export function serializeKeyRecord(record: KeyRecord): string {
  * key itself.
  * @throws ArgumentError RECORD_INVALID, JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN,
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_ID_INVALID
+ * @example
+ * const { userID, pubKey } = parseKeyRecord(line);
  */
 export function parseKeyRecord(text: string): KeyRecord {
   // `exec` alone would turn other values into text.
@@ -77,6 +81,8 @@ export function toKeyRecord(value: unknown): KeyRecord {
  * Checks the key in a record: it is a point of the curve and not of small order, and `keyID` is its id.
  * @returns the public key's 105 bytes
  * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID
+ * @example
+ * const publicKey = checkKeyRecord(parseKeyRecord(line));
  */
 export function checkKeyRecord(record: KeyRecord): Uint8Array {
   const { pubKey, keyID } = checkObject("The record", record);

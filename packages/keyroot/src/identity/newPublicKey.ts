@@ -25,6 +25,8 @@ function curve(): EdwardsPointCons {
  * Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
+ * @example
+ * checkNewPublicKey(publicKey); // throws if the key must not be registered
  */
 export function checkNewPublicKey(bytes: Uint8Array): void {
   if (!curve().fromAffine(parsePoint(bytes)).isTorsionFree()) {

@@ -23,6 +23,8 @@ const { p, d } = CURVE41417;
  * that the point is not of small order (8 times the point is not the identity).
  * @param bytes 105 bytes
  * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
+ * @example
+ * checkPublicKey(publicKey); // throws if the key is invalid
  */
 export function checkPublicKey(bytes: Uint8Array): void {
   parsePoint(bytes);
@@ -31,6 +33,8 @@ export function checkPublicKey(bytes: Uint8Array): void {
 /**
  * The id of a public key: the first 16 bytes of SHA-256 over its 105 bytes.
  * @throws ArgumentError PUBLIC_KEY_LENGTH
+ * @example
+ * const keyID = keyIDOf(publicKey); // 16 bytes
  */
 export function keyIDOf(publicKey: Uint8Array): Uint8Array {
   checkLength(publicKey);

@@ -23,7 +23,11 @@ const USER_ID_HEX = /^[0-9a-f]{40}$/;
 /** RFC 2104, section 3 discourages keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;
 
-/** Whether a value is a user id in canonical form: 32 lowercase zBase32 characters. */
+/**
+ * Whether a value is a user id in canonical form: 32 lowercase zBase32 characters.
+ * @example
+ * isUserID("ybndrfg8ejkmcpqxot1uwisza345h769"); // true
+ */
 export function isUserID(value: unknown): value is UserID {
   return typeof value === "string" && USER_ID.test(value);
 }
@@ -31,6 +35,8 @@ export function isUserID(value: unknown): value is UserID {
 /**
  * Returns `value` if it is a user id in canonical form.
  * @throws ArgumentError USER_ID_INVALID
+ * @example
+ * const userID = parseUserID(request.body.userID);
  */
 export function parseUserID(value: unknown): UserID {
   if (isUserID(value)) return value;
@@ -41,6 +47,8 @@ export function parseUserID(value: unknown): UserID {
 /**
  * Converts the 20 bytes of a user id to its canonical form.
  * @throws ArgumentError USER_ID_INVALID
+ * @example
+ * userIDFromBytes(new Uint8Array(20)); // "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
   if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
@@ -50,7 +58,12 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
 }
 
-/** Converts a user id to its 20 bytes. @throws ArgumentError USER_ID_INVALID */
+/**
+ * Converts a user id to its 20 bytes.
+ * @throws ArgumentError USER_ID_INVALID
+ * @example
+ * userIDToBytes("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"); // 20 zero bytes
+ */
 export function userIDToBytes(userID: UserID): Uint8Array {
   return hexToBytes(userIDToHex(userID));
 }
@@ -68,12 +81,21 @@ export function userIDFromHex(hex: string): UserID {
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_HEX.source, actual: hex });
 }
 
-/** Converts a user id to 40 lowercase hex digits, without 0x. @throws ArgumentError USER_ID_INVALID */
+/**
+ * Converts a user id to 40 lowercase hex digits, without 0x.
+ * @throws ArgumentError USER_ID_INVALID
+ * @example
+ * userIDToHex("ybndrfg8ejkmcpqxot1uwisza345h769"); // "00443214c74254b635cf84653a56d7c675be77df"
+ */
 export function userIDToHex(userID: UserID): string {
   return parseUserID(userID).replace(/.{4}/g, decodeDigits);
 }
 
-/** Generates a user id of 160 random bits, from the system's secure random source. */
+/**
+ * Generates a user id of 160 random bits, from the system's secure random source.
+ * @example
+ * const userID = randomUserID();
+ */
 export function randomUserID(): UserID {
   return userIDFromBytes(randomBytes(USER_ID_BYTES));
 }
@@ -84,7 +106,7 @@ export function randomUserID(): UserID {
  * e-mail address, find the user's id on the public chain or register it first.
  *
  * The same secret and identifier always give the same id. Normalize identifiers first (case, Unicode normalization),
- * because a different spelling gives a different id.
+ * because a different text gives a different id.
  * @param secret at least 32 random bytes. Keep it secret: it links identifiers to user ids.
  * @param identifier any non-empty text
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID

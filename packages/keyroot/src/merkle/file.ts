@@ -66,6 +66,8 @@ export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
  * Writes a file as JSON in pieces, so that a file of any size can be written. The order of the keys is that of the
  * deployed files, without spaces.
  * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const text = [...serializeMerkleFile(file)].join("");
  */
 export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
   const { values, lookup, tree } = checkMerkleFile(file);

@@ -37,6 +37,12 @@ export function hashPair(pair: string | Uint8Array): string {
   return sha256Hex(pair);
 }
 
+/** The root in the name `<root>.json` of a Merkle-tree file; undefined for any other name. */
+export function rootOfFileName(name: string): string | undefined {
+  const root = name.endsWith(".json") ? name.slice(0, -".json".length) : undefined;
+  return isMerkleRoot(root) ? root : undefined;
+}
+
 /** Returns `root` if it is a Merkle root: 64 lowercase hex digits, without 0x. @throws ArgumentError HASH_INVALID */
 export function checkMerkleRoot(root: unknown): string {
   if (isMerkleRoot(root)) return root;

@@ -85,6 +85,8 @@ export function makeProof(file: MerkleFile, userID: UserID): MerkleProof {
  * @param source the proof's bytes as they were served, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and as `parseKeyRecord`, step "record"
+ * @example
+ * const { proof, record } = parseProof(await readFile(`${userID}.json`));
  */
 export function parseProof(source: unknown): { proof: MerkleProof; record: KeyRecord } {
   const document = parseDocument("The proof", source, LIMITS);

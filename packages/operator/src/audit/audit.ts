@@ -36,6 +36,8 @@ export interface AuditReport extends ContractCounts {
   events: readonly DatedRootLog[];
   /** The number of different roots in the events. */
   rootCount: number;
+  /** How many roots' files this run has read. It passes only if it has read all of them: see `rootCount`. */
+  filesRead: number;
   /** The number of users in the files that were audited. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
@@ -45,15 +47,16 @@ export interface AuditReport extends ContractCounts {
   straysSearched: boolean;
 }
 
-/** What an audit comes to: `incomplete` if a file was unavailable and nothing else is wrong. */
+/** What an audit comes to: `incomplete` if this run could not read every file, and nothing else is wrong. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** The verdict on a report. */
 export function verdictOf({
   findings,
-  unavailableFiles,
-}: Pick<AuditReport, "findings" | "unavailableFiles">): AuditVerdict {
-  return findings.count.damage > 0 ? "damage" : unavailableFiles.length > 0 ? "incomplete" : "passed";
+  filesRead,
+  rootCount,
+}: Pick<AuditReport, "findings" | "filesRead" | "rootCount">): AuditVerdict {
+  return findings.count.damage > 0 ? "damage" : filesRead < rootCount ? "incomplete" : "passed";
 }
 
 /**
@@ -111,11 +114,9 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   await using loader = new FileWorkers(files, workers);
   await fileAudit.auditFiles(loader);
   await fileAudit.auditStrayFiles(loader, strays);
-  if (fileAudit.unavailableFiles.length === 0) {
-    // If events are missing or false, the next run reads them again.
-    const isComplete = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
-    state.finishRun(isComplete ? { cursor: { number, hash }, events } : undefined);
-  }
+  // If events are missing or false, or this run was incomplete, the next one reads them again.
+  const isComplete = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
+  if (isComplete && fileAudit.filesRead === roots.length) state.recordHistory({ number, hash }, events);
   fileAudit.auditUsers();
   findings.sort(roots.map(({ root }) => root));
   state.save();
@@ -123,6 +124,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     ...counts,
     events,
     rootCount: roots.length,
+    filesRead: fileAudit.filesRead,
     usersInFiles: fileAudit.userCount,
     findings,
     unavailableFiles: fileAudit.unavailableFiles,

@@ -23,15 +23,11 @@ export interface RecordedFile {
   sha256: string;
   /** Its users, `USER_BYTES` each. */
   users: Uint8Array;
-  /** Whether the current run has audited it, before it was interrupted; otherwise an earlier run has. */
-  inThisRun: boolean;
 }
 
-/** Everything that a state holds, as version 0.1.0 did. */
+/** Everything that a state holds. */
 export interface AuditStateContent extends SavedHistory {
-  run: number;
-  finishedRun: number;
-  files: { root: string; sha256: string; run: number; users: Uint8Array }[];
+  files: ({ root: string } & RecordedFile)[];
 }
 
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
@@ -45,8 +41,6 @@ const FORMAT = stateFormat(
   chain_id INTEGER NOT NULL,
   genesis_hash TEXT NOT NULL CHECK (octet_length(genesis_hash) = 66),
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
-  run INTEGER NOT NULL,
-  finished_run INTEGER NOT NULL,
   cursor_number INTEGER,
   cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
   event_count INTEGER NOT NULL,
@@ -67,7 +61,6 @@ const FORMAT = stateFormat(
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
   sha256 TEXT NOT NULL CHECK (octet_length(sha256) = 64),
   users_sha256 TEXT NOT NULL CHECK (octet_length(users_sha256) = 64),
-  run INTEGER NOT NULL,
   ${CHECKSUM}
 ) STRICT, WITHOUT ROWID`,
     `CREATE TABLE users (
@@ -81,8 +74,8 @@ const FORMAT = stateFormat(
 
 /**
  * What an audit remembers from one run to the next: the events up to a block and, of each valid file, the SHA-256 of its
- * bytes and its users. It lies in an SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so
- * a state is complete whenever a run ends.
+ * bytes and its users. So a run need not audit a file with known bytes again; it does read every file. The state lies in an
+ * SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so it is complete whenever a run ends.
  *
  * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who
  * can write the file can write valid checksums as well: keep it where no one else can write, or use `fresh`.
@@ -90,9 +83,7 @@ const FORMAT = stateFormat(
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
-  readonly #pending = new Map<string, Omit<RecordedFile, "inThisRun">>();
-  #run = 1;
-  #finishedRun = 0;
+  readonly #pending = new Map<string, RecordedFile>();
   #hasNewEvents = false;
   cursor: BlockCursor | undefined;
   events: readonly DatedRootLog[] = [];
@@ -139,35 +130,31 @@ export class AuditState implements SavedHistory, Disposable {
   /** What is known of the file of a root. */
   file(root: string): RecordedFile | undefined {
     const pending = this.#pending.get(root);
-    if (pending !== undefined) return { ...pending, inThisRun: true };
-    const row = this.#database.row("SELECT sha256, run, users FROM files JOIN users USING (root) WHERE root = ?", root);
+    if (pending !== undefined) return pending;
+    const row = this.#database.row("SELECT sha256, users FROM files JOIN users USING (root) WHERE root = ?", root);
     if (row === undefined) return undefined;
-    return { sha256: String(row["sha256"]), users: row["users"] as Uint8Array, inThisRun: row["run"] === this.#run };
+    return { sha256: String(row["sha256"]), users: row["users"] as Uint8Array };
   }
 
-  /** Records that this run has audited a file and found it valid. @param users `USER_BYTES` each */
+  /** Records a file that was audited and is valid. @param users `USER_BYTES` each */
   recordFile(root: string, sha256: string, users: Uint8Array): void {
     this.#pending.set(root, { sha256, users });
   }
 
-  /**
-   * Records that this run has audited every file.
-   * @param history all events up to a block; undefined if they are not known to be complete
-   */
-  finishRun(history: { cursor: BlockCursor; events: readonly DatedRootLog[] } | undefined): void {
-    this.#finishedRun = this.#run;
-    if (history === undefined || history.cursor.number < (this.cursor?.number ?? 0)) return;
-    ({ cursor: this.cursor, events: this.events } = history);
+  /** Records all events up to a block, unless the state has those up to a newer one. */
+  recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
+    if (cursor.number < (this.cursor?.number ?? 0)) return;
+    [this.cursor, this.events] = [cursor, events];
     this.#hasNewEvents = true;
   }
 
   /** Writes all changes to disk. @throws TransportError FILE_UNWRITABLE */
   save(): void {
     this.#database.transaction(() => {
-      for (const [root, { sha256, users }] of this.#pending) insertFile(this.#database, root, sha256, this.#run, users);
+      for (const [root, { sha256, users }] of this.#pending) insertFile(this.#database, root, sha256, users);
       if (this.#hasNewEvents) insertEvents(this.#database, this.events);
       const { cursor, events } = this;
-      insertState(this.#database, this.#target, { run: this.#run, finishedRun: this.#finishedRun, cursor, events });
+      insertState(this.#database, this.#target, { cursor, events });
     });
     this.#pending.clear();
     this.#hasNewEvents = false;
@@ -185,9 +172,6 @@ export class AuditState implements SavedHistory, Disposable {
       { chainId: state["chain_id"], genesisHash: state["genesis_hash"], contract: state["contract"] },
       this.#target,
     );
-    const run = stateShape.count("run", state["run"]);
-    this.#finishedRun = stateShape.count("finished_run", state["finished_run"]);
-    this.#run = this.#finishedRun === run ? run + 1 : run;
     if (state["cursor_number"] !== null) {
       this.cursor = {
         number: stateShape.count("cursor_number", state["cursor_number"]),
@@ -231,10 +215,10 @@ export class AuditState implements SavedHistory, Disposable {
   }
 }
 
-const EMPTY: AuditStateContent = { run: 1, finishedRun: 0, cursor: undefined, events: [], files: [] };
+const EMPTY: AuditStateContent = { cursor: undefined, events: [], files: [] };
 
 function insertContent(database: StateDatabase, target: AuditTarget, content: AuditStateContent): void {
-  for (const { root, sha256, run, users } of content.files) insertFile(database, root, sha256, run, users);
+  for (const { root, sha256, users } of content.files) insertFile(database, root, sha256, users);
   insertEvents(database, content.events);
   insertState(database, target, content);
 }
@@ -242,12 +226,12 @@ function insertContent(database: StateDatabase, target: AuditTarget, content: Au
 function insertState(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,
-  { run, finishedRun, cursor, events }: Omit<AuditStateContent, "files">,
+  { cursor, events }: SavedHistory,
 ): void {
   const fileCount = Number(database.row("SELECT count(*) AS count FROM files")?.["count"]);
   const position = [cursor?.number ?? null, cursor?.hash ?? null];
-  const values = [1, chainId, genesisHash, contract, run, finishedRun, ...position, events.length, fileCount];
-  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  const values = [1, chainId, genesisHash, contract, ...position, events.length, fileCount];
+  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
   database.run(sql, ...values, checksumOf(values));
 }
 
@@ -259,10 +243,10 @@ function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]):
   }
 }
 
-function insertFile(database: StateDatabase, root: string, sha256: string, run: number, users: Uint8Array): void {
+function insertFile(database: StateDatabase, root: string, sha256: string, users: Uint8Array): void {
   const usersSha256 = hash("sha256", users);
   const known = database.row("SELECT users_sha256 FROM files WHERE root = ?", root);
   if (known?.["users_sha256"] !== usersSha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
-  const values = [root, sha256, usersSha256, run];
-  database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", ...values, checksumOf(values));
+  const values = [root, sha256, usersSha256];
+  database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", ...values, checksumOf(values));
 }

@@ -26,6 +26,9 @@ export const FINDING_CODES = {
     // watched users
     "WATCHED_KEY_MISMATCH",
     "WATCHED_ROOT_CHANGED",
+    // what a watch cannot see
+    "FILE_UNAVAILABLE",
+    "ENDPOINT_UNAVAILABLE",
   ],
   /** Worth knowing, but not wrong. */
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANISED"],

@@ -36,8 +36,6 @@ export async function readOldAuditState(path: string, target: AuditTarget): Prom
   const files = stateShape.list("files", content.files, MAX_ENTRIES, readFileEntry);
   return {
     content: {
-      run: stateShape.count("run", content.run),
-      finishedRun: stateShape.count("finishedRun", content.finishedRun),
       cursor,
       events: stateShape.list("events", content.events, MAX_ENTRIES, readEvent),
       files: splitUsers(files, await readUsers(usersPath, content.users), usersPath),
@@ -57,6 +55,7 @@ export async function readOldWatchState(path: string, target: AuditTarget): Prom
       cursors: stateShape.list("cursors", content.cursors, MAX_ENTRIES, readCursor),
       roots: new Map(roots),
       suspects: stateShape.list("suspects", content.suspects, MAX_ENTRIES, readHash),
+      unavailable: new Map(),
     },
     paths: [path],
   };
@@ -90,16 +89,16 @@ async function readUsers(path: string, users: unknown): Promise<Uint8Array> {
 }
 
 function splitUsers(
-  files: readonly { root: string; sha256: string; run: number; count: number }[],
+  files: readonly { root: string; sha256: string; count: number }[],
   users: Uint8Array,
   path: string,
 ): AuditStateContent["files"] {
   let start = 0;
-  const split = files.map(({ root, sha256, run, count }) => {
+  const split = files.map(({ root, sha256, count }) => {
     const end = start + count * USER_BYTES;
     const own = users.subarray(start, end);
     start = end;
-    return { root, sha256, run, users: own };
+    return { root, sha256, users: own };
   });
   if (start !== users.length) throw invalidState(`${path} has other users than the state says.`);
   return split;
@@ -144,7 +143,6 @@ function readFileEntry(where: string, value: unknown) {
     root: readHash(`${where}.root`, file.root),
     sha256: readHash(`${where}.sha256`, file.sha256),
     count: stateShape.count(`${where}.users`, file.users),
-    run: stateShape.count(`${where}.run`, file.run),
   };
 }
 

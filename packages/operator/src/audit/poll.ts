@@ -1,14 +1,12 @@
-import { base64ToBytes } from "keyroot/bytes";
 import { TransportError } from "keyroot/errors";
 import { type BlockHeader, fetchBlock } from "keyroot/ethereum";
-import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
-import { readMerkleTreeRoots, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
+import type { UserID } from "keyroot/identity";
+import { fetchRootAddedLogs, readMerkleTreeRoots, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { verifyChainId } from "keyroot/verifier";
-import { type FileAudit, USER_BYTES } from "./auditFile.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
-import { loadFile } from "./loadFile.ts";
+import { type FileReading, readFiles } from "./pollFiles.ts";
 import type { WatchState } from "./watchState.ts";
 
 /** A user, and the key that they know to be theirs. */
@@ -33,48 +31,85 @@ export interface PollOptions {
   state: WatchState;
   /** Whether to read the files of the users' own roots again although they were valid before. */
   readOwnFiles: boolean;
+  /** After how many ms an unavailable file is an alarm. Default 600,000. */
+  unavailableAfterMs?: number | undefined;
+  /** The oldest block that the endpoint may call its newest one, in ms. Default: any. */
+  maxAgeMs?: number | undefined;
+  /** How long to read files, in ms; the others are left to the next poll. Default: no limit. */
+  maxFilesMs?: number | undefined;
+  /** The current time in ms since 1970. Default: the system's clock. */
+  now?: (() => number) | undefined;
+}
+
+/** A user with a root on the chain. */
+export interface UserWithRoot {
+  userID: UserID;
+  /** 64 hex digits in lower case. */
+  root: string;
+}
+
+/** What the chain says about the watched users. No file was read for it. */
+export interface UserReading {
+  block: BlockHeader;
+  /** The users' roots at this block, in their order; undefined for a user without a root. */
+  roots: readonly (string | undefined)[];
+  /** Users with a root whose file has not been found to be valid yet. */
+  assigned: UserWithRoot[];
+  findings: Finding[];
+}
+
+/** The roots that were added since the last poll. */
+export interface LogReading {
+  added: RootAddedLog[];
+  findings: Finding[];
 }
 
 /** What one poll found. */
-export interface PollResult {
-  block: BlockHeader;
-  /** The roots added since the last poll. */
-  added: RootAddedLog[];
-  /** Watched users who have got a root, with their key: it is published. */
-  published: { userID: UserID; root: string }[];
+export interface PollResult
+  extends Omit<UserReading, "findings">, Omit<LogReading, "findings">, Omit<FileReading, "findings"> {
   findings: Finding[];
 }
 
 /**
- * Audits the file of every root that was added since the last poll, and the root of every watched user.
+ * Reads what the chain says about the watched users, audits the file of every root that was added since the last poll, and
+ * audits the root of every watched user. `pollEvents` reports each of these steps as soon as it has ended.
  *
- * If the endpoint or the file host fails, the poll reports and saves nothing; the next one begins at the same block.
- * @throws VerificationError CHAIN_ID_MISMATCH, and as `fetchBlock`; TransportError
+ * If the endpoint fails, the next poll begins at the same block. A file that is unavailable is read again by each poll.
+ * @throws VerificationError CHAIN_ID_MISMATCH, and as `fetchBlock`; TransportError of the endpoint and the state
  */
 export async function poll(options: PollOptions): Promise<PollResult> {
-  const { call, contract, tag, state } = options;
+  const users = await readUsers(options);
+  const logs = await readLogs(options, users);
+  const files = await readFiles(options, users, logs);
+  return { ...users, ...logs, ...files, findings: [...users.findings, ...logs.findings, ...files.findings] };
+}
+
+/** Step 1: reads the roots of the watched users. */
+export async function readUsers(options: PollOptions): Promise<UserReading> {
+  const { call, contract, users, state, tag } = options;
   verifyChainId(options, { chainId: await call("eth_chainId", []) });
   const block = await fetchBlock(call, tag);
+  const userIDs = users.map(({ userID }) => userID);
+  const roots = await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } });
+  const findings: Finding[] = [];
+  const assigned: UserWithRoot[] = [];
+  for (const [i, userID] of userIDs.entries()) {
+    const [root, known] = [roots[i], state.roots.get(userID)];
+    if (root !== undefined && root !== known) assigned.push({ userID, root });
+    if (known === undefined || known === root) continue;
+    const message = `The user ${userID} had the root ${known} and now has ${root ?? "none"}: a root never changes on one chain.`;
+    findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
+  }
+  return { block, roots, assigned, findings };
+}
+
+/** Step 2: reads the roots that were added since the last poll. */
+export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
+  checkAge(options, block);
+  const { call, contract } = options;
   const { next, findings } = await findNextBlock(options, block);
   const range = { fromBlock: next, toBlock: block.number };
-  const added = next > block.number ? [] : await fetchRootAddedLogs(call, contract, range);
-  const files = new PolledFiles(options.files);
-
-  const suspects: string[] = [];
-  for (const root of new Set([...state.suspects, ...added.map(({ root }) => root)])) {
-    const file = await files.load(root);
-    if (file.findings.length > 0) suspects.push(root);
-    findings.push(...file.findings, ...auditWatchedUsers(options.users, root, file.users));
-  }
-
-  const own = await auditOwnRoots(options, block, files);
-  // The file of a new root of a watched user was audited above as well.
-  const ownFindings = own.findings.filter(({ message }) => !findings.some((known) => known.message === message));
-  const isNewest = block.number >= (state.cursors.at(-1)?.number ?? 0);
-  const cursor = isNewest ? { number: block.number, hash: block.hash } : undefined;
-  state.save({ cursor, newRoots: own.newRoots, suspects });
-  const published = Array.from(own.newRoots, ([userID, root]) => ({ userID, root }));
-  return { block, added, published, findings: [...findings, ...ownFindings] };
+  return { added: next > block.number ? [] : await fetchRootAddedLogs(call, contract, range), findings };
 }
 
 /** The first block that was not audited. After a reorganisation, the one after the newest block that is still on the chain. */
@@ -92,81 +127,10 @@ async function findNextBlock({ call, state, fromBlock }: PollOptions, block: Blo
   return { next: state.cursors[0]?.number ?? 0, findings };
 }
 
-/** The files of one poll, each read once. */
-class PolledFiles {
-  readonly #source: FileSource;
-  readonly #files = new Map<string, FileAudit>();
-
-  constructor(source: FileSource) {
-    this.#source = source;
-  }
-
-  /** @throws TransportError if the host or folder does not return the file */
-  async load(root: string): Promise<FileAudit> {
-    const known = this.#files.get(root);
-    if (known !== undefined) return known;
-    const result = await loadFile({ root }, this.#source);
-    if (result.kind === "unavailable") throw new TransportError(result.code, result.message);
-    if (result.kind === "unchanged") throw new RangeError("A file without a known hash is unchanged.");
-    this.#files.set(root, result);
-    return result;
-  }
-}
-
-/** Audits the roots of the watched users and their files. @returns valid roots that users have got since the last poll */
-async function auditOwnRoots(
-  { call, contract, users, state, readOwnFiles }: PollOptions,
-  { hash }: BlockHeader,
-  files: PolledFiles,
-) {
-  const findings: Finding[] = [];
-  const newRoots = new Map<UserID, string>();
-  const userIDs = users.map(({ userID }) => userID);
-  const roots = await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: hash } });
-  for (const [i, user] of users.entries()) {
-    const { userID } = user;
-    const [root, known] = [roots[i], state.roots.get(userID)];
-    if (known !== undefined && known !== root) {
-      const message = `The user ${userID} had the root ${known} and now has ${root ?? "none"}: a root never changes on one chain.`;
-      findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
-    }
-    if (root === undefined || (root === known && !readOwnFiles)) continue;
-    const file = await files.load(root);
-    const own = auditOwnRoot(user, root, file.users);
-    findings.push(...file.findings, ...own);
-    // A root with findings is not recorded, so that every poll audits it.
-    if (file.findings.length + own.length === 0 && root !== known) newRoots.set(userID, root);
-  }
-  return { newRoots, findings };
-}
-
-/** The file of a user's root must contain the user, with the user's key. */
-function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
-  if (users === undefined) return [];
-  const { userID } = user;
-  if (keyIDIn(users, userID) !== undefined) return auditWatchedUsers([user], root, users);
-  const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
-  return [finding("USER_NOT_IN_FILE", message, { root, userID })];
-}
-
-/** Reports watched users who are in a file with another key than theirs, whatever their root is. */
-function auditWatchedUsers(watched: readonly WatchedUser[], root: string, users: Uint8Array | undefined): Finding[] {
-  if (users === undefined) return [];
-  return watched.flatMap(({ userID, pubKey }) => {
-    const keyID = keyIDIn(users, userID);
-    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
-    const message = `The file of ${root} has a key for the user ${userID} that is not theirs.`;
-    return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
-  });
-}
-
-/** The first 16 bytes of SHA-256 over a user's key in a file. */
-function keyIDIn(users: Uint8Array, userID: UserID): Uint8Array | undefined {
-  const id = userIDToBytes(userID);
-  for (let at = 0; at < users.length; at += USER_BYTES) {
-    if (Buffer.compare(users.subarray(at, at + USER_ID_BYTES), id) === 0) {
-      return users.subarray(at + USER_ID_BYTES, at + USER_BYTES);
-    }
-  }
-  return undefined;
+/** @throws TransportError STALE_BLOCK: an endpoint that stands still shows no new roots */
+function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
+  const ageMs = now() - timestamp * 1000;
+  if (ageMs <= maxAgeMs) return;
+  const message = `The endpoint's newest block, ${number}, is ${Math.round(ageMs / 1000)} s old, at most ${maxAgeMs / 1000} s are accepted.`;
+  throw new TransportError("STALE_BLOCK", message, { expected: maxAgeMs, actual: ageMs });
 }

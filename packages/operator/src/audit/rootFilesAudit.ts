@@ -1,6 +1,7 @@
 import pMap from "p-map";
 import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
 import type { UserID } from "keyroot/identity";
+import { rootOfFileName } from "keyroot/merkle";
 import type { RpcCall } from "keyroot/transport";
 import type { AuditReport, AuditStage } from "./audit.ts";
 import { auditBlockNumber, auditRoot, type RootHistory, type UserWithOtherRoot } from "./auditChain.ts";
@@ -15,7 +16,6 @@ import { UserIndex } from "./userIndex.ts";
 /** No more files are requested after so many were unavailable. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;
-const FILE_NAME = /^([0-9a-f]{64})\.json$/;
 
 interface RootFilesAuditOptions {
   call: RpcCall;
@@ -32,6 +32,8 @@ interface RootFilesAuditOptions {
 /** The part of an audit that compares the files of all roots with the chain. */
 export class RootFilesAudit {
   readonly unavailableFiles: AuditReport["unavailableFiles"] = [];
+  /** How many roots' files this run has read, or found to be missing. */
+  filesRead = 0;
   readonly #options: RootFilesAuditOptions;
   readonly #users = new UserIndex();
   readonly #knownRoots: ReadonlySet<string>;
@@ -116,13 +118,13 @@ export class RootFilesAudit {
     const { root } = history;
     const { state, findings } = this.#options;
     const known = state.file(root);
-    if (known?.inThisRun === true) return this.#auditRoot(history, known.users);
     const result = await workers.load({ root, knownSha256: known?.sha256 });
     if (result.kind === "unavailable") {
       const { code, message } = result;
       this.unavailableFiles.push({ root, code, message });
       return;
     }
+    this.filesRead++;
     const file = result.kind === "audited" ? result : { ...known, findings: [] };
     findings.add(file.findings);
     if (file.users === undefined) return;
@@ -142,7 +144,7 @@ export class RootFilesAudit {
   }
 
   async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {
-    const root = FILE_NAME.exec(name)?.[1];
+    const root = rootOfFileName(name);
     if (root === undefined) return [strayFile(name, "It is not named like a Merkle-tree file.")];
     const result = await workers.load({ root });
     if (result.kind === "unavailable") return [strayFile(name, result.message, { root })];

@@ -3,20 +3,27 @@ import { type ErrorCode, TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
 import { checkOptions } from "../checkOptions.ts";
 import { checkFileSource } from "./fileSource.ts";
-import type { Finding } from "./finding.ts";
-import { poll, type PollOptions } from "./poll.ts";
+import { type Finding, finding } from "./finding.ts";
+import { type PollOptions, readLogs, readUsers } from "./poll.ts";
+import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
 /** How often the files of the users' own roots are read again. */
 const OWN_FILES_INTERVAL_MS = 600_000;
 /** While requests fail, the pause doubles up to this. */
 const MAX_PAUSE_MS = 300_000;
+/** How long one poll reads files: a slow file host must not keep the watch from the chain. */
+const MAX_FILES_MS = 60_000;
 
 /** What one poll reports. The last event of each poll is `polled`. */
 export type PollEvent =
+  /** The chain has a root for a watched user. It is reported before its file is read, so no file host can withhold it. */
+  | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
   /** A watched user has got a root, and its file has their key. */
   | { event: "published"; userID: UserID; root: string }
+  /** The host or folder did not return a file. Each poll requests it again. `since` is in ISO 8601. */
+  | { event: "fileUnavailable"; root: string; code: ErrorCode; message: string; since: string }
   /** Damage: `code` and `message` say which. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
@@ -37,71 +44,99 @@ interface PollSummary {
   /** What is wrong at this block. An alarm that lasts is counted in each poll, and reported in the first one. */
   alarms: number;
   notices: number;
+  /** Files that are unavailable. */
+  unavailableFiles: number;
 }
 
 export type WatchEvent =
   | PollEvent
-  /** The endpoint or the file host failed. The next poll begins in `retryInMs`, at the same block. */
+  /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */
   | { event: "unavailable"; code: ErrorCode; message: string; retryInMs: number }
-  /** They work again. */
+  /** It works again. */
   | { event: "recovered" };
 
-export interface WatchOptions extends Omit<PollOptions, "readOwnFiles"> {
+export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFilesMs"> {
   /** The pause between two polls, in ms. */
   intervalMs: number;
   /** Ends the watch after the current poll. */
   signal: AbortSignal;
 }
 
-const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles">, true> = {
+const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
   ...{ call: true, chainId: true, contract: true, files: true, users: true },
-  ...{ tag: true, fromBlock: true, state: true },
+  ...{ tag: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
+};
+
+/** An object that was made for `pollEvents` is accepted, too: `watch` sets `readOwnFiles` itself. */
+const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
+  ...POLL_OPTIONS,
+  ...{ readOwnFiles: true, intervalMs: true, signal: true },
 };
 
 /**
- * Polls until it is stopped, and yields the new events of each poll; each alarm and each block once. If the endpoint or the
- * file host fails, it reports that and tries again after longer and longer pauses. No block is skipped.
+ * Polls until it is stopped, and yields the new events of each step of a poll; each alarm and each block once. If the endpoint
+ * fails, it reports that and tries again after longer and longer pauses. No block is skipped. If it keeps failing for
+ * `unavailableAfterMs`, that is an alarm, because a watch that sees nothing must not look like one that finds nothing.
  * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
  */
 export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]> {
-  checkOptions("The options of watch", options, { ...POLL_OPTIONS, intervalMs: true, signal: true });
+  checkOptions("The options of watch", options, WATCH_OPTIONS);
   const { intervalMs, signal, ...pollOptions } = options;
   const isNew = newEventFilter();
   let ownFilesReadAt = -Infinity;
-  let failures = 0;
+  let outage: Outage | undefined;
   while (!signal.aborted) {
-    const now = performance.now();
-    const readOwnFiles = now - ownFilesReadAt >= OWN_FILES_INTERVAL_MS;
+    const start = performance.now();
+    const readOwnFiles = start - ownFilesReadAt >= OWN_FILES_INTERVAL_MS;
     try {
-      const events = await pollEvents({ ...pollOptions, readOwnFiles });
-      const newEvents = events.filter(isNew);
-      yield failures > 0 ? [{ event: "recovered" }, ...newEvents] : newEvents;
-      if (readOwnFiles) ownFilesReadAt = now;
-      failures = 0;
+      for await (const events of pollEvents({ ...pollOptions, readOwnFiles, maxFilesMs: MAX_FILES_MS })) {
+        const hasRecovered = outage !== undefined && events.at(-1)?.event === "polled";
+        const newEvents = events.filter(isNew);
+        yield hasRecovered ? [{ event: "recovered" }, ...newEvents] : newEvents;
+      }
+      if (readOwnFiles) ownFilesReadAt = start;
+      outage = undefined;
     } catch (error) {
       if (!(error instanceof TransportError) || error.code === "FILE_UNWRITABLE") throw error;
-      const { code, message } = error;
-      yield [{ event: "unavailable", code, message, retryInMs: pauseMs(intervalMs, ++failures) }];
+      outage ??= { startedAt: start, failures: 0, isReported: false };
+      yield describeFailure(outage, error, options);
     }
-    await sleep(pauseMs(intervalMs, failures), undefined, { signal }).catch(() => undefined);
+    await sleep(pauseMs(intervalMs, outage?.failures ?? 0), undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** Polls once, and returns what it found as events. @throws as `poll` */
-export async function pollEvents(options: PollOptions): Promise<PollEvent[]> {
-  checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, readOwnFiles: true });
+/**
+ * Polls once, and yields the events of each step as soon as it has ended: what the chain says about the watched users, the new
+ * roots, and what the files contain.
+ * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws as `poll`
+ */
+export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
+  checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, readOwnFiles: true, maxFilesMs: true });
   checkFileSource(options.files);
-  const { block, added, published, findings } = await poll(options);
-  const alarms = findings.filter(({ severity }) => severity === "damage").length;
-  return [
-    ...added.map(({ root, addedCount, blockNumber }) => ({
-      event: "rootAdded" as const,
-      root,
-      addedCount,
-      blockNumber,
-    })),
-    ...published.map(({ userID, root }) => ({ event: "published" as const, userID, root })),
-    ...findings.map((one) => ({ event: one.severity === "damage" ? ("alarm" as const) : ("notice" as const), ...one })),
+  return pollSteps(options);
+}
+
+async function* pollSteps(options: PollOptions): AsyncGenerator<PollEvent[]> {
+  const users = await readUsers(options);
+  const { block, assigned } = users;
+  yield [...assigned.map((user) => ({ event: "assigned" as const, ...user })), ...users.findings.map(toEvent)];
+
+  const logs = await readLogs(options, users);
+  const { added } = logs;
+  const addedEvents = added.map(({ root, addedCount, blockNumber }) => {
+    return { event: "rootAdded" as const, root, addedCount, blockNumber };
+  });
+  yield [...addedEvents, ...logs.findings.map(toEvent)];
+
+  const { published, unavailable, findings } = await readFiles(options, users, logs);
+  const all = [...users.findings, ...logs.findings, ...findings];
+  const alarms = all.filter(({ severity }) => severity === "damage").length;
+  yield [
+    ...published.map((user) => ({ event: "published" as const, ...user })),
+    ...unavailable.map(({ since, ...file }) => {
+      return { event: "fileUnavailable" as const, ...file, since: new Date(since).toISOString() };
+    }),
+    ...findings.map(toEvent),
     {
       event: "polled",
       blockNumber: block.number,
@@ -111,20 +146,59 @@ export async function pollEvents(options: PollOptions): Promise<PollEvent[]> {
       watchedUsers: options.users.length,
       publishedUsers: options.users.filter(({ userID }) => options.state.roots.has(userID)).length,
       alarms,
-      notices: findings.length - alarms,
+      notices: all.length - alarms,
+      unavailableFiles: unavailable.length,
     },
   ];
 }
 
-/** Returns a filter of events that no earlier poll reported, by code, root and user, or by the hash of the block. */
+function toEvent(one: Finding): PollEvent {
+  return one.severity === "damage" ? { event: "alarm", ...one } : { event: "notice", ...one };
+}
+
+/** Successive polls that failed. */
+interface Outage {
+  /** By `performance.now()`. */
+  startedAt: number;
+  failures: number;
+  isReported: boolean;
+}
+
+/** The events of a failed poll; the first one after `unavailableAfterMs` is also an alarm. */
+function describeFailure(
+  outage: Outage,
+  { code, message }: TransportError,
+  { intervalMs, unavailableAfterMs = UNAVAILABLE_AFTER_MS }: WatchOptions,
+): WatchEvent[] {
+  const events: WatchEvent[] = [
+    { event: "unavailable", code, message, retryInMs: pauseMs(intervalMs, ++outage.failures) },
+  ];
+  const ms = performance.now() - outage.startedAt;
+  if (outage.isReported || ms < unavailableAfterMs) return events;
+  outage.isReported = true;
+  const text = `The endpoint has been unavailable for ${Math.round(ms / 1000)} s, so nothing is watched. ${code}: ${message}`;
+  return [...events, { event: "alarm", ...finding("ENDPOINT_UNAVAILABLE", text, { detail: code }) }];
+}
+
+/**
+ * Returns a filter of events that no earlier poll reported, by code, root and user, or by the hash of the block. A file that
+ * was available in between is reported again.
+ */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();
+  let [unavailable, stillUnavailable] = [new Set<string>(), new Set<string>()];
   let lastBlockHash = "";
   return (event) => {
     if (event.event === "polled") {
+      [unavailable, stillUnavailable] = [stillUnavailable, new Set()];
       const isNew = event.blockHash !== lastBlockHash;
       lastBlockHash = event.blockHash;
       return isNew;
+    }
+    if (event.event === "fileUnavailable" || ("code" in event && event.code === "FILE_UNAVAILABLE")) {
+      const identity = `${event.event} ${event.root}`;
+      stillUnavailable.add(identity);
+      return !unavailable.has(identity);
     }
     const identity = "code" in event ? [event.code, event.root, event.userID].join() : JSON.stringify(event);
     const isNew = !reported.has(identity);

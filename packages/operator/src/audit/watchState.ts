@@ -23,15 +23,17 @@ export interface WatchStateContent {
   cursors: readonly BlockCursor[];
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
-  /** Roots whose files were missing or not valid: each poll audits them until they are. */
+  /** Roots whose files were missing, not valid, or not read: each poll reads them until they are valid. */
   suspects: readonly string[];
+  /** Suspects whose files were unavailable, and since when, in ms since 1970. */
+  unavailable: ReadonlyMap<string, number>;
 }
 
 /** So many blocks are remembered, to find the last common one after a reorganisation. */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
 
-/** The cursors and suspects are short lists, as JSON. */
+/** Cursors, suspects and unavailable files are short lists, as JSON. */
 const FORMAT = stateFormat(
   0x4b525741, // "KRWA"
   [
@@ -42,6 +44,7 @@ const FORMAT = stateFormat(
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
   cursors TEXT NOT NULL CHECK (octet_length(cursors) <= 65536),
   suspects TEXT NOT NULL CHECK (octet_length(suspects) <= 67108864),
+  unavailable TEXT NOT NULL CHECK (octet_length(unavailable) <= 134217728),
   root_count INTEGER NOT NULL,
   checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
 ) STRICT`,
@@ -61,6 +64,7 @@ export class WatchState implements WatchStateContent, Disposable {
   readonly #roots: Map<UserID, string>;
   cursors: readonly BlockCursor[];
   suspects: readonly string[];
+  unavailable: ReadonlyMap<string, number>;
 
   private constructor(database: StateDatabase, target: AuditTarget) {
     this.#database = database;
@@ -70,6 +74,8 @@ export class WatchState implements WatchStateContent, Disposable {
     checkTarget({ chainId, genesisHash, contract }, target);
     this.cursors = stateShape.list("cursors", parseJson(String(state["cursors"]), 2), MAX_CURSORS, readCursor);
     this.suspects = stateShape.list("suspects", parseJson(String(state["suspects"]), 2), MAX_USERS, readHash);
+    const unavailable = parseJson(String(state["unavailable"]), 2);
+    this.unavailable = new Map(stateShape.list("unavailable", unavailable, MAX_USERS, readUnavailable));
     this.#roots = new Map(Array.from(database.rows("SELECT * FROM roots"), readRoot));
     if (this.#roots.size !== state["root_count"]) throw invalidState("Rows were added or removed.");
   }
@@ -88,7 +94,7 @@ export class WatchState implements WatchStateContent, Disposable {
     const fillWith = (content: WatchStateContent) => (database: StateDatabase) => {
       insertContent(database, about, content);
     };
-    const fill = fillWith({ cursors: [], roots: new Map(), suspects: [] });
+    const fill = fillWith({ cursors: [], roots: new Map(), suspects: [], unavailable: new Map() });
     if (path === undefined) return new WatchState(StateDatabase.inMemory(FORMAT, fill), about);
     const kind = {
       format: FORMAT,
@@ -110,24 +116,28 @@ export class WatchState implements WatchStateContent, Disposable {
    * Writes what a poll found to disk, all of it or nothing.
    * @param cursor the block up to which every root was audited; undefined if it is older than the newest cursor
    * @param newRoots roots of watched users, with valid files
+   * @param unavailable default: none
    * @throws TransportError FILE_UNWRITABLE
    */
   save({
     cursor,
     newRoots,
     suspects,
+    unavailable = new Map(),
   }: {
     cursor: BlockCursor | undefined;
     newRoots: ReadonlyMap<UserID, string>;
     suspects: readonly string[];
+    unavailable?: ReadonlyMap<string, number>;
   }): void {
     const older = this.cursors.filter(({ number }) => cursor === undefined || number < cursor.number);
     const cursors = [...older, ...(cursor === undefined ? [] : [cursor])].slice(-MAX_CURSORS);
     this.#database.transaction(() => {
-      insertContent(this.#database, this.#target, { cursors, roots: newRoots, suspects });
+      insertContent(this.#database, this.#target, { cursors, roots: newRoots, suspects, unavailable });
     });
     this.cursors = cursors;
     this.suspects = suspects;
+    this.unavailable = unavailable;
     for (const [userID, root] of newRoots) this.#roots.set(userID, root);
   }
 
@@ -141,15 +151,15 @@ export class WatchState implements WatchStateContent, Disposable {
 function insertContent(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,
-  { cursors, roots, suspects }: WatchStateContent,
+  { cursors, roots, suspects, unavailable }: WatchStateContent,
 ): void {
   for (const row of roots) {
     database.run("INSERT OR REPLACE INTO roots VALUES (?, ?, ?)", ...row, checksumOf(row));
   }
   const rootCount = Number(database.row("SELECT count(*) AS count FROM roots")?.["count"]);
-  const lists = [JSON.stringify(cursors), JSON.stringify(suspects)];
+  const lists = [JSON.stringify(cursors), JSON.stringify(suspects), JSON.stringify(listOf(unavailable))];
   const values = [1, chainId, genesisHash, contract, ...lists, rootCount];
-  database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
+  database.run("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values, checksumOf(values));
 }
 
 function readRoot(row: Row): [UserID, string] {
@@ -163,6 +173,15 @@ function readCursor(where: string, value: unknown): BlockCursor {
     number: stateShape.count(`${where}.number`, number),
     hash: stateShape.text(`${where}.hash`, hash, LOWERCASE_HASH),
   };
+}
+
+function listOf(unavailable: ReadonlyMap<string, number>): object[] {
+  return Array.from(unavailable, ([root, since]) => ({ root, since }));
+}
+
+function readUnavailable(where: string, value: unknown): [root: string, since: number] {
+  const { root, since } = stateShape.object(where, value, ["root", "since"]);
+  return [readHash(`${where}.root`, root), stateShape.count(`${where}.since`, since)];
 }
 
 function readHash(where: string, value: unknown): string {

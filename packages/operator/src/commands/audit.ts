@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
@@ -64,7 +65,7 @@ function blockOf({ blockHash, block }: ArgsOf<"audit">): AuditedContract["at"] {
 }
 
 function checkHash(option: string, hash: string | undefined): void {
-  if (hash === undefined || /^0x[0-9a-f]{64}$/.test(hash)) return;
+  if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
   const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

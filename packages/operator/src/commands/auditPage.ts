@@ -18,7 +18,7 @@ const BLOCK = "█";
 
 /** An audit report as one object. */
 export function auditJson(report: AuditReport, place: Place): object {
-  const { findings, events, unavailableFiles, evidence, userCount, rootCount, usersInFiles, straysSearched } = report;
+  const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
   return {
     passed: verdictOf(report) === "passed",
     ...place,
@@ -26,7 +26,8 @@ export function auditJson(report: AuditReport, place: Place): object {
     userCount,
     usersInFiles,
     roots: rootCount,
-    straysSearched,
+    filesRead,
+    straysSearched: report.straysSearched,
     damage: findings.count.damage,
     notices: findings.count.notice,
     findings: findings.list,
@@ -71,7 +72,7 @@ function sentenceOf(report: AuditReport): string {
     case "passed":
       return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":
-      return `${style("notice", "No verdict")}: some files could not be read. Run the audit again; it continues from here.`;
+      return `${style("notice", "No verdict")}: this run could read ${report.filesRead} of ${plural(report.rootCount, "file")}. Run the audit again.`;
     case "damage":
       return `${style("failure", "Audit failed")}: ${plural(report.findings.count.damage, "finding")}. docs/auditing.md explains each code.`;
   }

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { VerificationError } from "keyroot/errors";
 import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord } from "keyroot/identity";
-import { parseMerkleFile } from "keyroot/merkle";
+import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
 import type { ArgsOf } from "./definitions.ts";
 import type { Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
@@ -30,7 +30,7 @@ export default async function checkFiles({ files: paths }: ArgsOf<"check-file">)
 async function checkFile(path: string, progress: Progress) {
   const bytes = await readInput(path);
   try {
-    const root = /^([0-9a-f]{64})\.json$/.exec(basename(path))?.[1];
+    const root = rootOfFileName(basename(path));
     if (root === undefined) {
       const message = "The name of a Merkle-tree file is its root: 64 lowercase hex digits and .json.";
       throw new VerificationError("file", "FILE_NAME", message, { actual: basename(path) });

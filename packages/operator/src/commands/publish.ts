@@ -71,6 +71,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
       if (json) print(eventToJson(event));
       else if (event.event === "waiting") printError(`Waiting: ${event.reason}.`);
       else if (event.event === "rebuilt") printError(`Rebuilt ${event.root}.json, which was missing from the store.`);
+      else if (event.event === "withoutRecord") printError(describeWithoutRecord(event));
     },
   });
   return { json: { ...summaryOf(result), contract, skipped: bad }, text: describeResult(result, bad) };
@@ -124,7 +125,7 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
   return { json: {}, text: [...lines, sum, ...skippedLine(bad)].join("\n") };
 }
 
-function optionsOf({ inFlight, accessList, confirmations, finalized, timeout }: Args) {
+function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, checkSubgroup }: Args) {
   if (finalized && confirmations !== 1) {
     throw new ArgumentError(
       "ARGUMENT_INVALID",
@@ -134,6 +135,7 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout }: 
   return {
     finality: finalized ? ("finalized" as const) : { confirmations },
     accessList: { auto: undefined, always: true, never: false }[accessList],
+    checkSubgroup,
     sending: {
       inFlight,
       timeoutMs: timeout * 1000,
@@ -146,10 +148,14 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout }: 
  * @throws ArgumentError ARGUMENT_INVALID
  */
 function limitsOf(args: Args, target: Target): CostLimits | "local" | undefined {
+  if (args.safeOut !== undefined) {
+    if (args.maxFee === undefined && args.maxCost === undefined) return undefined;
+    const message = "--safe-out excludes --max-fee and --max-cost: the owners of the Safe choose what to pay.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
   const maxFeePerGas = readAmount("--max-fee", args.maxFee ?? variable("KEYROOT_MAX_FEE"), "gwei");
   const maxCost = readAmount("--max-cost", args.maxCost ?? variable("KEYROOT_MAX_COST"), "ether");
   if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost };
-  if (args.safeOut !== undefined) return undefined;
   if (target.isLocal && maxCost === undefined) return "local";
   const message =
     "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
@@ -170,6 +176,12 @@ function readAmount(option: string, text: string | undefined, unit: "gwei" | "et
 
 function variable(name: "KEYROOT_MAX_FEE" | "KEYROOT_MAX_COST"): string | undefined {
   return process.env[name] === "" ? undefined : process.env[name];
+}
+
+function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
+  const more = users > userIDs.length ? ` and ${users - userIDs.length} more` : "";
+  const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
+  return `Warning: the unfinished plan also publishes keys of ${who}: ${userIDs.join(", ")}${more}.`;
 }
 
 function reportInterruption({ invocation }: Host, json: boolean): void {

@@ -3,20 +3,55 @@ import type { WatchEvent } from "../audit/watch.ts";
 import { plural } from "../plural.ts";
 import { style } from "./style.ts";
 
-/** Whether the summary of a poll counts this event. With many users, there are many of these. */
-export function isCounted({ event }: WatchEvent): boolean {
-  return event === "rootAdded" || event === "published";
+/**
+ * Returns what makes lines of text from events. New roots, and roots and keys of watched users, are counted in the line of the
+ * poll, because there may be many: only `verbose` gives each a line. A user's root has one in any case if nothing follows from
+ * the root's file, because it is unavailable.
+ */
+export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[] {
+  const assigned = new Map<string, string[]>();
+  const take = (root: string) => {
+    const lines = assigned.get(root) ?? [];
+    assigned.delete(root);
+    return lines;
+  };
+  return (event) => {
+    const line = describeEvent(event);
+    if (verbose) return [line];
+    switch (event.event) {
+      case "assigned":
+        assigned.set(event.root, [...(assigned.get(event.root) ?? []), line]);
+        return [];
+      case "rootAdded":
+      case "published":
+        return [];
+      case "fileUnavailable":
+        return [...take(event.root), line];
+      case "unavailable":
+        return [...[...assigned.keys()].flatMap(take), line];
+      case "polled":
+        assigned.clear();
+        return [line];
+      default:
+        return [line];
+    }
+  };
 }
 
 /** An event of `watch` as one line of text. */
-export function describeEvent(event: WatchEvent): string {
+function describeEvent(event: WatchEvent): string {
   switch (event.event) {
     case "polled": {
-      const { blockNumber, rootsAdded, usersAdded, publishedUsers, watchedUsers, alarms } = event;
+      const { blockNumber, rootsAdded, usersAdded, publishedUsers, watchedUsers, alarms, unavailableFiles } = event;
       const added = `${plural(rootsAdded, "new root")} with ${plural(usersAdded, "user")}`;
       const published = `${publishedUsers} of ${plural(watchedUsers, "watched key")} published`;
-      return `block ${blockNumber}  ${added}, ${published}, ${plural(alarms, "alarm")}`;
+      const unavailable = unavailableFiles === 0 ? "" : `, ${plural(unavailableFiles, "unavailable file")}`;
+      return `block ${blockNumber}  ${added}, ${published}, ${plural(alarms, "alarm")}${unavailable}`;
     }
+    case "assigned":
+      return `assigned  ${event.userID} has the root ${event.root} on the chain`;
+    case "fileUnavailable":
+      return `${style("notice", "unavailable")}  the file of ${event.root}, since ${event.since}: ${event.code}: ${printable(event.message)}`;
     case "rootAdded":
       return `root ${event.root}  ${plural(event.addedCount, "user")} in block ${event.blockNumber}`;
     case "published":

@@ -1,13 +1,26 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { ArgumentError } from "keyroot/errors";
 
-const READ_BY_OTHERS = 0o044;
+const READ_BY_GROUP = 0o040;
+const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
+
+/**
+ * Whether the mode of a file with a secret lets other accounts read or write it. The group may read the file only if it
+ * belongs to root and the process does not run as root: then the group is how root gives the file to the process. PostgreSQL
+ * has the same rule for its TLS key ("Secure TCP/IP Connections with SSL").
+ * @param file its mode, and the id of its owner
+ * @param uid the effective user id of the process
+ */
+export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number }, uid: number): boolean {
+  const groupMayRead = owner === 0 && uid !== 0;
+  return (mode & (READ_BY_OTHERS | WRITTEN_BY_OTHERS | (groupMayRead ? 0 : READ_BY_GROUP))) !== 0;
+}
 
 /**
  * Reads a file with a secret. Checks the permissions of the file that is read, not of its path at another moment.
  * @param maxBytes a larger file is an error
- * @throws ArgumentError FILE_PERMISSIONS if the group or others can read or write it; FILE_UNREADABLE
+ * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write it (`isOpenToOthers`); FILE_UNREADABLE
  */
 export async function readSecretFile(path: string, maxBytes: number): Promise<string> {
   let file: FileHandle;
@@ -17,11 +30,12 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
     throw unreadable(path, cause);
   }
   await using opened = file;
-  const { mode } = await opened.stat();
+  const found = await opened.stat();
   // Windows has no POSIX modes: Node reports every file there as readable by all.
-  if (process.platform !== "win32" && (mode & (READ_BY_OTHERS | WRITTEN_BY_OTHERS)) !== 0) {
-    const message = `Others can read or write ${path}, which has a secret (mode ${toOctal(mode)}): run 'chmod 600 ${path}'.`;
-    throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "600", actual: toOctal(mode) });
+  if (process.platform !== "win32" && isOpenToOthers(found, process.geteuid?.() ?? 0)) {
+    const mode = toOctal(found.mode);
+    const message = `Others can read or write ${path}, which has a secret (mode ${mode}): run 'chmod 600 ${path}'.`;
+    throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "600", actual: mode });
   }
   try {
     const { bytesRead, buffer } = await opened.read(Buffer.alloc(maxBytes + 1));

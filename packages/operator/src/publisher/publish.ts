@@ -27,9 +27,10 @@ import type { Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 import { makePlan, planTargetOf } from "./plan/makePlan.ts";
-import { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan/plan.ts";
+import { type Batch, checkTarget, countUsers, packBatch, type Plan } from "./plan/plan.ts";
 import { proveBatch, type ProvenBatch } from "./proof/proveBatch.ts";
 import { RecordTable } from "./records/recordTable.ts";
+import { SubgroupChecker } from "./records/subgroupChecker.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
@@ -61,13 +62,16 @@ export interface PublishResult {
 }
 
 /** A stage of publishing, for progress reports. */
-export type PublishStage = "reading roots" | "making files" | "checking files" | "adding roots" | "proving keys";
+export type PublishStage =
+  "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
 
-/** What happens while publishing. Roots are 64 lowercase hex digits. */
+/** What happens while publishing. */
 export type PublishEvent =
   | TransactionEvent
   | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
+  /** A resumed plan also publishes users who have no record: how many, and the first 20 of them. */
+  | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /** `execute` is done: how many users got their batch's root, and who got another one. The chain may still change. */
@@ -108,6 +112,11 @@ export interface PublishOptions {
   finality?: Finality | undefined;
   /** Whether transactions have an access list (EIP-2930). Default: if it makes the first transaction cheaper. */
   accessList?: boolean | undefined;
+  /**
+   * Whether to check keys as registration does before anything is sent, in one thread per core: also that each is in the
+   * subgroup of prime order, which takes 2 ms. Default false.
+   */
+  checkSubgroup?: boolean | undefined;
   /** How transactions are sent and waited for. Defaults: see `SendOptions`. */
   sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
@@ -117,10 +126,12 @@ export interface PublishOptions {
 
 const OPTIONS: Record<keyof PublishOptions, true> = {
   ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true },
+  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, checkSubgroup: true },
   ...{ onEvent: true, onProgress: true },
 };
 
+/** The most users that a warning names. */
+const NAMED = 20;
 /** How often roots may be lost to reorganisations before publishing gives up. */
 const MAX_ROUNDS = 20;
 
@@ -133,8 +144,8 @@ const MAX_ROUNDS = 20;
  *
  * It may be stopped and run again at any time: files are stored atomically, and the chain shows which roots were added.
  * @param records one per user. A `RecordTable` is emptied when its plan is recorded
- * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT, and as
- * `checkKeyRecord`
+ * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
+ * PUBLIC_KEY_NOT_PRIME_ORDER, and as `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and as
  * `verifyPublicKey`
  * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, NOT_FINAL, and as store, signer and chain
@@ -167,7 +178,8 @@ export async function publish(records: Iterable<KeyRecord>, options: PublishOpti
   refuseTestAccount(registry.owner, chainId);
   await registry.chain.verifyChainId(chainId);
   const send = execute ? undefined : (options.send ?? (await endpointSender(registry, chainId)));
-  const publisher = new Publisher(options, send);
+  await using checker = options.checkSubgroup === true ? new SubgroupChecker() : undefined;
+  const publisher = new Publisher(options, send, checker);
   await publisher.resumePlan(table);
   await publisher.publishNew(table, usersPerFile);
   return publisher.result;
@@ -181,12 +193,14 @@ class Publisher {
   readonly #sending: SendOptions;
   readonly #budget: CostBudget | undefined;
   readonly #fetchFile: FetchFile;
+  readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were seen in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
 
-  constructor(options: PublishOptions, send: SendTransaction | undefined) {
+  constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {
     this.#options = options;
     this.#send = send;
+    this.#checker = checker;
     this.#journal = options.journal ?? new MemoryJournal();
     const limits = options.limits === "local" ? undefined : options.limits;
     this.#sending = {
@@ -206,12 +220,17 @@ class Publisher {
     checkTarget(plan, await planTargetOf(registry));
     this.#emit({ event: "resumed", ...sizeOf(plan) });
     let checked = 0;
+    const withoutRecord: UserID[] = [];
     for (const batch of plan.batches) {
       const { root, users } = batch;
-      const state = await ensureFile(batch, records, store, this.#fetchFile);
-      if (state === "rebuilt") this.#emit({ event: "rebuilt", root, users });
+      const { file, isRebuilt } = await ensureFile(batch, records, store, this.#fetchFile);
+      await this.#checker?.check(file.records);
+      for (const { userID } of file.records) if (!records.has(userID)) withoutRecord.push(userID);
+      if (isRebuilt) this.#emit({ event: "rebuilt", root, users });
       this.#progress("checking files", (checked += users), plan);
     }
+    const { length: users } = withoutRecord;
+    if (users > 0) this.#emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
     await this.#publishPlan(plan, await this.#findUnpublished(plan.batches));
   }
 
@@ -221,6 +240,9 @@ class Publisher {
     const resumed = new Set(this.result.published.map(({ root }) => root));
     const plan = await makePlan(records, registry, {
       usersPerFile,
+      onUnpublished: async (unpublished) => {
+        await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, unpublished.length));
+      },
       onFile: (file) => storeFile(file, store, this.#fetchFile),
       onAlreadyPublished: (some) => {
         const users = some.filter(({ root }) => !resumed.has(root));
@@ -232,8 +254,7 @@ class Publisher {
     });
     if (plan.batches.length === 0) return;
     await this.#journal.writePlan(plan);
-    // The plan and its files have all the data from here on.
-    records.release();
+    records.release(); // the plan and its files have all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
     await this.#publishPlan(plan, plan.batches);
   }
@@ -370,17 +391,6 @@ class Publisher {
 
   #progress(stage: PublishStage, done: number, { batches }: Plan): void {
     this.#options.onProgress?.(stage, done, countUsers(batches));
-  }
-}
-
-/** @throws ArgumentError PLAN_MISMATCH */
-function checkTarget(plan: Plan, target: PlanTarget): void {
-  for (const key of ["chainId", "genesisHash", "contract"] as const) {
-    if (plan[key] === target[key]) continue;
-    const message =
-      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
-      "journal, or finish that plan first.";
-    throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
   }
 }
 

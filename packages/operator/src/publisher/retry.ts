@@ -38,7 +38,7 @@ export function withRetry<T>(request: () => Promise<T>, options: RetryOptions): 
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof TransportError)) return false;
   const { code, actual } = error;
-  if (code !== "RPC_ERROR" && code !== "FILE_HOST_ERROR") {
+  if (code !== "RPC_ERROR" && code !== "FILE_HOST_ERROR" && code !== "WEBHOOK_ERROR") {
     return ["UNREACHABLE", "TIMEOUT", "RPC_ANSWER_INVALID"].includes(code);
   }
   const isTransientStatus = typeof actual === "number" && (actual === 429 || (actual >= 500 && actual < 600));

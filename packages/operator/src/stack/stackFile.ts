@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { makeFolder } from "../disk/folder.ts";
 
 /** What commands read to find the local stack that another process runs. */
 export interface StackFile {
@@ -44,7 +45,7 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
   if ((await readStackFile(root)) !== undefined) return false;
   const path = stackFilePath(root);
   const draft = `${path}.${stack.pid}`;
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   // It contains a token, so only this account may read it.
   await writeFile(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -283,6 +283,35 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       const { published } = await publishBySafe((paths) => void files.push(...paths));
       expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
       expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
+    });
+
+    it("writes files that others cannot read, into a folder that others cannot write to", async function () {
+      // Windows has no POSIX modes.
+      if (process.platform === "win32") this.skip();
+      const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+      const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
+      const exportTo = async (into: string) => {
+        const paths: string[] = [];
+        const stopping = new AbortController();
+        const onFiles = (written: string[]) => {
+          paths.push(...written);
+          stopping.abort();
+        };
+        const options = { dir: into, now: () => 0, getMerkleTreeRoots: rootsOf, signal: stopping.signal, onFiles };
+        const error = await failure(executeBySafe(batchesOf(1), target, options));
+        return { error, paths };
+      };
+      const umask = process.umask(0);
+      try {
+        const into = join(dir, "new");
+        const { error, paths } = await exportTo(into);
+        expect(error).to.include({ code: "ABORTED" });
+        expect([await modeOf(into), ...(await Promise.all(paths.map(modeOf)))]).to.deep.equal(["700", "600"]);
+        await chmod(into, 0o777);
+        expect((await exportTo(into)).error).to.include({ code: "FILE_PERMISSIONS" });
+      } finally {
+        process.umask(umask);
+      }
     });
 
     it("reports what the execution did: how many users were published, and who was superseded", async () => {

@@ -80,24 +80,26 @@ describe("openKeyFile", () => {
     return path;
   };
 
-  it("opens the sample of the specification (Web3 secret storage, PBKDF2)", async () => {
-    const sample = {
-      crypto: {
-        cipher: "aes-128-ctr",
-        cipherparams: { iv: "6087dab2f9fdbbfaddc31a909735c1e6" },
-        ciphertext: "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
-        kdf: "pbkdf2",
-        kdfparams: {
-          c: 262144,
-          dklen: 32,
-          prf: "hmac-sha256",
-          salt: "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd",
-        },
-        mac: "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2",
+  /** The sample of the specification. */
+  const sample = {
+    crypto: {
+      cipher: "aes-128-ctr",
+      cipherparams: { iv: "6087dab2f9fdbbfaddc31a909735c1e6" },
+      ciphertext: "5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46",
+      kdf: "pbkdf2",
+      kdfparams: {
+        c: 262144,
+        dklen: 32,
+        prf: "hmac-sha256",
+        salt: "ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd",
       },
-      id: "3198bc9c-6672-5ab3-d995-4942343ae5b6",
-      version: 3,
-    };
+      mac: "517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2",
+    },
+    id: "3198bc9c-6672-5ab3-d995-4942343ae5b6",
+    version: 3,
+  };
+
+  it("opens the sample of the specification (Web3 secret storage, PBKDF2)", async () => {
     const signer = await openKeyFile(await write("key.json", JSON.stringify(sample)), { passphrase: "testpassword" });
     expect(signer.address).to.equal("0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b");
   });
@@ -122,6 +124,33 @@ describe("openKeyFile", () => {
       const error = await errorOf(openKeyFile(path, { passphrase: PASSPHRASE }));
       expect(error).to.have.property("code", "KEY_FILE_INVALID");
       expect(error.message).to.include("weak scrypt parameters");
+    }
+  });
+
+  it("rejects weak PBKDF2 parameters, in any case of the names, before it asks for the passphrase", async () => {
+    const { crypto } = sample;
+    for (const c of [262143, 1, 0, undefined, "many"]) {
+      const weak = { ...crypto, kdfparams: { ...crypto.kdfparams, c } };
+      for (const file of [
+        { ...sample, crypto: weak },
+        { Version: 3, CRYPTO: { ...weak, KDF: "PBKDF2" } },
+      ]) {
+        const path = await write("weak.json", JSON.stringify(file));
+        const error = await errorOf(openKeyFile(path, { passphrase: "" }));
+        expect(error).to.have.property("code", "KEY_FILE_INVALID");
+        expect(error.message).to.include("weak PBKDF2 parameters");
+      }
+    }
+  });
+
+  it("rejects wallets of Ethereum's presale, which ethers decrypts with 2,000 rounds, and unknown derivations", async () => {
+    const presale = { encseed: "00".repeat(64), ethaddr: wallet.address.slice(2), email: "", btcaddr: "" };
+    const unknown = { ...sample, crypto: { ...sample.crypto, kdf: "md5" } };
+    for (const file of [presale, unknown, {}, null, []]) {
+      const path = await write("other.json", JSON.stringify(file));
+      const error = await errorOf(openKeyFile(path, { passphrase: PASSPHRASE }));
+      expect(error).to.have.property("code", "KEY_FILE_INVALID");
+      expect(error.message).to.include("is not an encrypted key file");
     }
   });
 

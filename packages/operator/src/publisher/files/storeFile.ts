@@ -21,10 +21,10 @@ export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchF
 
 /**
  * Checks that a planned batch's file is stored and served, that every key in it is valid, and that it has the same key as the
- * records for every user in both. If the store lost it, rebuilds it from the records and stores
- * it again. Other bytes under its name are an error; they are not overwritten.
+ * records for every user in both. If the store lost it, rebuilds it from the records and stores it again. Other bytes under
+ * its name are an error; they are not overwritten.
  * @param records sorted by user id
- * @returns whether the file was rebuilt
+ * @returns the file, and whether it was rebuilt
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
  * PLAN_MISMATCH; TransportError; and as the store
  */
@@ -33,11 +33,12 @@ export async function ensureFile(
   records: RecordTable,
   store: MerkleFileStore,
   fetchFile: FetchFile,
-): Promise<"stored" | "rebuilt"> {
+): Promise<{ file: MerkleFile; isRebuilt: boolean }> {
   const stored = await findStored(batch.root, store);
   if (stored === undefined) {
-    await storeFile(rebuildFile(batch, records), store, fetchFile);
-    return "rebuilt";
+    const file = rebuildFile(batch, records);
+    await storeFile(file, store, fetchFile);
+    return { file, isRebuilt: true };
   }
   const file = parseMerkleFile(stored, batch.root);
   verifyUsers(batch, file);
@@ -46,7 +47,7 @@ export async function ensureFile(
   const sha256 = sha256Hex(stored);
   verifyStoredBytes(file, sha256);
   await verifyServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
-  return "stored";
+  return { file, isRebuilt: false };
 }
 
 /** The bytes that a store has for a root; undefined if it has none. @throws as `store.get` */

@@ -12,6 +12,8 @@ const USERS_PER_READ = 2_800;
 export interface MakePlanOptions {
   /** The most users of one file and transaction, 1 to 1,000,000. The plan has fewer if the chain takes fewer. */
   usersPerFile: number;
+  /** Receives the records of users without a root, before any file is made. */
+  onUnpublished?: (records: RecordTable) => Promise<void>;
   /**
    * Receives each file of the plan as soon as it is made, in the plan's order; the next one is made when it is done. So
    * only one file is in memory at a time. Returns the size of the file in bytes. Default: computes the size.
@@ -24,7 +26,7 @@ export interface MakePlanOptions {
 }
 
 const OPTIONS: Record<keyof MakePlanOptions, true> = {
-  ...{ usersPerFile: true, onFile: true, onAlreadyPublished: true, onProgress: true },
+  ...{ usersPerFile: true, onUnpublished: true, onFile: true, onAlreadyPublished: true, onProgress: true },
 };
 
 /** The part of a plan that names its chain and registry. @throws TransportError as the chain */
@@ -53,6 +55,7 @@ export async function makePlan(records: RecordTable, registry: Registry, options
   const unpublished = await findUnpublished(records, registry, options);
   const max = Math.min(usersPerFile, unpublished.length);
   if (max === 0) return { ...target, usersPerTransaction: usersPerFile, batches: [] };
+  await options.onUnpublished?.(unpublished);
   const perTransaction = await usersPerTransaction(registry, max);
   const batches: Batch[] = [];
   let done = 0;

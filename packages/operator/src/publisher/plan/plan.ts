@@ -1,4 +1,4 @@
-import { VerificationError } from "keyroot/errors";
+import { ArgumentError, VerificationError } from "keyroot/errors";
 import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
 import { isUserID, type UserID } from "keyroot/identity";
 import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
@@ -131,6 +131,17 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
     usersPerTransaction,
     batches,
   };
+}
+
+/** Checks that a plan is for this registry and chain. @throws ArgumentError PLAN_MISMATCH */
+export function checkTarget(plan: Plan, target: PlanTarget): void {
+  for (const key of ["chainId", "genesisHash", "contract"] as const) {
+    if (plan[key] === target[key]) continue;
+    const message =
+      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
+      "journal, or finish that plan first.";
+    throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
+  }
 }
 
 /** The number of users of all batches. */

@@ -101,6 +101,10 @@ export class RecordTable implements Iterable<KeyRecord> {
     return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
   }
 
+  has(userID: UserID): boolean {
+    return this.#rowOf(userID) !== undefined;
+  }
+
   /** The records of these users, in the given order. Users without a record are left out. */
   recordsOf(userIDs: Iterable<UserID>): KeyRecord[] {
     const records: KeyRecord[] = [];

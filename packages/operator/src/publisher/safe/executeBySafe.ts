@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { checkOptions } from "../../checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
+import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
@@ -15,7 +16,7 @@ const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
 };
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
-  /** The folder for the Transaction Builder files. It is created if it is missing. */
+  /** The folder for the Transaction Builder files. It is created if it is missing, for its owner alone (mode 0700). */
   dir: string;
   /** The current time in ms since 1970. */
   now: () => number;
@@ -27,11 +28,13 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
  * Lets the Safe that owns the registry add roots: writes files for its Transaction Builder, and waits until its owners have
  * executed them. It may be stopped and run again at any time: the files then contain the batches that are still missing.
  * @returns how many users got their batch's root, and who got another one
- * @throws ArgumentError ARGUMENT_INVALID; TransportError FILE_UNWRITABLE, and as `awaitExecution`
+ * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError FILE_UNWRITABLE, and
+ * as `awaitExecution`
  * @example
  * ```ts
  * await publish(records, {
  *   registry,
+ *   chainId: 1,
  *   store,
  *   usersPerFile: USERS_PER_SAFE_TRANSACTION,
  *   execute: (batches, plan) =>
@@ -51,6 +54,8 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
+    // The owners sign what the files say: others must not be able to replace them.
+    await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);
     const paths: string[] = [];

@@ -28,8 +28,7 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
     return new KeySigner(address, signingKey);
   } catch {
     // Without its cause, which may contain parts of the key.
-    const message = `${path} is not an encrypted key file (Web3 secret storage), or the passphrase is wrong.`;
-    throw new ArgumentError("KEY_FILE_INVALID", message);
+    throw notAKeyFile(path);
   }
 }
 
@@ -68,26 +67,48 @@ async function readPassphrase(keyFile: string, source: PassphraseSource): Promis
 }
 
 /**
- * The least work of a key derivation, the weakest scrypt parameters of the OWASP Password Storage Cheat Sheet (N = 2^13,
- * r = 8, p = 10: 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ * The least work of scrypt: the weakest of the equivalent parameters that the OWASP Password Storage Cheat Sheet recommends
+ * (section "scrypt": N = 2^13, r = 8, p = 10, which takes 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
+/**
+ * The fewest rounds of PBKDF2-HMAC-SHA-256: those of the sample in the Web3 Secret Storage Definition, version 3, which wallets
+ * use to this day. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 for stored passwords: with
+ * fewer, choose a longer passphrase, or encrypt the key again with scrypt.
+ */
+const MIN_PBKDF2_ROUNDS = 262_144;
 
-/** @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase of a key file is too cheap */
+/**
+ * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase of a key file is too cheap, or its derivation is neither
+ * scrypt nor PBKDF2: ethers also decrypts the wallets of Ethereum's presale, which have 2,000 rounds
+ */
 function checkKeyDerivation(path: string, json: string): void {
-  const params = scryptParamsOf(json);
-  if (params === undefined) return;
-  const { n, r, p } = params;
-  if (n * r >= MIN_SCRYPT_MEMORY && n * r * p >= MIN_SCRYPT_WORK) return;
-  const message =
-    `${path} is encrypted with weak scrypt parameters (N = ${n}, r = ${r}, p = ${p}): N * r must be at least ` +
-    `${MIN_SCRYPT_MEMORY}, and N * r * p at least ${MIN_SCRYPT_WORK}. Encrypt the key again, with N = 131072, r = 8, p = 1.`;
+  const derivation = keyDerivationOf(json);
+  if (derivation === undefined) throw notAKeyFile(path);
+  const weakness = weaknessOf(derivation);
+  if (weakness === undefined) return;
+  const message = `${path} is encrypted with weak ${weakness}. Encrypt the key again, with scrypt, N = 131072, r = 8, p = 1.`;
   throw new ArgumentError("KEY_FILE_INVALID", message);
 }
 
-/** Undefined for another derivation, and for what is not a key file: decrypting it says so. Names are in any case. */
-function scryptParamsOf(json: string): { n: number; r: number; p: number } | undefined {
+type KeyDerivation = { kdf: "scrypt"; n: number; r: number; p: number } | { kdf: "pbkdf2"; rounds: number };
+
+/** What makes a derivation too weak; undefined if nothing does. */
+function weaknessOf(derivation: KeyDerivation): string | undefined {
+  if (derivation.kdf === "pbkdf2") {
+    const { rounds } = derivation;
+    if (rounds >= MIN_PBKDF2_ROUNDS) return undefined;
+    return `PBKDF2 parameters (c = ${rounds}): c must be at least ${MIN_PBKDF2_ROUNDS}`;
+  }
+  const { n, r, p } = derivation;
+  if (n * r >= MIN_SCRYPT_MEMORY && n * r * p >= MIN_SCRYPT_WORK) return undefined;
+  const least = `N * r must be at least ${MIN_SCRYPT_MEMORY}, and N * r * p at least ${MIN_SCRYPT_WORK}`;
+  return `scrypt parameters (N = ${n}, r = ${r}, p = ${p}): ${least}`;
+}
+
+/** The key derivation of a key file, whose names may be in any case; undefined if the text is not a key file. */
+function keyDerivationOf(json: string): KeyDerivation | undefined {
   let file: unknown;
   try {
     file = JSON.parse(json);
@@ -95,9 +116,15 @@ function scryptParamsOf(json: string): { n: number; r: number; p: number } | und
     return undefined;
   }
   const crypto = lowercaseKeys(lowercaseKeys(file)["crypto"]);
-  if (String(crypto["kdf"]).toLowerCase() !== "scrypt") return undefined;
-  const { n, r, p } = lowercaseKeys(crypto["kdfparams"]);
-  return { n: Number(n), r: Number(r), p: Number(p) };
+  const { n, r, p, c } = lowercaseKeys(crypto["kdfparams"]);
+  const kdf = String(crypto["kdf"]).toLowerCase();
+  if (kdf === "scrypt") return { kdf, n: Number(n), r: Number(r), p: Number(p) };
+  return kdf === "pbkdf2" ? { kdf, rounds: Number(c) } : undefined;
+}
+
+function notAKeyFile(path: string): ArgumentError {
+  const message = `${path} is not an encrypted key file (Web3 secret storage), or the passphrase is wrong.`;
+  return new ArgumentError("KEY_FILE_INVALID", message);
 }
 
 function lowercaseKeys(value: unknown): Record<string, unknown> {

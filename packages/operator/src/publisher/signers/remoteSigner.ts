@@ -1,5 +1,6 @@
 import { getAddress, Transaction } from "ethers";
 import { TransportError } from "keyroot/errors";
+import { toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
@@ -28,7 +29,7 @@ export class RemoteSigner implements Signer {
 
   /** @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and as the call */
   async sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
-    const params = { ...request, from: this.address, value: "0x0", chainId: `0x${chainId.toString(16)}` };
+    const params = { ...request, from: this.address, value: "0x0", chainId: toQuantity(chainId) };
     const signed = parseSigned(await this.#call("eth_signTransaction", [params]));
     const expected = toTransaction(request, chainId);
     if (signed.unsignedHash !== expected.unsignedHash) {

@@ -245,7 +245,7 @@ class RootAdder {
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
     // A journal may contain higher fees: of an earlier run with other limits, or planted.
-    if (maxGasPriceOf(fees) > (this.#options.maxFeePerGas ?? MAX_UINT256)) throw this.#feeError(fees);
+    if (!this.#isWithinLimits(fees, this.#options.maxFeePerGas ?? MAX_UINT256)) throw this.#feeError(fees);
     if (this.#budget?.allows(nonce, gas, fees) === false) throw this.#costError(this.#budget, gas, fees);
     this.#budget?.record(nonce, gas, fees);
     await this.#journal.recordAttempt(attempt);
@@ -277,9 +277,14 @@ class RootAdder {
     await this.#recordAndSend(first, { ...attempt, fees }, block, "replaced");
   }
 
-  /** Fees that the journal recorded; lower ones if they are above this run's limit, so that the nonce is used anyway. */
+  /** Fees that the journal recorded; lower ones if they are above this run's limits, so that the nonce is used anyway. */
   #withinLimit(fees: Fees, feeData: FeeData, maxFee: bigint): Fees {
-    return maxGasPriceOf(fees) <= maxFee ? fees : (quoteFees(feeData, maxFee) ?? fees);
+    return this.#isWithinLimits(fees, maxFee) ? fees : (quoteFees(feeData, maxFee) ?? fees);
+  }
+
+  #isWithinLimits(fees: Fees, maxFee: bigint): boolean {
+    const { maxPriorityFeePerGas: maxPriorityFee = maxFee } = this.#options;
+    return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
   }
 
   /**

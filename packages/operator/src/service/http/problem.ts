@@ -80,7 +80,9 @@ export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   // Records and JSON texts that the caller sent.
   if (error instanceof KeyrootError && error.name === "ArgumentError")
-    return new ServiceError(400, error.code, error.message, { cause: error });
+    return new ServiceError(error.code === "PUBLISHER_RUNNING" ? 409 : 400, error.code, error.message, {
+      cause: error,
+    });
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return contentTypeError({ cause: error });
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")

@@ -51,6 +51,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     summary: "Publish all registered keys that are not published",
     description: "Responds when the transactions are confirmed, which may take minutes.",
     tag: "operator",
+    errors: [409],
     schema: schemas.publish,
     async handle(_body, request) {
       if (publish === undefined) {

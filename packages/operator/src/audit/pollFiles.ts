@@ -1,0 +1,195 @@
+import { base64ToBytes } from "keyroot/bytes";
+import type { ErrorCode } from "keyroot/errors";
+import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
+import { type FileAudit, USER_BYTES } from "./auditFile.ts";
+import type { FileSource } from "./fileSource.ts";
+import { type Finding, finding } from "./finding.ts";
+import { loadFile } from "./loadFile.ts";
+import type { LogReading, PollOptions, UserReading, UserWithRoot, WatchedUser } from "./poll.ts";
+
+/** After how many ms an unavailable file or endpoint is an alarm, by default. */
+export const UNAVAILABLE_AFTER_MS = 600_000;
+/** After so many unavailable files in a row, a poll requests no others. */
+const MAX_FAILURES = 3;
+
+/** A file that its host or folder did not return. */
+interface UnavailableFile {
+  /** 64 hex digits in lower case. */
+  root: string;
+  code: ErrorCode;
+  message: string;
+  /** Since when, in ms since 1970. */
+  since: number;
+}
+
+/** What a poll found in files. */
+export interface FileReading {
+  /** Watched users whose root's file has their key: it is published. */
+  published: UserWithRoot[];
+  /** Files that were requested and not returned, or not requested because others before them were not returned. */
+  unavailable: UnavailableFile[];
+  findings: Finding[];
+}
+
+/**
+ * Step 3 of a poll: audits the files of the watched users' roots, then those of new roots and of suspects, and saves what was
+ * read. A file that is unavailable stays a suspect; once it was for too long, that is damage.
+ * @throws TransportError FILE_UNWRITABLE for the state
+ */
+export async function readFiles(
+  options: PollOptions,
+  { block, roots }: UserReading,
+  { added }: LogReading,
+): Promise<FileReading> {
+  const { users, state, readOwnFiles, maxFilesMs = Infinity, now = Date.now } = options;
+  const files = new PolledFiles(options.files);
+  const waiting = new Set([...state.suspects, ...added.map(({ root }) => root)]);
+  const suspects = new Set<string>();
+  const findings: Finding[] = [];
+  const newRoots = new Map<UserID, string>();
+
+  // However little time there is, one file is read.
+  const endsAt = performance.now() + maxFilesMs;
+  const isLate = () => files.count > 0 && performance.now() >= endsAt;
+
+  for (const [i, user] of users.entries()) {
+    const [root, known] = [roots[i], state.roots.get(user.userID)];
+    if (root === undefined || (root === known && !waiting.has(root) && (!readOwnFiles || isLate()))) continue;
+    const file = isLate() ? files.known(root, true) : await files.load(root);
+    const own = auditOwnRoot(user, root, file?.users);
+    findings.push(...own);
+    // A root with findings is not recorded, so that every poll audits it.
+    if (file === undefined || file.findings.length + own.length > 0) waiting.add(root);
+    else if (root !== known) newRoots.set(user.userID, root);
+  }
+
+  for (const root of waiting) {
+    const file = isLate() ? files.known(root, state.unavailable.has(root)) : await files.load(root);
+    if (file === undefined || file.findings.length > 0) suspects.add(root);
+    const found = auditWatchedUsers(users, root, file?.users);
+    findings.push(...found.filter(({ message }) => !findings.some((known) => known.message === message)));
+  }
+  findings.push(...files.findings);
+
+  const unavailable = files.unavailable.map((file) => {
+    const since = Math.min(state.unavailable.get(file.root) ?? Infinity, now());
+    return { ...file, since };
+  });
+  findings.push(...auditUnavailable(unavailable, options, roots));
+  const isNewest = block.number >= (state.cursors.at(-1)?.number ?? 0);
+  state.save({
+    cursor: isNewest ? { number: block.number, hash: block.hash } : undefined,
+    newRoots,
+    suspects: [...suspects],
+    unavailable: new Map(unavailable.map(({ root, since }) => [root, since])),
+  });
+  return { published: Array.from(newRoots, ([userID, root]) => ({ userID, root })), unavailable, findings };
+}
+
+/** The files of one poll, each read once. */
+class PolledFiles {
+  readonly #source: FileSource;
+  readonly #files = new Map<string, FileAudit | undefined>();
+  readonly unavailable: Omit<UnavailableFile, "since">[] = [];
+  #failures = 0;
+  #lastFailure: Pick<UnavailableFile, "code" | "message"> = { code: "TIMEOUT", message: "" };
+
+  constructor(source: FileSource) {
+    this.#source = source;
+  }
+
+  /** What is wrong with the files. */
+  get findings(): Finding[] {
+    return [...this.#files.values()].flatMap((file) => file?.findings ?? []);
+  }
+
+  get count(): number {
+    return this.#files.size;
+  }
+
+  /** A file if it was read already. @param isUnavailable whether it counts as unavailable otherwise */
+  known(root: string, isUnavailable: boolean): FileAudit | undefined {
+    if (isUnavailable && !this.#files.has(root)) {
+      const message = "It was not requested in this poll, because other files took too long.";
+      this.unavailable.push({ root, code: "TIMEOUT", message });
+      this.#files.set(root, undefined);
+    }
+    return this.#files.get(root);
+  }
+
+  /** @returns undefined if the file is unavailable */
+  async load(root: string): Promise<FileAudit | undefined> {
+    if (!this.#files.has(root)) this.#files.set(root, await this.#read(root));
+    return this.#files.get(root);
+  }
+
+  async #read(root: string): Promise<FileAudit | undefined> {
+    if (this.#failures >= MAX_FAILURES) {
+      const { code, message } = this.#lastFailure;
+      const reason = `It was not requested, because ${MAX_FAILURES} files before it were unavailable. ${message}`;
+      this.unavailable.push({ root, code, message: reason });
+      return undefined;
+    }
+    const result = await loadFile({ root }, this.#source);
+    if (result.kind === "unavailable") {
+      const { code, message } = result;
+      this.unavailable.push({ root, code, message });
+      this.#lastFailure = { code, message };
+      this.#failures++;
+      return undefined;
+    }
+    if (result.kind === "unchanged") throw new RangeError("A file without a known hash is unchanged.");
+    this.#failures = 0;
+    return result;
+  }
+}
+
+/** The file of a user's root must contain the user, with the user's key. */
+function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
+  if (users === undefined) return [];
+  const { userID } = user;
+  if (keyIDIn(users, userID) !== undefined) return auditWatchedUsers([user], root, users);
+  const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
+  return [finding("USER_NOT_IN_FILE", message, { root, userID })];
+}
+
+/** Reports watched users who are in a file with another key than theirs, whatever their root is. */
+function auditWatchedUsers(watched: readonly WatchedUser[], root: string, users: Uint8Array | undefined): Finding[] {
+  if (users === undefined) return [];
+  return watched.flatMap(({ userID, pubKey }) => {
+    const keyID = keyIDIn(users, userID);
+    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
+    const message = `The file of ${root} has a key for the user ${userID} that is not theirs.`;
+    return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
+  });
+}
+
+/** Reports files that have been unavailable for too long. @param roots the roots of the watched users */
+function auditUnavailable(
+  files: readonly UnavailableFile[],
+  { users, unavailableAfterMs = UNAVAILABLE_AFTER_MS, now = Date.now }: PollOptions,
+  roots: UserReading["roots"],
+): Finding[] {
+  return files.flatMap(({ root, code, message, since }) => {
+    if (now() - since < unavailableAfterMs) return [];
+    const owners = users.filter((_, i) => roots[i] === root).map(({ userID }) => userID);
+    const [userID] = owners;
+    const whose =
+      userID === undefined
+        ? "so it is not known whether it has false keys of watched users"
+        : `so the key of the user ${userID}${owners.length > 1 ? ` and of ${owners.length - 1} others` : ""} with this root cannot be checked`;
+    const text = `The file of ${root} has been unavailable since ${new Date(since).toISOString()}, ${whose}. ${code}: ${message}`;
+    return [finding("FILE_UNAVAILABLE", text, { root, userID, detail: code })];
+  });
+}
+
+/** The first 16 bytes of SHA-256 over a user's key in a file. */
+function keyIDIn(users: Uint8Array, userID: UserID): Uint8Array | undefined {
+  const id = userIDToBytes(userID);
+  for (let at = 0; at < users.length; at += USER_BYTES) {
+    if (Buffer.compare(users.subarray(at, at + USER_ID_BYTES), id) === 0) {
+      return users.subarray(at + USER_ID_BYTES, at + USER_BYTES);
+    }
+  }
+  return undefined;
+}

