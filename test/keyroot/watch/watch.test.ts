@@ -180,7 +180,7 @@ describe("watch", () => {
   });
 
   describe("with a file host that withholds a file", () => {
-    it("raises WATCHED_FILE_UNAVAILABLE after the limit, not before, and not while the chain is unavailable, too", async () => {
+    it("raises FILE_UNAVAILABLE after the limit, not before, and not while the chain is unavailable, too", async () => {
       const watch = await start();
       network.isHostDown = true;
       for (let minutes = 0; minutes < 24 * 60; minutes += 10, time += HOUR / 6) await watch.check();
@@ -190,7 +190,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
       network.isOffline = false;
       await watch.check();
-      expect(codes()).to.deep.equal(["WATCHED_FILE_UNAVAILABLE"]);
+      expect(codes()).to.deep.equal(["FILE_UNAVAILABLE"]);
       expect(fileOf(alarms[0]).outage).to.include({ code: "FILE_HOST_ERROR" });
     });
   });
@@ -300,7 +300,11 @@ describe("watch", () => {
     expect(rows(/^\| `([a-z]\w+)` +\|/gm)).to.have.members(
       Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, name]) => name),
     );
-    expect(FINDING_CODES.damage).to.include.members(["WATCHED_KEY_MISMATCH", "WATCHED_ROOT_CHANGED"]);
+    expect(FINDING_CODES.damage).to.include.members([
+      "WATCHED_KEY_MISMATCH",
+      "WATCHED_ROOT_CHANGED",
+      "FILE_UNAVAILABLE",
+    ]);
   });
 
   it("raises no false alarm in 60 rounds over a faulty network, and an alarm for each of 40 lies", async function () {

@@ -110,17 +110,17 @@ describe("the state of a watched user", () => {
       return user;
     };
 
-    it("raises WATCHED_FILE_UNAVAILABLE after the limit, with the code of the last error", () => {
+    it("raises FILE_UNAVAILABLE after the limit, with the code of the last error", () => {
       const perHour = 60;
       expect(codes(outage(HOUR / perHour, 24 * perHour), "key")).to.deep.equal([]);
       const [condition] = conditions(outage(HOUR / perHour, 24 * perHour + 1), "key");
-      expect(condition).to.include({ code: "WATCHED_FILE_UNAVAILABLE" });
+      expect(condition).to.include({ code: "FILE_UNAVAILABLE" });
       expect(condition?.message).to.include("UNREACHABLE");
     });
 
     it("does not count the time in which the app did not run", () => {
       expect(codes(outage(100 * HOUR, 50), "key")).to.deep.equal([]);
-      expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["WATCHED_FILE_UNAVAILABLE"]);
+      expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["FILE_UNAVAILABLE"]);
     });
 
     it("ends with the first file", () => {

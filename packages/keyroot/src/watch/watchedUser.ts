@@ -102,7 +102,7 @@ export function conditionsOf(
   }
   if (outage !== undefined && outage.observedMs >= fileLimitMs) {
     const message = `The file ${root}.json of the user ${userID} is unavailable since ${isoTime(outage.since)}: ${outage.code}.`;
-    add("WATCHED_FILE_UNAVAILABLE", root, message, { published, outage });
+    add("FILE_UNAVAILABLE", root, message, { published, outage });
   }
   return conditions;
 }
