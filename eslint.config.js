@@ -35,6 +35,8 @@ export default defineConfig(
   {
     // What computes does no I/O and runs in browsers: no Node, no framework, and nothing of the outer parts.
     files: pureCore,
+    // A store in a folder, which browsers cannot import.
+    ignores: ["packages/keyroot/src/store/fileStore.ts"],
     rules: {
       "no-restricted-imports": [
         "error",

@@ -3,7 +3,7 @@
  * the public verifier, and writes the results in the same order. It knows only the addresses in the requests.
  */
 import { createInterface } from "node:readline";
-import { KeyrootError, type VerifyOptions, verifyPublicKey } from "keyroot";
+import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";
 
 /** A key to verify. */
 export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> {
@@ -17,13 +17,12 @@ export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { userID, ...options } = JSON.parse(line) as VerifyRequest;
-  process.stdout.write(`${JSON.stringify(await verify(userID, options))}\n`);
+  process.stdout.write(`${JSON.stringify(await verify(JSON.parse(line) as VerifyRequest))}\n`);
 }
 
-async function verify(userID: string, options: VerifyOptions): Promise<VerifyResponse> {
+async function verify({ userID, expectedPublicKey, ...options }: VerifyRequest): Promise<VerifyResponse> {
   try {
-    const { root } = await verifyPublicKey(userID, options);
+    const { root } = await createVerifier(options).verify(userID, { expectedPublicKey });
     return { root };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

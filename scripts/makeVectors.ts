@@ -7,6 +7,7 @@ import { goodBundles } from "./vectors/goodBundles.ts";
 import { goodFiles } from "./vectors/goodFiles.ts";
 import { goodProofs } from "./vectors/goodProofs.ts";
 import { brokenTries, malformedBundles, misplacedBundles } from "./vectors/tamperedBundles.ts";
+import { type SafetyCodeSet, safetyCodes } from "./vectors/safetyCodes.ts";
 import { tamperedBytes } from "./vectors/tamperedBytes.ts";
 import { tamperedProofs } from "./vectors/tamperedProofs.ts";
 import { tamperedRecords } from "./vectors/tamperedRecords.ts";
@@ -27,7 +28,7 @@ export function makeVectors(): Map<string, string> {
   const bundles = (about: string, vectors: Vector<BundleQuery>[]): VectorSet => {
     return { format: "keyroot-vectors-v1", kind: "bundle", about, vectors };
   };
-  const sets = {
+  const sets: Record<string, VectorSet | SafetyCodeSet> = {
     "merkle-file-good.json": files("Files that verify a key.", goodFiles()),
     "merkle-file-bytes.json": files("Files that are no UTF-8, or no JSON as the format has it.", tamperedBytes()),
     "merkle-file-shapes.json": files("Files without the parts, keys or lookup that a file has.", tamperedShapes()),
@@ -39,6 +40,10 @@ export function makeVectors(): Map<string, string> {
     "bundle-shapes.json": bundles("Bundles that are no JSON, or of another form.", malformedBundles()),
     "bundle-places.json": bundles("Bundles of another block, place, user or key; of no key.", misplacedBundles()),
     "bundle-tries.json": bundles("Bundles whose tries do not lead to the user's root.", brokenTries()),
+    "safety-code.json": {
+      ...{ format: "keyroot-vectors-v1", kind: "safety-code" },
+      ...{ about: "Safety codes of two users, and payloads that must be rejected.", vectors: safetyCodes() },
+    },
   };
   return new Map(Object.entries(sets).map(([name, set]) => [name, serializeVectorSet(set)]));
 }

@@ -381,11 +381,15 @@ function verifyBundle({ userID, blockHash, expectedPublicKey, ...trusted }, byte
   return { ...verifyProof(proof, { userID, root, expectedPublicKey }), root, block };
 }
 
-function slotOf(userID, usersSlot) {
+/** The hex of a user id. */
+function idOf(userID) {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");
-  const id = BigInt(`0b${bits}`).toString(16).padStart(40, "0");
-  return keccak256(`0x${id.padEnd(64, "0")}${usersSlot.toString(16).padStart(64, "0")}`);
+  return BigInt(`0b${bits}`).toString(16).padStart(40, "0");
+}
+
+function slotOf(userID, usersSlot) {
+  return keccak256(`0x${idOf(userID).padEnd(64, "0")}${usersSlot.toString(16).padStart(64, "0")}`);
 }
 
 // ---- Tries ----
@@ -454,6 +458,34 @@ function readWord(rlp) {
   return hex.slice(2).padStart(64, "0");
 }
 
+// ---- Safety codes ----
+
+function verifySafetyCode({ mine, contact }, bytes) {
+  const text = bytes.toString("utf8");
+  if (!/^KEYROOT-SAFETY-1(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$/.test(text)) reject("file", "SAFETY_CODE_INVALID");
+  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
+  const [my, their] = [mine, contact].map(readHolder);
+  if (shower !== their.id || other !== my.id) reject("record", "USER_MISMATCH");
+  if (fingerprints.join() !== [their, my].map(({ hash }) => hash.toString("hex").slice(0, 64)).join())
+    reject("key", "SAFETY_CODE_MISMATCH");
+  const [first, second] = [my, their].map(({ hash }) => hash).map(digitsOf);
+  return { digits: first < second ? first + second : second + first };
+}
+
+function readHolder({ userID, publicKey }) {
+  const id = idOf(userID);
+  const key = Buffer.from(publicKey, "base64");
+  const hashOf = (...parts) => createHash("sha512").update(Buffer.concat(parts)).digest();
+  let hash = hashOf(Buffer.from("keyroot-safety-code-v1"), Buffer.from(id, "hex"), key);
+  for (let count = 1; count < 5200; count++) hash = hashOf(hash, key);
+  return { id, hash };
+}
+
+function digitsOf(hash) {
+  const groups = [0, 1, 2, 3, 4, 5].map((i) => BigInt(`0x${hash.toString("hex", 5 * i, 5 * i + 5)}`) % 100000n);
+  return groups.map((group) => group.toString().padStart(5, "0")).join("");
+}
+
 // ---- Vectors ----
 
 /** The exact bytes of a vector. */
@@ -467,7 +499,10 @@ function bytesOf({ text, base64, values, sha256: hash }) {
   return bytes;
 }
 
-const VERIFIERS = { "merkle-file": verifyFile, proof: verifyProofDocument, bundle: verifyBundle };
+const VERIFIERS = {
+  ...{ "merkle-file": verifyFile, proof: verifyProofDocument, bundle: verifyBundle },
+  "safety-code": verifySafetyCode,
+};
 
 function verdictOf(kind, vector) {
   try {

@@ -41,6 +41,8 @@ export async function buildModules(
     entry: { ...entries, ...options.entries },
     ...{ config: false, format: "esm", fixedExtension: false, hash: false, dts: { sourcemap: false }, sourcemap: true },
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
+    // Node's own modules, which the platform `neutral` does not know.
+    deps: { neverBundle: [/^node:/] },
     // A slow machine is no reason to fail.
     checks: { bundlerTimings: false },
     outputOptions: {

@@ -27,7 +27,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by file:
       // what is loaded on demand (Keccak-256, stronger evidence) must not be in the file that every verification needs.
       chunks: {
-        core: /src\/(?:identity\/(?!newPublicKey|index)|merkle|transport|verifier\/verifyPublicKey)\b/,
+        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|shareEqualCalls))\b/,
         service: /src\/client\/[^/]+$/,
         keccak: /src\/ethereum\/keccak\b/,
         evidence: /src\/(?:ethereum|registry\/slotOfUser)\b/,

@@ -96,7 +96,7 @@ function userOf(value: string): string {
 }
 
 /** The text of a set, in plain ASCII. */
-export function serializeVectorSet(set: VectorSet): string {
+export function serializeVectorSet(set: object): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(set, null, 2).replace(/[^\n\x20-\x7e]/g, escape)}\n`;
 }

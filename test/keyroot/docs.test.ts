@@ -22,7 +22,8 @@ const pages = {
   "threat-model.md": await read("docs/threat-model.md"),
   "verifying.md": await read("docs/verifying.md"),
 };
-const programOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines).join("\n");
+const programsOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines);
+const programOf = (page: string) => programsOf(page).join("\n");
 
 describe("the pages about verifying", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
@@ -80,6 +81,31 @@ describe("the pages about verifying", () => {
     expect(output.trim().split("\n")).to.deep.equal([...contacts, `${mine.pubKey} endpoint unchecked`]);
   });
 
+  it("have an example of a safety code that runs", async () => {
+    const [contact] = sampleRecords(2).slice(1) as [KeyRecord];
+    const keys = { publicKey: mine.pubKey, contactID: contact.userID, contactKey: contact.pubKey };
+    const constants = Object.entries(keys).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
+    const output = await runProgram(constants.join("") + programOf(await read("docs/safety-code.md")));
+    expect(output).to.match(/^(?:\d{5} ){11}\d{5}\n$/);
+  });
+
+  it("have an example of a watch, and of the evidence of its alarm, that run", async () => {
+    const [wrong] = sampleRecords(3).slice(2) as [KeyRecord];
+    const contact = { userID: other.userID, expectedPublicKey: wrong.pubKey };
+    const setup = `import { createVerifier } from "keyroot";
+const verifier = createVerifier({ rpc: "http://127.0.0.1:8545", chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3", merkleUrl: "https://files.example" });
+const publicKey = ${JSON.stringify(mine.pubKey)}, contactList = [${JSON.stringify(contact)}];
+let alarm;
+const showAlarm = (code, message, file) => (alarm = { code, file });
+`;
+    const [watching = "", evidence = ""] = programsOf(await read("docs/watching.md"));
+    const program = `${setup}${watching.replace("indexedDbStore()", "new Map()")}
+await watch.check();
+${evidence}`;
+    const report = `console.log(alarm.code, Buffer.from(found).toString("base64")); process.exit();`;
+    expect(await runProgram(program, report)).to.equal(`CONTACT_KEY_MISMATCH ${other.pubKey}\n`);
+  });
+
   it("name tests and files that exist", async () => {
     const folder = join(root, "test/keyroot/verifier");
     const files = (await readdir(folder)).filter((name) => name.endsWith(".test.ts"));
@@ -105,7 +131,7 @@ describe("the pages about verifying", () => {
     const limits = Object.keys(DEFAULT_LIMITS).map((name) => `limits.${name}`);
     const table = pages["verifying.md"].split("## Options")[1] ?? "";
     const listed = [...table.matchAll(/^\| `([\w.]+)` +\|/gm)].map(([, name]) => name);
-    expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits]);
+    expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits, "cache"]);
     expect(DEFAULT_LIMITS).to.deep.equal({ fileBytes: 16 * 2 ** 20, rpcBytes: 2 ** 20, timeoutMs: 30_000 });
   });
 });

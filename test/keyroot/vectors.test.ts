@@ -5,20 +5,23 @@ import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { makeVectors, VECTORS } from "../../scripts/makeVectors.ts";
 import { compareOnMutants } from "../../scripts/mutateFiles.ts";
+import type { SafetyCodeSet } from "../../scripts/vectors/safetyCodes.ts";
 import { casesOf, verdictOf, type VectorSet } from "../../scripts/vectors/vector.ts";
+import { VerificationError } from "../../packages/keyroot/src/errors.ts";
+import { makeSafetyCode, verifySafetyPayload } from "../../packages/keyroot/src/safetyCode.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier.mjs", import.meta.url));
 
 describe("test vectors", () => {
   const made = makeVectors();
-  let sets: VectorSet[];
+  let sets: (VectorSet | SafetyCodeSet)[];
 
   const secondVerifier = (paths: string[], input = "") =>
     spawnSync(process.execPath, [SECOND_VERIFIER, ...paths], { input, encoding: "utf8", maxBuffer: 2 ** 28 });
 
   before(async () => {
     const texts = await Promise.all([...made.keys()].map((name) => readFile(new URL(name, VECTORS), "utf8")));
-    sets = texts.map((text) => JSON.parse(text) as VectorSet);
+    sets = texts.map((text) => JSON.parse(text) as VectorSet | SafetyCodeSet);
   });
 
   it("are byte for byte what scripts/makeVectors.ts writes", async () => {
@@ -36,8 +39,17 @@ describe("test vectors", () => {
   });
 
   it("have the verdicts of the library", async () => {
-    for (const { name, verdict, ...vector } of sets.flatMap(casesOf)) {
+    const documents = sets.filter((set) => set.kind !== "safety-code");
+    for (const { name, verdict, ...vector } of documents.flatMap(casesOf)) {
       expect(await verdictOf(vector), name).to.deep.equal(verdict);
+    }
+  });
+
+  it("have the verdicts of the library on safety codes", () => {
+    const codes = sets.filter((set) => set.kind === "safety-code").flatMap(({ vectors }) => vectors);
+    expect(codes).to.have.lengthOf.above(30);
+    for (const { name, question, input, verdict } of codes) {
+      expect(safetyVerdict(question, input.text), name).to.deep.equal(verdict);
     }
   });
 
@@ -78,3 +90,14 @@ describe("test vectors", () => {
     });
   });
 });
+
+/** The library's verdict on the payload that a contact shows. */
+function safetyVerdict({ mine, contact }: SafetyCodeSet["vectors"][number]["question"], payload: string) {
+  try {
+    verifySafetyPayload(payload, mine, contact);
+    return { verified: { digits: makeSafetyCode(mine, contact).digits } };
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return { step: error.step, code: error.code };
+  }
+}

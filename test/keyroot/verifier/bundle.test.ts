@@ -62,15 +62,17 @@ describe("the verifier, bundled for browsers", () => {
     let split: Bundle;
 
     before(async () => {
-      split = await bundle('export { verifyPublicKey } from "../../../packages/keyroot/src/index.ts";');
+      split = await bundle('export { createVerifier } from "../../../packages/keyroot/src/index.ts";');
     });
 
-    it("weighs at most 15 kB gzipped for a basic verification", () => {
+    // In the sources, what the parts share is in many files. The package groups it, and package.test.ts has its limit.
+    it("weighs at most 16 kB gzipped for a basic verification", () => {
       const sizes = split.initial.map((chunk) => gzipSync(split.chunks.get(chunk) ?? "").length);
-      expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(15 * 1024);
+      expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(16 * 1024);
     });
 
-    for (const words of ["hashes/sha3", "verifier/readRootAtBlock", "verifier/quorum", "@ethereumjs/"]) {
+    const ON_DEMAND = ["verifier/verifyContacts", "watch/watch", "watch/makeAlarm"];
+    for (const words of ["hashes/sha3", "verifier/readRootAtBlock", "verifier/quorum", "@ethereumjs/", ...ON_DEMAND]) {
       it(`loads ${words} only when needed`, () => {
         const chunks = split.chunksWith(words);
         expect(chunks).to.not.be.empty;

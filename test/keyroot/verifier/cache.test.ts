@@ -1,10 +1,7 @@
 import { expect } from "chai";
 import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import {
-  type ContactOutcome,
-  verifyMany,
-  type VerifyManyOptions,
-} from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
+import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import {
   describeOnChains,
   forged,

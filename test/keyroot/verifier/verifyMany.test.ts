@@ -6,11 +6,8 @@ import { publish, type PublishedRoot } from "../../../packages/operator/src/publ
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
 import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import {
-  type ContactOutcome,
-  verifyMany,
-  type VerifyManyOptions,
-} from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
+import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID } from "../../../fixtures/samples.ts";
 import { LOCAL } from "../../../fixtures/local.ts";

@@ -40,10 +40,8 @@ const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"]
  */
 export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...options }: RpcOptions): RpcCall {
   checkNames("The options", options, OPTIONS);
-  if (typeof rpc === "string") return callsOverHttp(checkSourceUrl("rpc", rpc, options.allowHttp), batchSize, options);
-  if (!isObject(rpc) || typeof rpc.request !== "function") {
-    throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) URL or an EIP-1193 provider.");
-  }
+  checkEndpoint(rpc, options.allowHttp);
+  if (typeof rpc === "string") return callsOverHttp(rpc, batchSize, options);
   return (method, params) =>
     withTimeout("The provider", timeLeft(options), options.signal, async () => {
       try {
@@ -52,6 +50,13 @@ export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...opt
         throw rpcError("The provider", method, cause, { cause });
       }
     });
+}
+
+/** @param allowHttp as in `FetchOptions` @throws ArgumentError ARGUMENT_INVALID */
+export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
+  if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
+  else if (!isObject(rpc) || typeof rpc["request"] !== "function")
+    throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) URL or an EIP-1193 provider.");
 }
 
 interface PendingCall {

@@ -3,19 +3,10 @@ import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
 import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
+import type { Store } from "../store/store.ts";
 import { sha256Hex } from "../bytes/platform.ts";
 import type { Endpoint, EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
-
-/**
- * Stores verified keys. It must return what was stored, or undefined. Anyone who can write to it can make a client
- * accept a false key, so keep it with the app's own data.
- */
-export interface KeyCache {
-  get(key: string): Promise<string | undefined> | string | undefined;
-  /** May return a promise. */
-  set(key: string, value: string): unknown;
-}
 
 /** An earlier answer about a user's root, and the evidence for it. */
 export interface CachedAnswer {
@@ -55,7 +46,7 @@ export function sourceOf(endpoint: Endpoint): string {
  * Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict.
  */
 export async function loadCachedKey(
-  cache: KeyCache,
+  cache: Store,
   query: KeyQuery,
   policy: EvidencePolicy,
 ): Promise<CachedKey | undefined> {
@@ -87,7 +78,7 @@ export async function loadCachedKey(
  * @param sources as in `CachedKey`
  */
 export async function storeKey(
-  cache: KeyCache,
+  cache: Store,
   query: KeyQuery,
   policy: EvidencePolicy,
   key: VerifiedKey,
@@ -103,7 +94,7 @@ export async function storeKey(
 }
 
 /** Deletes what the cache has for this user. */
-export async function forgetKey(cache: KeyCache, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
+export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
   await cache.set(entryName(query, policy), "");
 }
 

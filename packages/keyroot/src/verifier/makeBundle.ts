@@ -14,7 +14,7 @@ import {
   type VerifyOptions,
 } from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
-import { type VerifierSources, withSources } from "./sources.ts";
+import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
 /** Where the contract and the files are, and which block to use: that of `blockHash`, or else the endpoint's latest. */
@@ -84,7 +84,10 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const blockHash = reading.evidence.block?.hash;
     return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, { blockHash }) };
   };
-  return withSources(options, make, { wrap: (call) => recordAnswers(call, answers) });
+  return withSources(parseSources(options), make, {
+    signal: options.signal,
+    wrap: (call) => recordAnswers(call, answers),
+  });
 }
 
 /** Keeps the last answer to each method. */

@@ -5,14 +5,11 @@ import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkNames } from "../input/names.ts";
 import {
   checkBoolean,
-  checkFunction,
   checkInteger,
   checkObject,
-  checkSignal,
   checkText,
   invalidArgument,
   MAX_TIMEOUT_MS,
-  optional,
 } from "../input/options.ts";
 import { ADDRESS } from "../ethereum/address.ts";
 import { LOWERCASE_HASH } from "../ethereum/hash.ts";
@@ -194,13 +191,6 @@ export function parseLimits(limits: Partial<Limits> = {}): Limits {
   const parse = (name: keyof Limits) =>
     checkInteger(`The option limits.${name}`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
   return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };
-}
-
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function checkRuntime({ signal, fetch, now }: Pick<VerifyOptions, "signal" | "fetch" | "now">): void {
-  optional(checkSignal, "The option signal", signal);
-  optional(checkFunction, "The option fetch", fetch);
-  optional(checkFunction, "The option now", now);
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */

@@ -23,25 +23,30 @@ export interface VerifiedRecord {
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED;
  * TransportError RPC_ANSWER_INVALID
  */
-export function verifyRoot(
-  { userID, contract, ...expected }: KeyQuery,
+export function verifyRoot(query: KeyQuery, answers: ChainAnswers, evidence: Evidence): string {
+  const root = verifyAnswers(query, answers);
+  if (root !== undefined) return root;
+  const { userID, contract } = query;
+  const asOf = evidence.block ? ` as of block ${evidence.block.number}` : "";
+  const message = `The contract ${contract} has no root for the user ${userID}${asOf}: no key of this user is published.`;
+  throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero", evidence });
+}
+
+/**
+ * As `verifyRoot`, for callers to whom a user without a root is no error.
+ * @returns undefined if the user has no root
+ */
+export function verifyAnswers(
+  { contract, ...expected }: Omit<KeyQuery, "userID">,
   answers: ChainAnswers,
-  evidence: Evidence,
-): string {
+): string | undefined {
   verifyChainId(expected, answers);
   const root = decodeMerkleTreeRoot(answers.root);
   const { codeHash } = answers;
-  if (expected.codeHash !== undefined && codeHash !== expected.codeHash) {
-    const details = { expected: expected.codeHash, actual: codeHash };
-    const message = `The code of the contract ${contract} has the hash ${codeHash} instead of ${expected.codeHash}.`;
-    throw new VerificationError("root", "CODE_HASH_MISMATCH", message, details);
-  }
-  if (root === undefined) {
-    const asOf = evidence.block ? ` as of block ${evidence.block.number}` : "";
-    const message = `The contract ${contract} has no root for the user ${userID}${asOf}: no key of this user is published.`;
-    throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero", evidence });
-  }
-  return root;
+  if (expected.codeHash === undefined || codeHash === expected.codeHash) return root;
+  const details = { expected: expected.codeHash, actual: codeHash };
+  const message = `The code of the contract ${contract} has the hash ${codeHash} instead of ${expected.codeHash}.`;
+  throw new VerificationError("root", "CODE_HASH_MISMATCH", message, details);
 }
 
 /** Checks that an endpoint belongs to the right chain. @throws as `verifyRoot` */

@@ -1,16 +1,10 @@
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
 import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
-import {
-  checkOptionNames,
-  parseEvidencePolicy,
-  parseKeyQuery,
-  parseRegistryReference,
-  VERIFY_OPTIONS,
-  type VerifyOptions,
-} from "./options.ts";
+import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { withSources } from "./sources.ts";
+import { parseSetup, type VerifierSetup } from "./setup.ts";
+import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
 /** A published public key, where it is published, and the evidence for it. */
@@ -28,6 +22,9 @@ export interface VerifiedKey extends VerifiedRecord {
   chainId: number;
   evidence: Evidence;
 }
+
+/** The options of one verification. */
+export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "signal">;
 
 /**
  * Verifies a user's public key against the root that the contract has for the user (specification, "Public-key
@@ -52,23 +49,24 @@ export interface VerifiedKey extends VerifiedRecord {
  * });
  */
 export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
-  checkOptionNames(options, VERIFY_OPTIONS);
-  const query = parseKeyQuery(parseRegistryReference(options), userID, options.expectedPublicKey);
-  const policy = parseEvidencePolicy(options);
-  return withSources(options, async (sources) => {
-    const { answers, evidence, callContract } = await readRoot(query, policy, sources.calls, options.now);
+  return verifyUser(parseSetup(options, VERIFY_OPTIONS), userID, options);
+}
+
+/** As `verifyPublicKey`, with options that are checked already. */
+export async function verifyUser(
+  { registry, policy, sources, now }: VerifierSetup,
+  userID: UserID,
+  { expectedPublicKey, signal }: KeyOptions,
+): Promise<VerifiedKey> {
+  const query = parseKeyQuery(registry, userID, expectedPublicKey);
+  const verify = async ({ calls, fetchFile }: VerifierSources): Promise<VerifiedKey> => {
+    const { answers, evidence, callContract } = await readRoot(query, policy, calls, now);
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
+    const [bytes, block] = await Promise.all([fetchFile(root), callContract(encodeGetBlockNumber(root))]);
     const verified = verifyFile(query, root, bytes);
     const { contract, chainId } = query;
-    return {
-      ...verified,
-      root,
-      blockNumber: decodeBlockNumber(block, evidence.block?.number),
-      blockNumberProven: false,
-      contract,
-      chainId,
-      evidence,
-    };
-  });
+    const blockNumber = decodeBlockNumber(block, evidence.block?.number);
+    return { ...verified, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+  };
+  return withSources(sources, verify, { signal });
 }

@@ -40,7 +40,7 @@ export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, RootRefe
   state: KeyState;
 }
 
-/** A user's public key, as the service states it: verify it with `verifyPublicKey` before you use it. */
+/** A user's public key, as the service states it: verify it with `createVerifier` before you use it. */
 export interface UserPublicKey extends RegisteredKey, RootReference {
   user_id: UserID;
   state: KeyState;
@@ -62,7 +62,7 @@ const PATH = "/v1/authdUser";
  * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken });
  * const { state } = await user.register(publicKey);
  * const { pubKey } = await user.publicKeyOf(contactID);
- * const { publicKey: verified } = await verifyPublicKey(contactID, { ...options, expectedPublicKey: pubKey });
+ * const { publicKey: verified } = await verifier.verify(contactID, { expectedPublicKey: pubKey });
  */
 export class UserClient {
   readonly #session: ServiceSession;
@@ -93,7 +93,7 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verifyPublicKey`
+   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verify` of `createVerifier`
    * as `expectedPublicKey` before you use it.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID

@@ -1,0 +1,49 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { TransportError } from "../errors.ts";
+import type { Store } from "./store.ts";
+
+/**
+ * A store in a folder: one file for each name, which only this user can read. A file is replaced at once, so a process that
+ * is killed leaves the old text or the new one.
+ * @param folder is created if it is missing
+ * @returns a store whose functions throw TransportError STORE_UNAVAILABLE
+ * @example
+ * const store = fileStore("/var/lib/app/keyroot");
+ */
+export function fileStore(folder: string): Store {
+  const pathOf = (name: string) => join(folder, createHash("sha256").update(name).digest("hex"));
+  return {
+    async get(name) {
+      try {
+        return await readFile(pathOf(name), "utf8");
+      } catch (cause) {
+        if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw unavailable("read", folder, cause);
+      }
+    },
+    async set(name, text) {
+      const path = pathOf(name);
+      const temporary = `${path}.${randomUUID()}`;
+      try {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        await writeToDisk(temporary, text);
+        await rename(temporary, path);
+      } catch (cause) {
+        await rm(temporary, { force: true });
+        throw unavailable("write to", folder, cause);
+      }
+    },
+  };
+}
+
+async function writeToDisk(path: string, text: string): Promise<void> {
+  await using file = await open(path, "wx", 0o600);
+  await file.writeFile(text);
+  await file.sync();
+}
+
+function unavailable(operation: string, folder: string, cause: unknown): TransportError {
+  return new TransportError("STORE_UNAVAILABLE", `Cannot ${operation} the store in ${folder}.`, { cause });
+}

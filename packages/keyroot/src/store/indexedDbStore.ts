@@ -1,0 +1,60 @@
+import { TransportError } from "../errors.ts";
+import type { Store } from "./store.ts";
+
+const TEXTS = "texts";
+
+/**
+ * A store in the browser's IndexedDB, shared by all tabs of an origin. Ask the browser to keep it:
+ * `navigator.storage.persist()`.
+ * @param name of the database
+ * @returns a store whose functions throw TransportError STORE_UNAVAILABLE
+ * @example
+ * const store = indexedDbStore();
+ */
+export function indexedDbStore(name = "keyroot"): Store {
+  let opened: Promise<IDBDatabase> | undefined;
+
+  const open = () => {
+    opened ??= new Promise((resolve, reject) => {
+      const request = indexedDB.open(name, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
+      request.onsuccess = () => {
+        const database = request.result;
+        // The browser may close it, or another tab may want to delete it. The next access opens it again.
+        database.onclose = database.onversionchange = () => {
+          database.close();
+          opened = undefined;
+        };
+        resolve(database);
+      };
+      request.onerror = () => {
+        opened = undefined;
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a DOMException is an error
+        reject(request.error);
+      };
+    });
+    return opened;
+  };
+  const access = async <T>(mode: IDBTransactionMode, work: (texts: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
+    try {
+      const transaction = (await open()).transaction(TEXTS, mode);
+      const request = work(transaction.objectStore(TEXTS));
+      await new Promise<void>((resolve, reject) => {
+        transaction.oncomplete = () => {
+          resolve();
+        };
+        transaction.onabort = () => {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a DOMException is an error
+          reject(transaction.error);
+        };
+      });
+      return request.result;
+    } catch (cause) {
+      throw new TransportError("STORE_UNAVAILABLE", `The database ${name} of the browser is unavailable.`, { cause });
+    }
+  };
+  return {
+    get: (name) => access("readonly", (texts) => texts.get(name) as IDBRequest<string | undefined>),
+    set: (name, text) => access("readwrite", (texts) => texts.put(text, name)),
+  };
+}

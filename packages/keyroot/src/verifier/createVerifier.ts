@@ -1,0 +1,68 @@
+import type { UserID } from "../identity/userID.ts";
+import { checkNames } from "../input/names.ts";
+import { checkObject } from "../input/options.ts";
+import type { Watch, WatchOptions } from "../watch/watch.ts";
+import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
+import { parseSetup } from "./setup.ts";
+import type { Contact, ContactOutcome, ListOptions } from "./verifyContacts.ts";
+import { type KeyOptions, type VerifiedKey, verifyUser } from "./verifyPublicKey.ts";
+
+/** Where the contract and the files are, which evidence to require, and the limits: the same for all calls. */
+export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
+
+/** Verifies keys with the options that it was created with. */
+export interface Verifier {
+  /**
+   * Verifies a user's public key. Returns only if it is published, and equals `expectedPublicKey` if there is one. Do not
+   * use a key after an error.
+   * @throws as `verifyPublicKey`
+   */
+  verify: (userID: UserID, options?: KeyOptions) => Promise<VerifiedKey>;
+  /** Verifies a contact list. @returns an outcome for each contact, as `verifyMany` */
+  verifyMany: (contacts: readonly Contact[], options?: ListOptions) => Promise<ContactOutcome[]>;
+  /**
+   * Checks the user's own key and the contacts' keys in the background until `signal` aborts, in one tab at a time
+   * (docs/watching.md). Reads finalized blocks, with the evidence that the verifier requires.
+   * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
+   */
+  watch: (options: WatchOptions) => Promise<Watch>;
+}
+
+/** The options of each call. */
+const OPTIONS = VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey" && name !== "signal");
+const KEY_OPTIONS = ["expectedPublicKey", "signal"];
+const LIST_OPTIONS = ["cache", "signal"];
+
+/**
+ * Creates a verifier. Checks all options at once, and sends no request.
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const verifier = createVerifier({
+ *   rpc: "https://rpc.example",
+ *   chainId: 1,
+ *   contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+ *   merkleUrl: "https://files.example",
+ * });
+ * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
+ */
+export function createVerifier(options: VerifierOptions): Verifier {
+  const setup = parseSetup(options, OPTIONS);
+  return {
+    async verify(userID, options = {}) {
+      return verifyUser(setup, userID, checkCall(options, KEY_OPTIONS));
+    },
+    // Loaded only when needed, as the watch below: an app that verifies single keys stays small.
+    async verifyMany(contacts, options = {}) {
+      const { verifyContacts } = await import("./verifyContacts.ts");
+      return verifyContacts(setup, contacts, checkCall(options, LIST_OPTIONS));
+    },
+    async watch(options) {
+      const { watch } = await import("../watch/watch.ts");
+      return watch(setup, options);
+    },
+  };
+}
+
+function checkCall<T extends object>(options: T, names: readonly string[]): T {
+  return checkNames("The options", checkObject("The options", options), names);
+}

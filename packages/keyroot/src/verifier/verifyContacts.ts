@@ -1,0 +1,191 @@
+import { KeyrootError, VerificationError } from "../errors.ts";
+import type { Evidence } from "../evidence.ts";
+import type { UserID } from "../identity/userID.ts";
+import { checkNames, nearestName } from "../input/names.ts";
+import { checkObject, invalidArgument, optional } from "../input/options.ts";
+import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
+import { checkStore, type Store } from "../store/store.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import {
+  type CachedAnswer,
+  type CachedKey,
+  compare,
+  forgetKey,
+  loadCachedKey,
+  meetsPolicy,
+  sourceOf,
+  storeKey,
+  verifyCachedKey,
+} from "./cache.ts";
+import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
+import { readRoot } from "./readRoot.ts";
+import type { RootReading } from "./rootReading.ts";
+import type { VerifierSetup } from "./setup.ts";
+import { shareEqualCalls } from "./shareEqualCalls.ts";
+import { type VerifierSources, withSources } from "./sources.ts";
+import { verifyRecord, verifyRoot } from "./verdict.ts";
+import type { VerifiedKey } from "./verifyPublicKey.ts";
+
+/** A user whose key to verify, and the key that a server returned for this user, if there is one. */
+export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
+
+/** The options of one contact list. */
+export interface ListOptions extends Pick<VerifyOptions, "signal"> {
+  /**
+   * Stores verified keys. A root that was read at a finalized block is not requested again while the call would accept
+   * its evidence from the endpoints of the call (docs/threat-model.md, "The cache").
+   */
+  cache?: Store | undefined;
+}
+
+/**
+ * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an earlier
+ * answer from the cache that this one contradicts: one of them is false, or a block that was not final was reorganised.
+ */
+export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
+  { verified: VerifiedKey } | { error: KeyrootError }
+);
+
+/** How many RPC calls share a request, and how many files are held in memory at once. */
+const BATCH_SIZE = 50;
+const MAX_FILES_AT_ONCE = 4;
+
+/** The optional field of a contact. */
+const CONTACT = ["expectedPublicKey"];
+
+/** A user's verified root. The file of the root is still to be verified. */
+interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
+  query: KeyQuery;
+  /** 64 lowercase hex digits. */
+  root: string;
+  cached: CachedKey | undefined;
+  contradicts?: CachedAnswer;
+  sources: CachedKey["sources"];
+}
+
+/**
+ * Verifies the keys of a contact list, as `verifyMany` describes.
+ * @throws ArgumentError if the list or the options are invalid; no request was sent
+ */
+export async function verifyContacts(
+  { registry, policy, sources, now }: VerifierSetup,
+  contacts: readonly Contact[],
+  { cache: uncheckedCache, signal }: ListOptions,
+): Promise<ContactOutcome[]> {
+  const cache = optional(checkStore, "The option cache", uncheckedCache);
+  checkContacts(contacts);
+
+  /** Compares a new answer with the cached one. @throws VerificationError EQUIVOCATION */
+  const compareWithCache = async (
+    query: KeyQuery,
+    cached: CachedKey | undefined,
+    root: string | undefined,
+    { evidence }: RootReading,
+  ): Promise<{ contradicts?: CachedAnswer }> => {
+    const comparison = cached === undefined ? "agrees" : compare(cached, root, evidence);
+    if (!cache || !cached || comparison === "agrees") return {};
+    if (comparison === "refused") throw equivocation(query, cached, { root, evidence });
+    await forgetKey(cache, query, policy);
+    return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
+  };
+
+  const findContact = async (
+    { userID, expectedPublicKey }: Contact,
+    calls: readonly RpcCall[],
+    names: readonly string[],
+  ): Promise<FoundRoot | ContactOutcome> => {
+    try {
+      const query = parseKeyQuery(registry, userID, expectedPublicKey);
+      const cached = cache && (await loadCachedKey(cache, query, policy));
+      if (cached && meetsPolicy(cached, policy, names, now))
+        return { userID, verified: verifyCachedKey(query, cached) };
+      const reading = await readRoot(query, policy, calls, now);
+      try {
+        const root = verifyRoot(query, reading.answers, reading.evidence);
+        const comparison = await compareWithCache(query, cached, root, reading);
+        const { evidence, callContract, agreed } = reading;
+        const sources = agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
+        return { query, root, evidence, callContract, cached, sources, ...comparison };
+      } catch (error) {
+        if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
+        return { userID, error, ...(await compareWithCache(query, cached, undefined, reading)) };
+      }
+    } catch (error) {
+      return toOutcome(userID, error);
+    }
+  };
+
+  const verifyUsersOfFile = async (sources: VerifierSources, root: string, users: readonly FoundRoot[]) => {
+    const file = fetchAndParse(sources, root);
+    const outcomes: [FoundRoot, ContactOutcome][] = [];
+    for (const user of users) {
+      const { query, cached, contradicts } = user;
+      const before = contradicts && { contradicts };
+      try {
+        const verified = await verifyUser(user, await file);
+        if (cache) await storeKey(cache, query, policy, verified, cached, user.sources);
+        outcomes.push([user, { userID: query.userID, verified, ...before }]);
+      } catch (error) {
+        outcomes.push([user, { ...toOutcome(query.userID, error), ...before }]);
+      }
+    }
+    return outcomes;
+  };
+
+  const verifyAll = async (sources: VerifierSources) => {
+    const names = cache ? sources.endpoints.map(sourceOf) : [];
+    const found = await Promise.all(contacts.map((contact) => findContact(contact, sources.calls, names)));
+    const byRoot = Map.groupBy(
+      found.filter((contact) => "root" in contact),
+      ({ root }) => root,
+    );
+    const outcomeOf = new Map<FoundRoot, ContactOutcome>();
+    // All workers take from one iterator. p-map would make apps 1 kB larger.
+    const files = byRoot.entries();
+    const work = async () => {
+      for (const [root, users] of files)
+        for (const [user, outcome] of await verifyUsersOfFile(sources, root, users)) outcomeOf.set(user, outcome);
+    };
+    await Promise.all(Array.from({ length: MAX_FILES_AT_ONCE }, work));
+    return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+  };
+  return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
+}
+
+function equivocation(
+  { userID }: KeyQuery,
+  { root, evidence }: CachedKey,
+  now: { root: string | undefined; evidence: Evidence },
+): VerificationError {
+  const message = `The user ${userID} has the root ${root} according to earlier, stronger evidence at a finalized block, and ${now.root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
+  return new VerificationError("root", "EQUIVOCATION", message, { expected: { root, evidence }, actual: now });
+}
+
+async function fetchAndParse(sources: VerifierSources, root: string): Promise<MerkleFile> {
+  return parseMerkleFile(await sources.fetchFile(root), root);
+}
+
+/** @throws as `verifyRecord`; and as the call */
+async function verifyUser({ query, root, evidence, callContract }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
+  const { contract, chainId } = query;
+  const verified = verifyRecord(query, root, file);
+  const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), evidence.block?.number);
+  return { ...verified, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+}
+
+/** The outcome of a failed contact. @throws what is not a KeyrootError: a defect, or an error of the caller's cache */
+function toOutcome(userID: UserID, error: unknown): ContactOutcome {
+  if (error instanceof KeyrootError) return { userID, error };
+  throw error;
+}
+
+function checkContacts(contacts: readonly Contact[]): void {
+  if (!Array.isArray(contacts)) throw invalidArgument("The list of contacts", "an array of { userID }", contacts);
+  for (const [i, contact] of contacts.entries()) {
+    checkObject(`contacts[${i}]`, contact as Contact, "an object with userID");
+    // Apps may pass their own contacts, with other fields. A misspelt key would not be compared.
+    const fields = Object.keys(contact as Contact).filter((field) => nearestName(field, CONTACT) !== undefined);
+    checkNames(`contacts[${i}]`, Object.fromEntries(fields.map((field) => [field, true])), CONTACT);
+  }
+}

@@ -1,0 +1,78 @@
+import { KeyrootError, VerificationError } from "../errors.ts";
+import type { UserID } from "../identity/userID.ts";
+import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import type { KeyQuery } from "../verifier/options.ts";
+import { readRoot } from "../verifier/readRoot.ts";
+import type { VerifierSetup } from "../verifier/setup.ts";
+import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
+import { type VerifierSources, withSources } from "../verifier/sources.ts";
+import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
+import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUser } from "./watchedUser.ts";
+
+/** A user to check. Its state is changed. */
+export type UserToCheck = readonly [userID: UserID, user: WatchedUser];
+
+/** How a round reads the chain and the files. */
+interface CheckOptions {
+  /** In ms since 1970. */
+  time: number;
+  recheckMs: number;
+  signal: AbortSignal;
+  /** Takes the errors of the requests. */
+  errors: unknown[];
+}
+
+/**
+ * Reads the users' roots at a finalized block, and the files that are due, and applies the answers to their states. What
+ * is unavailable changes nothing, except that it counts as an outage of a file whose root could be read.
+ * @returns how many users the chain answered about
+ */
+export async function checkUsers(
+  setup: VerifierSetup,
+  users: readonly UserToCheck[],
+  { time, recheckMs, signal, errors }: CheckOptions,
+): Promise<number> {
+  const attempt = async (work: () => Promise<void>, failed?: (code: string) => void) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof KeyrootError)) throw error;
+      errors.push(error);
+      // An aborted request says nothing about the file.
+      if (error.code !== "ABORTED") failed?.(error.code);
+    }
+  };
+  const answered: UserToCheck[] = [];
+  const check = async ({ calls, fetchFile }: VerifierSources) => {
+    const readAnswer = async ([userID, user]: UserToCheck) => {
+      const query = { ...setup.registry, userID };
+      const { answers, evidence } = await readRoot(query, { ...setup.policy, tag: "finalized" }, calls, setup.now);
+      applyAnswer(user, verifyAnswers(query, answers), evidence, time);
+      answered.push([userID, user]);
+    };
+    await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
+    const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
+    // One after the other: a background task needs no more, and each file takes memory.
+    for (const [root = "", readers] of Map.groupBy(due, ([, { root }]) => root)) {
+      const readFile = async () => {
+        const file = parseMerkleFile(await fetchFile(root), root);
+        for (const [userID, user] of readers) applyFile(user, keyIn(file, root, { ...setup.registry, userID }), time);
+      };
+      await attempt(readFile, (code) => {
+        for (const [, user] of readers) applyOutage(user, code, time);
+      });
+    }
+  };
+  await attempt(() => withSources(setup.sources, check, { signal, wrap: shareEqualCalls }));
+  return answered.length;
+}
+
+/** The user's key in a file, in base64; empty if the file has no valid record of the user. */
+function keyIn(file: MerkleFile, root: string, query: KeyQuery): string {
+  try {
+    return verifyRecord(query, root, file).record.pubKey;
+  } catch (error) {
+    if (error instanceof VerificationError) return "";
+    throw error;
+  }
+}

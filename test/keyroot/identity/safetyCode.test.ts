@@ -1,0 +1,180 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type KeyHolder, makeSafetyCode, verifySafetyPayload } from "../../../packages/keyroot/src/safetyCode.ts";
+import { portableSha512, sha512 } from "../../../packages/keyroot/src/bytes/sha512.ts";
+import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
+import { pointsOfSmallOrder, encode } from "../../../fixtures/curve41417.ts";
+import { plainSafetyCode } from "../../../fixtures/plainSafetyCode.ts";
+import { samplePublicKeys, sampleUserID } from "../../../fixtures/samples.ts";
+import { junk, keyrootErrorOf } from "../../support/junk.ts";
+
+const key = (i: number) => samplePublicKeys[i] ?? new Uint8Array();
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
+const alice = { userID: sampleUserID(0), publicKey: key(0) };
+const bob = { userID: sampleUserID(1), publicKey: key(1) };
+
+/** Any user with any of the sample keys. */
+const holders = fc.record({
+  userID: fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => userIDFromBytes(bytes)),
+  publicKey: fc.constantFrom(...samplePublicKeys),
+});
+const pairs = fc.tuple(holders, holders).filter(([a, b]) => a.userID !== b.userID);
+
+/** Scans the payload that the contact's app shows. */
+const scan = (payload: string, mine: KeyHolder = alice, contact: KeyHolder = bob) => {
+  try {
+    verifySafetyPayload(payload, mine, contact);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    return error;
+  }
+};
+
+describe("safety code", () => {
+  describe("makeSafetyCode", () => {
+    it("agrees with an independent implementation, for any pair", () => {
+      const plain = ({ userID, publicKey }: typeof alice) => ({ userID, publicKey: base64(publicKey) });
+      fc.assert(
+        fc.property(pairs, ([mine, contact]) => {
+          expect(makeSafetyCode(mine, contact)).to.deep.equal(plainSafetyCode(plain(mine), plain(contact)));
+        }),
+        { numRuns: 30 },
+      );
+    });
+
+    it("has 60 digits, equal on both sides, and a payload of 228 characters of the alphanumeric mode", () => {
+      fc.assert(
+        fc.property(pairs, ([mine, contact]) => {
+          const [here, there] = [makeSafetyCode(mine, contact), makeSafetyCode(contact, mine)];
+          expect(here.digits)
+            .to.match(/^\d{60}$/)
+            .and.equal(there.digits);
+          expect(here.payload)
+            .to.match(/^[0-9A-Z:-]{228}$/)
+            .and.not.equal(there.payload);
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    it("takes keys as bytes or base64", () => {
+      const texts = makeSafetyCode({ ...alice, publicKey: base64(key(0)) }, { ...bob, publicKey: base64(key(1)) });
+      expect(makeSafetyCode(alice, bob)).to.deep.equal(texts);
+    });
+
+    it("changes with each id and each key", () => {
+      const carol = sampleUserID(2);
+      const codes = [
+        makeSafetyCode(alice, bob),
+        makeSafetyCode({ ...alice, userID: carol }, bob),
+        makeSafetyCode({ ...alice, publicKey: key(2) }, bob),
+        makeSafetyCode(alice, { ...bob, userID: carol }),
+        makeSafetyCode(alice, { ...bob, publicKey: key(2) }),
+        makeSafetyCode({ ...alice, publicKey: key(1) }, { ...bob, publicKey: key(0) }),
+      ];
+      expect(new Set(codes.map(({ digits }) => digits))).to.have.property("size", codes.length);
+      expect(new Set(codes.map(({ payload }) => payload))).to.have.property("size", codes.length);
+    });
+
+    it("refuses one user twice", () => {
+      expect(() => makeSafetyCode(alice, { ...alice, publicKey: key(1) }))
+        .to.throw()
+        .with.property("code", "ARGUMENT_INVALID");
+    });
+
+    it("refuses keys that no verifier accepts", () => {
+      const [, small = { x: 0n, y: 0n }] = pointsOfSmallOrder();
+      const cases = {
+        PUBLIC_KEY_LENGTH: key(0).slice(1),
+        PUBLIC_KEY_SMALL_ORDER: encode(small),
+        PUBLIC_KEY_NOT_ON_CURVE: key(0).with(104, 0),
+        BASE64_INVALID: "?",
+      };
+      for (const [code, publicKey] of Object.entries(cases)) {
+        expect(() => makeSafetyCode(alice, { ...bob, publicKey }), code)
+          .to.throw()
+          .with.property("code", code);
+      }
+    });
+
+    it("gives the same with hashes in plain JavaScript, as in browsers", () => {
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+          expect(sha512(bytes)).to.deep.equal(portableSha512(bytes));
+        }),
+      );
+    });
+  });
+
+  describe("verifySafetyPayload", () => {
+    const { payload } = makeSafetyCode(bob, alice);
+
+    it("accepts what the contact's app shows if both use the same keys, for any pair", () => {
+      fc.assert(
+        fc.property(pairs, ([mine, contact]) => {
+          expect(scan(makeSafetyCode(contact, mine).payload, mine, contact)).to.equal(undefined);
+        }),
+        { numRuns: 20 },
+      );
+    });
+
+    it("says whose key differs", () => {
+      const cases = {
+        contact: makeSafetyCode({ ...bob, publicKey: key(2) }, alice),
+        mine: makeSafetyCode(bob, { ...alice, publicKey: key(2) }),
+        "contact,mine": makeSafetyCode({ ...bob, publicKey: key(2) }, { ...alice, publicKey: key(3) }),
+      };
+      for (const [whose, { payload }] of Object.entries(cases)) {
+        const error = scan(payload);
+        expect(error).to.include({ step: "key", code: "SAFETY_CODE_MISMATCH" });
+        expect(String(error?.actual)).to.equal(whose);
+      }
+    });
+
+    it("recognises this user's own payload", () => {
+      const error = scan(makeSafetyCode(alice, bob).payload);
+      expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
+      expect(error?.message).to.include("this user's own");
+    });
+
+    it("names the users of another pair", () => {
+      const carol = { userID: sampleUserID(2), publicKey: key(2) };
+      const error = scan(makeSafetyCode(carol, alice).payload);
+      expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
+      expect(error?.message).to.include(carol.userID).and.include(bob.userID);
+    });
+
+    it("says of another version that an app is out of date", () => {
+      const error = scan(payload.replace("SAFETY-1", "SAFETY-2"));
+      expect(error).to.include({ step: "file", code: "SAFETY_CODE_INVALID" });
+      expect(error?.message).to.include("out of date");
+    });
+
+    it("rejects every payload in which one character is changed, removed or added", () => {
+      const characters = fc.constantFrom(...Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:abcdef\n"é'));
+      fc.assert(
+        fc.property(fc.nat(payload.length - 1), characters, fc.nat(2), (at, character, change) => {
+          const kept = change === 0 ? character : change === 1 ? "" : character + payload.charAt(at);
+          const changed = payload.slice(0, at) + kept + payload.slice(at + 1);
+          fc.pre(changed !== payload);
+          expect(scan(changed)).to.be.instanceOf(VerificationError);
+        }),
+        { numRuns: 200 },
+      );
+    });
+
+    it("throws a VerificationError for anything that is no payload", async () => {
+      await fc.assert(
+        fc.asyncProperty(junk, async (value) => {
+          const error = await keyrootErrorOf(() => {
+            verifySafetyPayload(value as string, alice, bob);
+          });
+          expect(error).to.include({ name: "VerificationError", code: "SAFETY_CODE_INVALID" });
+        }),
+        { numRuns: 50 },
+      );
+    });
+  });
+});

@@ -1,0 +1,155 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/index.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords, sampleUserID } from "../../../fixtures/samples.ts";
+import { cannedAnswers } from "../../support/cannedAnswers.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
+import { failure } from "../../support/support.ts";
+
+type Loose = (...args: unknown[]) => Promise<unknown>;
+
+describe("createVerifier", () => {
+  const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
+  const { userID } = mine;
+  const { answers, fetchFrom, options: place } = cannedAnswers(makeMerkleFile([mine, other]));
+  let requests: number;
+  /** Valid options. */
+  const options = (): VerifierOptions => {
+    const answer = fetchFrom(answers);
+    const fetch: typeof globalThis.fetch = (...request) => {
+      requests++;
+      return answer(...request);
+    };
+    return { ...place, fetch };
+  };
+
+  beforeEach(() => {
+    requests = 0;
+  });
+
+  describe("its options", () => {
+    for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
+      it(`must have ${name}: it throws at once, without a request`, () => {
+        expect(() => createVerifier({ ...options(), [name]: undefined }))
+          .to.throw(new RegExp(`^The option ${name} must be `))
+          .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+        expect(requests).to.equal(0);
+      });
+    }
+
+    for (const wrong of [
+      { quorum: 2 },
+      { blockHash: "0x" },
+      { limits: { timeoutMs: 0 } },
+      { merkleUrl: "ftp://files.example" },
+      { rpc: [] },
+      { now: 7 },
+      { fetch: "fetch" },
+      { storageProof: "true" },
+    ]) {
+      it(`are refused with ${JSON.stringify(wrong)}`, () => {
+        expect(() => createVerifier({ ...options(), ...wrong } as VerifierOptions))
+          .to.throw()
+          .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      });
+    }
+
+    it("do not include those of a call, which differ from call to call", () => {
+      for (const name of ["expectedPublicKey", "signal", "cache"]) {
+        expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
+      }
+    });
+
+    it("are refused with the nearest name if they are misspelt", () => {
+      expect(() => createVerifier({ ...options(), quorom: 2 } as VerifierOptions)).to.throw("Did you mean quorum?");
+    });
+
+    it("may be anything: it throws a KeyrootError or succeeds", async () => {
+      const create = createVerifier as unknown as Loose;
+      await fc.assert(
+        fc.asyncProperty(junk, async (value) => {
+          await keyrootErrorOf(() => create(value));
+        }),
+      );
+    });
+
+    it("count as they were when the verifier was created", async () => {
+      const changing = options();
+      const verifier = createVerifier(changing);
+      Object.assign(changing, { contract: `0x${"ff".repeat(20)}`, chainId: 5, merkleUrl: "https://other.example" });
+      const { contract, chainId } = await verifier.verify(userID);
+      expect({ contract, chainId }).to.deep.equal({ contract: place.contract, chainId: place.chainId });
+    });
+  });
+
+  describe("verify", () => {
+    it("verifies as verifyPublicKey does", async () => {
+      const verifier = createVerifier(options());
+      const expected = await verifyPublicKey(userID, { ...options(), expectedPublicKey: mine.pubKey });
+      expect(await verifier.verify(userID, { expectedPublicKey: mine.pubKey })).to.deep.equal(expected);
+      expect(await verifier.verify(userID)).to.deep.equal(expected);
+    });
+
+    it("rejects a swapped key with KEY_MISMATCH", async () => {
+      const verifying = createVerifier(options()).verify(userID, { expectedPublicKey: other.pubKey });
+      expect(await failure(verifying)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
+    });
+
+    it("rejects misspelt options, options of the verifier, and values that are none", async () => {
+      const verify = createVerifier(options()).verify as unknown as Loose;
+      for (const wrong of [{ expectedPublickey: mine.pubKey }, { quorum: 1 }, { signal: 7 }, ...WRONG_VALUES]) {
+        // An object without own names is like no options.
+        if (typeof wrong === "object" && wrong !== null && !Array.isArray(wrong) && Object.keys(wrong).length === 0)
+          continue;
+        const error = await keyrootErrorOf(() => verify(userID, wrong));
+        expect(error, String(wrong?.toString())).to.include({ name: "ArgumentError" });
+      }
+      expect(requests).to.equal(0);
+    });
+
+    it("ends when its signal aborts, and leaves other calls alone", async () => {
+      const verifier = createVerifier(options());
+      const aborted = verifier.verify(userID, { signal: AbortSignal.abort() });
+      const [error, { record }] = await Promise.all([failure(aborted), verifier.verify(userID)]);
+      expect(error).to.include({ name: "TransportError", code: "ABORTED" });
+      expect(record).to.deep.equal(mine);
+    });
+  });
+
+  describe("verifyMany", () => {
+    it("verifies as the function verifyMany does", async () => {
+      const contacts = [
+        { userID, expectedPublicKey: mine.pubKey },
+        { userID: other.userID },
+        { userID: sampleUserID(9) },
+      ];
+      const batches = { ...options(), rpc: { request: provider() } };
+      const codes = (outcomes: Awaited<ReturnType<typeof verifyMany>>) =>
+        outcomes.map((outcome) => ("verified" in outcome ? outcome.verified.record.pubKey : outcome.error.code));
+      const verified = codes(await createVerifier(batches).verifyMany(contacts));
+      expect(verified).to.deep.equal(codes(await verifyMany(contacts, batches)));
+      expect(verified).to.deep.equal([mine.pubKey, other.pubKey, "USER_NOT_IN_FILE"]);
+    });
+
+    it("rejects options of the verifier, and a cache that is none", async () => {
+      const many = createVerifier(options()).verifyMany as unknown as Loose;
+      for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
+        const error = await keyrootErrorOf(() => many([{ userID }], wrong));
+        expect(error, JSON.stringify(wrong)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      }
+    });
+  });
+
+  /** Answers single calls from the canned answers. */
+  function provider() {
+    const fetch = fetchFrom(answers);
+    return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {
+      const response = await fetch("", { body: JSON.stringify({ method, params }) });
+      return ((await response.json()) as { result: unknown }).result;
+    };
+  }
+});

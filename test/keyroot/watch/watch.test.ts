@@ -1,0 +1,317 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
+import { startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import { makeBundle, verifyBundle } from "../../../packages/keyroot/src/bundle.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import {
+  type Alarm,
+  createVerifier,
+  type VerifierOptions,
+  type WatchOptions,
+} from "../../../packages/keyroot/src/index.ts";
+import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
+import { sampleRecords, sha256 } from "../../../fixtures/samples.ts";
+import { FaultyFetch } from "../../../fixtures/watch/faultyFetch.ts";
+import { soakWatch } from "../../../fixtures/watch/soakWatch.ts";
+import { startWatchedChain, type WatchedChain } from "../../../fixtures/watch/watchedChain.ts";
+import { WRONG_VALUES } from "../../support/junk.ts";
+import { failure } from "../../support/support.ts";
+
+const HOUR = 3_600_000;
+const ZERO = `0x${"0".repeat(64)}`;
+
+/** The content of an alarm's file, as far as the tests look at it. */
+interface AlarmFile {
+  format: string;
+  code: string;
+  userID: string;
+  contract: string;
+  expectedPublicKey?: string;
+  published: { root: string; publicKey?: string; evidence: { block: { hash: string } } };
+  now?: { root?: string };
+  outage?: { attempts: number; code: string };
+  bundle?: object;
+}
+
+describe("watch", () => {
+  const [own, contact, late, never] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
+  let chain: WatchedChain;
+  /** The app: it starts with the first watch, and ends after the test. */
+  let app: AbortController;
+  let network: FaultyFetch;
+  let store: Map<string, string>;
+  let alarms: Alarm[];
+  let serverKeys: { userID: string; expectedPublicKey?: string }[];
+  let time: number;
+
+  before(async () => {
+    const local = await startLocalChain(hre, { port: 0 });
+    chain = await startWatchedChain({ url: local.rpcUrl, close: () => local.close() });
+    await chain.publish([own, contact]);
+  });
+  after(() => chain.close());
+
+  beforeEach(() => {
+    app = new AbortController();
+    network = new FaultyFetch("watch", 0);
+    store = new Map();
+    alarms = [];
+    serverKeys = [];
+    time = Date.UTC(2030, 0, 1);
+  });
+  afterEach(() => {
+    app.abort();
+  });
+
+  const start = (options: Partial<WatchOptions> = {}, verifier: Partial<VerifierOptions> = {}) => {
+    const { rpc, chainId, contract, merkleUrl } = chain;
+    const all = { rpc, chainId, contract, merkleUrl, fetch: network.fetch, now: () => time, ...verifier };
+    return createVerifier(all).watch({
+      ...{ userID: own.userID, publicKey: own.pubKey, contacts: () => serverKeys, store, makeBundle },
+      ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
+    });
+  };
+  const codes = () => alarms.map(({ code }) => code);
+  const fileOf = (alarm: Alarm | undefined) => JSON.parse(alarm?.file.text ?? "{}") as AlarmFile;
+  /** Changes the contract's answer about a user. */
+  const answerRoot = (root: string) => {
+    network.lie = (_, call) =>
+      call?.method === "eth_call" && JSON.stringify(call.params).includes("ee94c797")
+        ? Response.json({ jsonrpc: "2.0", id: call.id, result: root })
+        : undefined;
+  };
+
+  describe("with honest servers", () => {
+    it("raises nothing, for published and unpublished users, with and without a server's key", async () => {
+      serverKeys = [
+        { userID: contact.userID, expectedPublicKey: contact.pubKey },
+        { userID: late.userID, expectedPublicKey: never.pubKey },
+        { userID: never.userID },
+      ];
+      const watch = await start();
+      for (let round = 0; round < 3; round++, time += HOUR) expect((await watch.check()).errors).to.deep.equal([]);
+      expect(watch.status.checkedAt).to.equal(time - HOUR);
+      expect(codes()).to.deep.equal([]);
+    });
+
+    it("checks a key in the round after its publication", async () => {
+      const [fresh] = sampleRecords(6).slice(5) as [KeyRecord];
+      const watch = await start({ userID: fresh.userID, publicKey: contact.pubKey });
+      await watch.check();
+      expect(codes()).to.deep.equal([]);
+      await chain.publish([{ ...fresh, pubKey: own.pubKey, keyID: own.keyID }]);
+      await watch.check();
+      expect(codes()).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      const { expectedPublicKey, published } = fileOf(alarms[0]);
+      expect({ expectedPublicKey, publicKey: published.publicKey }).to.deep.equal({
+        expectedPublicKey: contact.pubKey,
+        publicKey: own.pubKey,
+      });
+    });
+  });
+
+  describe("with a server that swaps a contact's key", () => {
+    beforeEach(() => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+    });
+
+    it("raises CONTACT_KEY_MISMATCH once, across restarts, and again after the server has returned the right key", async () => {
+      const watch = await start();
+      await watch.check();
+      await watch.check();
+      await (await start()).check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
+      await watch.check();
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+      await watch.check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH", "CONTACT_KEY_MISMATCH"]);
+    });
+
+    it("gives evidence that others can verify offline", async () => {
+      await (await start()).check();
+      const { bundle, published, ...file } = fileOf(alarms[0]);
+      expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
+      const { chainId, contract } = chain;
+      const trusted = { blockHash: published.evidence.block.hash };
+      const { record } = await verifyBundle(bundle, { userID: contact.userID, chainId, contract }, trusted);
+      expect(record).to.deep.equal(contact);
+    });
+
+    it("raises it without chain and file host, if the published key was verified before", async () => {
+      const swapped = serverKeys;
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
+      const watch = await start();
+      await watch.check();
+      network.isOffline = true;
+      serverKeys = swapped;
+      await watch.check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+      expect(fileOf(alarms[0])).to.not.have.property("bundle");
+    });
+  });
+
+  describe("with an endpoint that changes its answer", () => {
+    for (const [what, root] of Object.entries({ "another root": `0x${sha256("another")}`, "no root": ZERO })) {
+      it(`raises WATCHED_ROOT_CHANGED once for ${what}, with both answers`, async () => {
+        const watch = await start();
+        await watch.check();
+        answerRoot(root);
+        await watch.check();
+        await watch.check();
+        expect(codes()).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
+        const { published, now } = fileOf(alarms[0]);
+        expect(published).to.include({ publicKey: own.pubKey });
+        expect(now?.root).to.equal(root === ZERO ? undefined : root.slice(2));
+      });
+    }
+
+    it("raises nothing for an endpoint that is behind", async () => {
+      const watch = await start({}, { limits: { timeoutMs: 100 } });
+      await watch.check();
+      network.perMille = 1000;
+      for (let round = 0; round < 20; round++) await watch.check();
+      expect(codes()).to.deep.equal([]);
+      expect(network.count).to.have.property("lagging");
+    });
+  });
+
+  describe("with a file host that withholds a file", () => {
+    it("raises FILE_UNAVAILABLE after the limit, not before, and not while the chain is unavailable, too", async () => {
+      const watch = await start();
+      network.isHostDown = true;
+      for (let minutes = 0; minutes < 24 * 60; minutes += 10, time += HOUR / 6) await watch.check();
+      expect(codes()).to.deep.equal([]);
+      network.isOffline = true;
+      for (let i = 0; i < 10; i++, time += HOUR / 6) await watch.check();
+      expect(codes()).to.deep.equal([]);
+      network.isOffline = false;
+      await watch.check();
+      expect(codes()).to.deep.equal(["FILE_UNAVAILABLE"]);
+      expect(fileOf(alarms[0]).outage).to.include({ code: "FILE_HOST_ERROR" });
+    });
+  });
+
+  describe("while something is unavailable", () => {
+    it("is silent, and says in its status what failed", async () => {
+      network.isOffline = true;
+      const watch = await start({
+        contacts: () => {
+          throw new Error("The service is unavailable.");
+        },
+      });
+      const { checkedAt, errors } = await watch.check();
+      expect(checkedAt).to.equal(undefined);
+      expect(errors.map((error) => (error as Error).message).join()).to.match(/The service is unavailable.*failed/);
+      expect(codes()).to.deep.equal([]);
+    });
+
+    it("waits twice as long after each failure, up to 5 minutes, and as before after a success", async () => {
+      network.isOffline = true;
+      const watch = await start();
+      const waits: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        if (round === 4) network.isOffline = false;
+        await watch.check();
+        const [text = ""] = store.values();
+        waits.push((JSON.parse(text) as { nextAt: number }).nextAt - time);
+      }
+      // The watch has run a round by itself before.
+      const limits = [180_000, 300_000, 300_000, 300_000, 45_000];
+      for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
+    });
+
+    it("reports an alarm again if the app's function failed", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+      let calls = 0;
+      const watch = await start({
+        onAlarm: () => {
+          if (++calls === 1) throw new Error("The window is closed.");
+        },
+      });
+      // The watch's own first round may meet the error.
+      await watch.check().catch(() => undefined);
+      await watch.check();
+      await watch.check();
+      expect(calls).to.equal(2);
+    });
+  });
+
+  describe("in several tabs", () => {
+    it("runs one round at a time, and none before it is due", async () => {
+      let running = 0;
+      let rounds = 0;
+      const contacts = async () => {
+        rounds++;
+        expect(++running).to.equal(1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        running--;
+        return [];
+      };
+      const tabs = await Promise.all(Array.from({ length: 5 }, () => start({ contacts, intervalMs: 100_000 })));
+      // Behind the first rounds of all tabs in the queue.
+      await tabs[0]?.check();
+      expect(rounds).to.equal(2);
+    });
+
+    it("ends with the signal", async () => {
+      const watch = await start();
+      app.abort();
+      expect(await failure(watch.check())).to.include({ name: "AbortError" });
+    });
+  });
+
+  describe("options", () => {
+    it("are refused if they are missing, misspelt or of another type", async () => {
+      const valid = { userID: own.userID, publicKey: own.pubKey, store, makeBundle, onAlarm: () => undefined };
+      for (const name of Object.keys(valid)) {
+        for (const value of [undefined, ...WRONG_VALUES]) {
+          if ((typeof value === "function" && /^(?:onAlarm|makeBundle)$/.test(name)) || value instanceof Map) continue;
+          const error = await failure(start({ ...valid, [name]: value }));
+          expect(error, `${name} ${typeof value}`).to.include({ name: "ArgumentError" });
+        }
+      }
+      for (const wrong of [
+        { intervalMs: 0 },
+        { recheckMs: -1 },
+        { fileLimitMs: "1" },
+        { contacts: [] },
+        { onalarm: 1 },
+      ]) {
+        expect(await failure(start(wrong as unknown as WatchOptions))).to.include({ code: "ARGUMENT_INVALID" });
+      }
+    });
+
+    it("are refused with a pinned block", async () => {
+      expect(await failure(start({}, { blockHash: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
+    });
+  });
+
+  it("has a row in docs/watching.md for each alarm and each option, and shares codes with the operator's watch", async () => {
+    const project = join(import.meta.dirname, "../../..");
+    const page = await readFile(join(project, "docs/watching.md"), "utf8");
+    const rows = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => name);
+    expect(rows(/^\| `([A-Z_]+)` +\|/gm)).to.have.members([...ALARM_CODES]);
+    const source = await readFile(join(project, "packages/keyroot/src/watch/watch.ts"), "utf8");
+    const [, body = ""] = /export interface WatchOptions \{([^]*?)\n\}/.exec(source) ?? [];
+    expect(rows(/^\| `([a-z]\w+)` +\|/gm)).to.have.members(
+      Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, name]) => name),
+    );
+    expect(FINDING_CODES.damage).to.include.members([
+      "WATCHED_KEY_MISMATCH",
+      "WATCHED_ROOT_CHANGED",
+      "FILE_UNAVAILABLE",
+    ]);
+  });
+
+  it("raises no false alarm in 60 rounds over a faulty network, and an alarm for each of 40 lies", async function () {
+    this.timeout(120_000);
+    const { alarms, lies, detected, faults } = await soakWatch(chain, { rounds: 60, seed: Date.now() % 1_000_000 });
+    expect(alarms).to.deep.equal([]);
+    expect(faults).to.be.greaterThan(20);
+    expect(detected).to.equal(lies);
+  });
+});

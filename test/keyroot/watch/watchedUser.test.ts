@@ -1,0 +1,199 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import {
+  applyAnswer,
+  applyFile,
+  applyOutage,
+  conditionsOf,
+  isDue,
+  newConditions,
+  noteReported,
+  type WatchedUser,
+} from "../../../packages/keyroot/src/watch/watchedUser.ts";
+import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+
+const userID = sampleUserID(0);
+const [root, otherRoot] = [sha256("root"), sha256("other root")];
+const HOUR = 3_600_000;
+const at = (number: number): Evidence => ({
+  anchor: "endpoint",
+  storageProof: false,
+  block: { hash: `0x${sha256(String(number))}`, number, timestamp: number },
+});
+const conditions = (user: WatchedUser, expected?: string, isOwn = true) =>
+  conditionsOf(userID, user, { expected, isOwn, fileLimitMs: 24 * HOUR });
+const codes = (...args: Parameters<typeof conditions>) => conditions(...args).map(({ code }) => code);
+/** A user whose key was read at block 100. */
+const published = (key = "key"): WatchedUser => {
+  const user: WatchedUser = {};
+  applyAnswer(user, root, at(100), 0);
+  applyFile(user, key, 0);
+  return user;
+};
+
+describe("the state of a watched user", () => {
+  describe("before publication", () => {
+    it("raises nothing, whatever key the user has", () => {
+      const user: WatchedUser = {};
+      applyAnswer(user, undefined, at(1), 0);
+      expect(conditions(user, "key")).to.deep.equal([]);
+    });
+  });
+
+  describe("with a published key", () => {
+    it("raises nothing if it is the expected one, or if none is expected", () => {
+      expect(conditions(published(), "key")).to.deep.equal([]);
+      expect(conditions(published(), undefined)).to.deep.equal([]);
+    });
+
+    it("raises WATCHED_KEY_MISMATCH for the own user, CONTACT_KEY_MISMATCH for a contact", () => {
+      expect(codes(published("false"), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    });
+
+    it("raises it too if the file has no valid key", () => {
+      expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
+    });
+  });
+
+  describe("an answer of the chain", () => {
+    it("with the same root at any block raises nothing", () => {
+      fc.assert(
+        fc.property(fc.array(fc.nat(1000)), (blocks) => {
+          const user = published();
+          for (const block of blocks) applyAnswer(user, root, at(block), 0);
+          expect(conditions(user, "key")).to.deep.equal([]);
+        }),
+      );
+    });
+
+    it("without a root at an earlier block raises nothing: the node is behind", () => {
+      const user = published();
+      applyAnswer(user, undefined, at(99), 0);
+      expect(conditions(user, "key")).to.deep.equal([]);
+    });
+
+    it("without a root at the same or a later block raises WATCHED_ROOT_CHANGED, until there is one", () => {
+      for (const block of [100, 101]) {
+        const user = published();
+        applyAnswer(user, undefined, at(block), 0);
+        const [condition] = conditions(user, "key");
+        expect(condition).to.include({ code: "WATCHED_ROOT_CHANGED" });
+        expect(condition?.facts).to.deep.equal({
+          published: { root, publicKey: "key", evidence: at(100) },
+          now: { evidence: at(block) },
+        });
+        applyAnswer(user, root, at(102), 0);
+        expect(conditions(user, "key")).to.deep.equal([]);
+      }
+    });
+
+    it("with another root at any block raises WATCHED_ROOT_CHANGED with both answers", () => {
+      for (const block of [1, 100, 101]) {
+        const user = published();
+        applyAnswer(user, otherRoot, at(block), 0);
+        expect(conditions(user, "key")[0]?.facts).to.deep.equal({
+          published: { root, publicKey: "key", evidence: at(100) },
+          now: { root: otherRoot, evidence: at(block) },
+        });
+        expect(user.publicKey).to.equal(undefined);
+      }
+    });
+  });
+
+  describe("an outage of the file host", () => {
+    const outage = (gapMs: number, attempts: number) => {
+      const user = published();
+      for (let i = 0; i < attempts; i++) applyOutage(user, "UNREACHABLE", i * gapMs);
+      return user;
+    };
+
+    it("raises FILE_UNAVAILABLE after the limit, with the code of the last error", () => {
+      const perHour = 60;
+      expect(codes(outage(HOUR / perHour, 24 * perHour), "key")).to.deep.equal([]);
+      const [condition] = conditions(outage(HOUR / perHour, 24 * perHour + 1), "key");
+      expect(condition).to.include({ code: "FILE_UNAVAILABLE" });
+      expect(condition?.message).to.include("UNREACHABLE");
+    });
+
+    it("does not count the time in which the app did not run", () => {
+      expect(codes(outage(100 * HOUR, 50), "key")).to.deep.equal([]);
+      expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["FILE_UNAVAILABLE"]);
+    });
+
+    it("ends with the first file", () => {
+      const user = outage(HOUR / 4, 200);
+      applyFile(user, "key", 0);
+      expect(conditions(user, "key")).to.deep.equal([]);
+    });
+  });
+
+  describe("reported alarms", () => {
+    it("are not reported again while they last, and again when they begin again", () => {
+      const user = published("false");
+      expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
+      noteReported(user, conditions(user, "key"));
+      expect(newConditions(user, conditions(user, "key"))).to.deep.equal([]);
+      noteReported(user, conditions(user, "false"));
+      expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
+    });
+
+    it("are reported for each other key", () => {
+      const user = published();
+      noteReported(user, conditions(user, "swapped", false));
+      expect(newConditions(user, conditions(user, "swapped again", false))).to.have.lengthOf(1);
+    });
+
+    it("are reported once for two roots that alternate", () => {
+      const user = published();
+      let reported = 0;
+      for (let i = 0; i < 10; i++) {
+        applyAnswer(user, i % 2 === 0 ? otherRoot : root, at(101 + i), 0);
+        const found = conditions(user, undefined);
+        reported += newConditions(user, found).length;
+        noteReported(user, found);
+      }
+      expect(reported).to.equal(2);
+    });
+  });
+
+  describe("the next reading", () => {
+    it("is due without a key, after the interval, and if the clock has gone back", () => {
+      expect(isDue({}, 0, HOUR)).to.be.true;
+      expect(isDue(published(), HOUR - 1, HOUR)).to.be.false;
+      expect(isDue(published(), HOUR, HOUR)).to.be.true;
+      expect(isDue(published(), -1, HOUR)).to.be.true;
+    });
+  });
+
+  it("survives being stored as JSON, after any events", () => {
+    const events = fc.array(
+      fc.oneof(
+        fc.record({
+          kind: fc.constant("answer" as const),
+          root: fc.option(fc.constantFrom(root, otherRoot), { nil: undefined }),
+          block: fc.nat(200),
+        }),
+        fc.record({ kind: fc.constant("file" as const), key: fc.constantFrom("key", "false", "") }),
+        fc.record({ kind: fc.constant("outage" as const) }),
+      ),
+    );
+    fc.assert(
+      fc.property(events, (list) => {
+        const user: WatchedUser = {};
+        for (const [i, event] of list.entries()) {
+          if (event.kind === "answer") applyAnswer(user, event.root, at(event.block), i);
+          else if (user.root === undefined) continue;
+          else if (event.kind === "file") applyFile(user, event.key, i);
+          else applyOutage(user, "TIMEOUT", i * HOUR);
+        }
+        const restored = JSON.parse(JSON.stringify(user)) as WatchedUser;
+        // JSON omits what is undefined.
+        const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+        expect(plain(conditions(restored, "key"))).to.deep.equal(plain(conditions(user, "key")));
+      }),
+    );
+  });
+});
