@@ -42,6 +42,7 @@ describe("plain http to another machine", function () {
     estimate: ["estimate", "--records", records()],
     status: ["status"],
     verify: ["verify", userID, "--merkle-url", "https://f.invalid"],
+    explorer: ["explorer", "--out", join(folder.path, "explorer"), "--merkle-url", "https://f.invalid"],
     bundle: ["bundle", userID, "--out", folder.path, "--merkle-url", "https://f.invalid"],
     audit: ["audit", "--merkle-url", "https://f.invalid"],
     watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
