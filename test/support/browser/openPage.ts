@@ -16,8 +16,13 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
   readonly requests: readonly string[];
   /** Loads it again, without a cache. */
   reload(): Promise<void>;
+  /** Opens another tab of the same browser with the same page. */
+  openTab(): Promise<Tab>;
   close(): Promise<void>;
 }
+
+/** Another tab. */
+export type Tab = Pick<Page, "evaluate" | "close">;
 
 /**
  * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
@@ -48,7 +53,8 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
 
   const browser = await launchChromium();
   starting.defer(() => browser.close());
-  const page = await browser.newPage();
+  const context = await browser.newContext();
+  const page = await context.newPage();
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
 
@@ -60,6 +66,11 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
     async reload() {
       requests.length = 0;
       await page.goto(server.url);
+    },
+    async openTab() {
+      const tab = await context.newPage();
+      await tab.goto(server.url);
+      return tab;
     },
     close: () => running.disposeAsync(),
   };

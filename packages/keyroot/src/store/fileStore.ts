@@ -31,7 +31,8 @@ export function fileStore(folder: string): Store {
         await writeToDisk(temporary, text);
         await rename(temporary, path);
       } catch (cause) {
-        await rm(temporary, { force: true });
+        // The first error says what is wrong.
+        await rm(temporary, { force: true }).catch(() => undefined);
         throw unavailable("write to", folder, cause);
       }
     },

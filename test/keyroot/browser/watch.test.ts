@@ -1,0 +1,196 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { startWatchedChain, type WatchedChain } from "../../../fixtures/watch/watchedChain.ts";
+import { describeIfNamed } from "../../support/named.ts";
+import { installPackages } from "../../support/packages/installPackages.ts";
+import { bundle } from "../../support/browser/bundle.ts";
+import { type OpenPage, openPage, type Tab } from "../../support/browser/openPage.ts";
+
+/** The app uses the packed library. `serverKeys` is what its server returns for the contacts. */
+const APP = `
+import { createVerifier } from "keyroot";
+import { makeBundle } from "keyroot/bundle";
+import { indexedDbStore } from "keyroot/store/indexeddb";
+
+Object.assign(globalThis, { violations: [], alarms: [], calls: 0, serverKeys: [], indexedDbStore });
+document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violations.push(effectiveDirective));
+globalThis.start = async (verifier, { database, ...options }) => {
+  globalThis.watch = await createVerifier(verifier).watch({
+    ...options,
+    contacts: () => {
+      calls++;
+      return serverKeys;
+    },
+    store: indexedDbStore(database),
+    makeBundle,
+    onAlarm: ({ code, file }) => alarms.push({ code, ...JSON.parse(file.text) }),
+  });
+};
+/** Resolves when the condition holds. */
+globalThis.until = async (condition) => {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
+};
+`;
+
+/** A day in ms: no second round is due during a test. */
+const DAY = 86_400_000;
+
+describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict content security policy", function () {
+  this.timeout(120_000);
+  const [own, contact, other] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
+  const opened = new AsyncDisposableStack();
+  let chain: WatchedChain;
+  let page: OpenPage;
+  /** The default pause between rounds, in a tab of its own that runs during the other tests. */
+  let slow: Tab;
+  let databases = 0;
+
+  before(async () => {
+    const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
+    const local = await startLocalChain(hre, { port: 0 });
+    chain = open(await startWatchedChain({ url: local.rpcUrl, close: () => local.close() }));
+    await chain.publish([own, contact]);
+    const app = await bundle(APP, {}, await installPackages("keyroot"));
+    page = open(await openPage(app, [chain.rpc, chain.merkleUrl]));
+    slow = await page.openTab();
+    await start(slow, "slow");
+    await slow.evaluate("until(() => watch.status.checkedAt !== undefined)");
+  });
+  after(() => opened.disposeAsync());
+  beforeEach(async () => {
+    await page.reload();
+    databases++;
+  });
+
+  /** Starts a watch in a tab. All tabs of a test share a database. */
+  const start = (tab: Pick<Tab, "evaluate">, database = `test-${databases}`, options: object = {}) => {
+    const { rpc, chainId, contract, merkleUrl } = chain;
+    const watched = { userID: own.userID, publicKey: own.pubKey, database, ...options };
+    return tab.evaluate(`start(${JSON.stringify({ rpc, chainId, contract, merkleUrl })}, ${JSON.stringify(watched)})`);
+  };
+  const serve = (tab: Pick<Tab, "evaluate">, { pubKey }: KeyRecord) =>
+    tab.evaluate(`serverKeys = ${JSON.stringify([{ userID: contact.userID, expectedPublicKey: pubKey }])}`);
+  const codes = (tab: Pick<Tab, "evaluate"> = page) => tab.evaluate("alarms.map(({ code }) => code)");
+
+  it("raises nothing while the server returns the published keys", async () => {
+    await serve(page, contact);
+    await start(page);
+    await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
+    expect(await page.evaluate("watch.check().then(({ errors }) => errors.map(String))")).to.deep.equal([]);
+    expect(await codes()).to.deep.equal([]);
+  });
+
+  it("raises an alarm with its evidence for a swapped key, once, also after the page is loaded again", async () => {
+    await serve(page, other);
+    await start(page);
+    await page.evaluate("until(() => alarms.length > 0)");
+    const [alarm] = await page.evaluate<Record<string, unknown>[]>("alarms");
+    expect(alarm).to.include({
+      code: "CONTACT_KEY_MISMATCH",
+      format: "keyroot-alarm-v1",
+      userID: contact.userID,
+      expectedPublicKey: other.pubKey,
+    });
+    expect(alarm).to.have.property("bundle").that.is.an("object");
+
+    await page.reload();
+    await serve(page, other);
+    await start(page);
+    await page.evaluate("watch.check()");
+    expect(await codes()).to.deep.equal([]);
+  });
+
+  it("runs a round in one of several tabs", async () => {
+    await start(page, undefined, { intervalMs: DAY });
+    await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
+    for (let tabs = 0; tabs < 2; tabs++) {
+      const tab = await page.openTab();
+      await start(tab, undefined, { intervalMs: DAY });
+      // It has read what the first tab's round came to.
+      await tab.evaluate("until(() => watch.status.checkedAt !== undefined)");
+      expect(await tab.evaluate("calls")).to.equal(0);
+      await tab.close();
+    }
+    expect(await page.evaluate("calls")).to.equal(1);
+  });
+
+  it("repeats a round in another tab if its tab is closed in the middle", async () => {
+    const first = await page.openTab();
+    await first.evaluate("void (serverKeys = new Promise(() => {}))");
+    await start(first);
+    await first.evaluate("until(() => calls === 1)");
+    await serve(page, other);
+    await start(page);
+    expect(await page.evaluate("calls")).to.equal(0);
+    await first.close();
+    await page.evaluate("until(() => alarms.length > 0)");
+    expect(await codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+  });
+
+  it("requests nothing while the browser is offline", async () => {
+    await page.evaluate('Object.defineProperty(navigator, "onLine", { get: () => false, configurable: true })');
+    await start(page, undefined, { intervalMs: 50 });
+    await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
+    expect(await page.evaluate("[calls, watch.status.errors.length]")).to.deep.equal([0, 0]);
+    await page.evaluate("delete navigator.onLine");
+    await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
+  });
+
+  it("violates no policy, and connects only to the endpoint and the file host", async () => {
+    await serve(page, other);
+    await start(page);
+    await page.evaluate("until(() => alarms.length > 0)");
+    expect(await page.evaluate("violations")).to.deep.equal([]);
+    const origins = new Set(page.requests.map((url) => new URL(url).origin));
+    expect(origins).to.deep.equal(new Set([page.origin, chain.rpc, chain.merkleUrl]));
+  });
+
+  it("raises its alarm within 60 s after the server swaps a key, with the default interval", async () => {
+    await serve(slow, other);
+    const alarm = slow.evaluate("until(() => alarms.length > 0).then(() => true)");
+    const limit = slow.evaluate("new Promise((resolve) => setTimeout(resolve, 60_000)).then(() => false)");
+    expect(await Promise.race([alarm, limit])).to.equal(true);
+    expect(await codes(slow)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+  });
+
+  describe("indexedDbStore", () => {
+    const evaluate = (code: string) => page.evaluate(`(async () => { ${code} })()`);
+
+    it("returns what was stored last, in every tab and after the page is loaded again", async () => {
+      await evaluate(`const store = indexedDbStore("texts"); await store.set("a", "1"); await store.set("a", "2");`);
+      const read = `const store = indexedDbStore("texts"); return [await store.get("a"), await store.get("b")];`;
+      expect(await evaluate(read)).to.deep.equal(["2", undefined]);
+      await page.reload();
+      expect(await evaluate(read)).to.deep.equal(["2", undefined]);
+      const tab = await page.openTab();
+      expect(await tab.evaluate(`(async () => { ${read} })()`)).to.deep.equal(["2", undefined]);
+      await tab.close();
+    });
+
+    it("lets another tab delete the database, and creates it again", async () => {
+      const code = `
+        const store = indexedDbStore("deleted");
+        await store.set("a", "1");
+        await new Promise((resolve, reject) => {
+          const request = indexedDB.deleteDatabase("deleted");
+          request.onsuccess = resolve;
+          request.onerror = request.onblocked = reject;
+        });
+        const deleted = await store.get("a");
+        await store.set("a", "2");
+        return [deleted, await store.get("a")];`;
+      expect(await evaluate(code)).to.deep.equal([undefined, "2"]);
+    });
+
+    it("throws STORE_UNAVAILABLE if the browser cannot open it", async () => {
+      const code = `
+        await new Promise((resolve) => (indexedDB.open("newer", 2).onsuccess = ({ target }) => resolve(target.result.close())));
+        const store = indexedDbStore("newer");
+        return Promise.all([store.get("a"), store.set("a", "1")].map((it) => it.catch(({ code }) => code)));`;
+      expect(await evaluate(code)).to.deep.equal(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
+    });
+  });
+});
