@@ -36,7 +36,7 @@ export interface DemoListener {
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
   if (stack.service === undefined) throw failed("The stack has no partner service.");
-  const provisioned = await provisionUsers(stack.service, signal);
+  const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
   const published = await new AdminClient(stack.service).publish();
   listener.published?.(published);
