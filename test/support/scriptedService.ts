@@ -5,7 +5,8 @@ export const userID = sampleUserID(1);
 export const [publicKey] = samplePublicKeys as [Uint8Array];
 export const tokenID = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
-export const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
+const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
+export { keyID };
 const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null };
 const fields = {
   ...{ status: 201, user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32) },

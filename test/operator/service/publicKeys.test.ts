@@ -58,7 +58,7 @@ describeOnEachDatabase("public keys", (service) => {
       const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
       const { publicKeys } = service.context;
       await publicKeys.markSubmitted("eu-west-1", root, [user.userID], Date.now());
-      const { publishableAt: _, ...later } = pending;
+      const later = Object.fromEntries(Object.entries(pending).filter(([field]) => field !== "publishableAt"));
       expect(await record()).to.deep.equal({ ...later, state: "submitted", root });
       const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
       await publicKeys.markPublished("eu-west-1", addition, Date.now());

@@ -60,7 +60,8 @@ export class CurveWorkers implements AsyncDisposable {
   }
 
   #addWorker(): Worker {
-    const worker = new Worker(SCRIPT);
+    // Without the process's own options: some of them are for programs on the command line only, and end a thread.
+    const worker = new Worker(SCRIPT, { execArgv: [] });
     // A process may end while its threads are idle. While a job runs, its request keeps the process alive.
     worker.unref();
     worker.on("message", (answer: CurveAnswer) => {
