@@ -1,12 +1,11 @@
 import { expect } from "chai";
-import { REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
-import { describeOnEachDatabase, serviceOnPostgres, type TestService } from "../../support/service/support.ts";
+import { serviceOnPostgres, type TestService } from "../../support/service/support.ts";
 
 /** Shorter than an access token's lifetime. */
 const HOLD_MS = 3_600_000;
@@ -280,26 +279,5 @@ describe("time to object, held on conflict", () => {
     expect((await record())["publishableAt"]).to.be.a("number");
     await register(generateKeyPair());
     expect((await record())["publishableAt"]).to.equal(null);
-  });
-});
-
-describeOnEachDatabase("a key that is withdrawn and published at once", (service) => {
-  const { user, register, withdraw, isPublished, record } = actionsOf(service);
-
-  it("is either withdrawn or published", async () => {
-    const outcomes = { withdrawn: 0, published: 0 };
-    for (let i = 0; i < 20; i++) {
-      const keys = new PublicKeyStore(service.databases);
-      await register();
-      const [{ status }, taken] = await Promise.all([withdraw(), isPublished()]);
-      expect(status, `try ${i}`).to.equal(taken ? 409 : 200);
-      expect(await record()).to.include({ state: taken ? "submitted" : "unregistered" });
-      outcomes[taken ? "published" : "withdrawn"]++;
-      if (taken) break;
-      await register();
-      await withdraw();
-      expect(await keys.get(REGIONS[0], user().userID)).to.equal(undefined);
-    }
-    expect(outcomes.published + outcomes.withdrawn).to.be.at.least(1);
   });
 });
