@@ -5,8 +5,11 @@ import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyr
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
 
-/** The sample partner's users per region: an even and an odd number, so that their trees differ in shape. */
-const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 13 };
+/**
+ * The sample partner's users per region. An attack adds one in eu-west-1: an even and an odd number, so that their trees differ
+ * in shape.
+ */
+const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
 /** A partner and its users, each with an app that has registered a key. */
 export interface Provisioned {
