@@ -32,6 +32,11 @@ export interface TestServiceOptions {
   rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
   publish?: ServiceContext["publish"];
+  service?: string;
+  possession?: "required" | "optional";
+  /** Default 0. */
+  holdMs?: number;
+  holdOnConflict?: boolean;
 }
 
 /** A service that accepts HTTP requests. Tests can also access its context. */
@@ -56,6 +61,7 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing } = options;
+    const { service, possession, holdMs = 0, holdOnConflict } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -65,6 +71,9 @@ export class TestService extends Caller {
       rateLimits: { ...NO_LIMITS, ...rateLimits },
       adminToken: ADMIN_TOKEN,
       publish,
+      service,
+      possession,
+      ...{ holdMs, holdOnConflict },
       now: () => Date.now() + this.ahead,
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });

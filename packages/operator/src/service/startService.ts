@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
 import { Cleanup } from "../cleanup.ts";
+import { serviceNameOf } from "keyroot/identity";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
@@ -15,8 +16,8 @@ import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 
-/** How often the sealed copies of tokens older than 24 hours are deleted. */
-const DROP_SEALED_MS = 60 * 60 * 1000;
+/** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */
+const DROP_MS = 60 * 60 * 1000;
 
 /** How often the counts of past minutes are deleted. */
 const DROP_COUNTS_MS = 60 * 1000;
@@ -76,7 +77,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   const logger = makeLogger(config.logLevel);
   const publisher =
     chain &&
-    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)));
+    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)), {
+      holdOnConflict: config.holdOnConflict,
+    });
   if (publisher !== undefined && schedule !== undefined)
     starting.defer(publishInBackground(publisher, schedule, logger));
 
@@ -84,14 +87,20 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     databases,
     signingKeys,
     issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
+    service: config.baseUrl === undefined ? undefined : serviceNameOf(config.baseUrl),
+    registry: chain && { chainId: chain.chainId, contract: chain.contract },
+    possession: config.possession,
+    holdMs: config.hold * 1000,
+    holdOnConflict: config.holdOnConflict,
     stage,
     bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
     publish: publisher && (() => publisher.publish()),
   });
-  const { refreshTokens, rateLimits, now } = context;
-  starting.defer(every(DROP_SEALED_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
+  const { refreshTokens, rateLimits, challenges, now } = context;
+  starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
+  starting.defer(every(DROP_MS, logger, "expired challenges", () => challenges.dropExpired(now())));
   starting.defer(every(DROP_COUNTS_MS, logger, "counts of requests", () => rateLimits.dropExpired()));
 
   // Closed after the API, so that /readyz reports that the service is stopping.
@@ -149,7 +158,7 @@ function publishInBackground(
   const ended = publishBySchedule(
     schedule,
     {
-      countUnpublished: () => publisher.countUnpublished(),
+      countPublishable: () => publisher.countPublishable(),
       publish: async () => {
         for (const batch of await publisher.publish()) logger.info(batch, "published");
       },

@@ -18,6 +18,9 @@ interface Change {
     | "refreshToken.created"
     | "refreshToken.revoked"
     | "key.registered"
+    | "key.withdrawn"
+    | "key.discarded"
+    | "key.approved"
     | "keys.published";
   /** A `biz_id`. */
   partner?: string;
