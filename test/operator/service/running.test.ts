@@ -438,6 +438,15 @@ describe("a running service", () => {
       expect(all).to.include('"/v1/<redacted>"').and.include('"/v1/short/words"');
     });
 
+    it("names the proxy if it forwards something else than an address", async () => {
+      await kill();
+      await start({ KEYROOT_TRUSTED_PROXIES: "127.0.0.1" });
+      for (const from of ["192.0.2.1", partner.refreshToken])
+        await service.post(CREATE, {}, { headers: { "X-Forwarded-For": from } });
+      const ips = (await linesAtEnd()).flatMap(({ req }) => (req as { ip?: string } | undefined)?.ip ?? []);
+      expect(ips.slice(-2)).to.deep.equal(["192.0.2.1", "127.0.0.1"]);
+    });
+
     it("has one line per request, and none for those over a rate limit", async () => {
       await kill();
       await start({ KEYROOT_RATE_LIMIT: "100", KEYROOT_REFUSED_RATE_LIMIT: "3" });
