@@ -22,7 +22,7 @@ const INDEX = charTable("0123456789\\");
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
-const ORDERED = { perDocument: 256, characters: 224 };
+const ORDERED = { perDocument: 256, characters: 256 };
 
 /** A factor that is random for each process, so that no one can prepare orders of names with equal hashes. */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
