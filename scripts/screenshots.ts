@@ -1,7 +1,7 @@
 /**
  * Takes pictures of every page and state of the explorer, in light and dark, at 360 and 1440 pixels:
  *
- *     npm run screenshots [folder] [words of the state's name]
+ *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
  * The default folder is screenshots, which git ignores.
  */
@@ -11,7 +11,7 @@ import { EXPLORER_STATES, VIEWS } from "../fixtures/browser/explorerStates.ts";
 import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
 import { sampleRecords } from "../fixtures/samples.ts";
 
-const [, , folder = "screenshots", words = ""] = process.argv;
+const [, , folder = "screenshots", states] = process.argv;
 /** As many as a full batch has. */
 const USERS = 700;
 
@@ -21,7 +21,7 @@ await world.start();
 try {
   const url = await world.serve();
   for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
-    if (!name.includes(words)) continue;
+    if (states !== undefined && !states.split(",").includes(name)) continue;
     for (const view of VIEWS) {
       await using opened = await world.open(url + path(world), view);
       const { page } = opened;

@@ -198,6 +198,6 @@ function keyText({ options, outcome }: Context) {
     ? undefined
     : given
       ? "The key that the server sent is the published key."
-      : "This is the published key. It was not compared with another one. Paste a key below to compare.";
+      : "This key is published. It was not compared with another one. Paste a key below to compare.";
   return { checked, relies: "the steps above." };
 }

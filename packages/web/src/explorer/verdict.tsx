@@ -80,16 +80,19 @@ export function VerificationVerdict({
     );
   }
   if ("failure" in outcome) return <FailureVerdict failure={outcome.failure} options={options} retry={retry} />;
-  const { evidence, record } = outcome.verified;
+  const { evidence, record, uniqueness } = outcome.verified;
   const compared =
-    options.expectedPublicKey === undefined
-      ? "This is the user’s published key"
-      : "The server’s key is the published key";
+    uniqueness === "unchecked"
+      ? "This key is published for the user"
+      : options.expectedPublicKey === undefined
+        ? "This is the user’s published key"
+        : "The server’s key is the published key";
   return (
     <Verdict tone="good" title={compared} isTall>
       <p>
         Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
         <b>What this is worth:</b> {worthOf(evidence, options)}
+        {uniqueness === "unchecked" && " Only the whole file could show that the user has no second key in it."}
       </p>
       <p>
         <b>Key id:</b> <code>{record.keyID}</code>

@@ -53,7 +53,7 @@ export function VerificationView({ verification, retry, children }: Verification
         </section>
       </div>
       {verified && (
-        <div class="columns columns-even">
+        <div class={source === "network" ? "columns columns-even" : "columns"}>
           <KeyCard verified={verified}>
             <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
           </KeyCard>
