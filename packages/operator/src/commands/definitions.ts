@@ -45,6 +45,7 @@ const service = text(
   "url",
   "URL of the partner service, with its admin token in KEYROOT_ADMIN_TOKEN (default: the local stack's)",
 );
+const bizId = text("id", "Id of the partner, printed by create-partner and list-partners");
 const user = "User id, 32 characters of z-base-32";
 
 export const DEFINITIONS = {
@@ -246,11 +247,48 @@ export const DEFINITIONS = {
   "create-server-token": {
     summary: "Create a partner's server token and print it once",
     options: {
-      bizId: text("id", "Id of the partner, printed by create-partner"),
+      bizId,
       name: text("text", "Name of the token, for people (optional)"),
       service,
       json,
     },
+  },
+
+  "list-partners": {
+    summary: "List the partners of a running partner service with their numbers",
+    options: {
+      search: text("text", "A part of the name, or the beginning of the partner's id (default: all partners)"),
+      service,
+      json: flag("Print one JSON object per line for each partner"),
+    },
+  },
+
+  "suspend-partner": {
+    summary: "Refuse all tokens of a partner and of its users, until resume-partner",
+    options: { bizId, service, json },
+  },
+
+  "resume-partner": { summary: "End the suspension of a partner", options: { bizId, service, json } },
+
+  "limit-users": {
+    summary: "Limit the number of users that a partner may create",
+    options: {
+      bizId,
+      max: integer("n", "Maximum number of users", { min: 0, max: MAX_INT32 }),
+      unlimited: flag("Remove the limit instead"),
+      service,
+      json,
+    },
+  },
+
+  "list-server-tokens": {
+    summary: "List a partner's server tokens, without their values",
+    options: { bizId, service, json: flag("Print one JSON object per line for each token") },
+  },
+
+  "revoke-server-token": {
+    summary: "Revoke a partner's server token",
+    options: { tokenId: text("id", "Id of the token, printed by list-server-tokens"), service, json },
   },
 
   "publish-registered": {
