@@ -5,7 +5,7 @@ import type { serverTokens, userTokens } from "./tables.ts";
 const HOUR_MS = 60 * 60 * 1000;
 /** How long uses are collected before they are stored together. */
 const DELAY_MS = 1_000;
-const TOKENS_PER_STATEMENT = 1000;
+const TOKENS_PER_STATEMENT = 200;
 
 /**
  * Stores the hour in which each refresh token of a table was last used. No request waits for it: uses are stored after a
