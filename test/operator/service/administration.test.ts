@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import {
   type Answer,
   expectProblem,
@@ -19,10 +20,9 @@ import {
 const EXCHANGE = "/v1/public/auth/jwt";
 const LIST = "/v1/authdBizSrv/users/list";
 const RECORD = "/v1/authdUser/record/get";
-const REGISTER = "/v1/authdUser/publicKey/register";
 const HOUR = 60 * 60 * 1000;
-const [publicKey = new Uint8Array()] = samplePublicKeys;
-const { pubKey, keyID } = makeKeyRecord("y".repeat(32), publicKey);
+const [KEYS = generateKeyPair()] = sampleKeyPairs;
+const { pubKey } = makeKeyRecord("y".repeat(32), KEYS.publicKey);
 
 /** What the service answers to each kind of token of a partner and its user. */
 async function codesOf(service: TestService, partner: TestPartner, user: TestUser): Promise<unknown[]> {
@@ -48,7 +48,7 @@ describeOnEachDatabase("administration", (service) => {
   /** Publishes all keys of a region, as the publisher does. */
   const publishAll = async (root: string) => {
     const { publicKeys } = service.context;
-    const keys = await publicKeys.unpublished("us-west-2");
+    const keys = await publicKeys.takePublishable("us-west-2", Date.now() + 1);
     const userIDs = keys.map(({ userID }) => userID);
     const published = { root, userIDs, transactionHash: `0x${root}`, blockNumber: 7 };
     await publicKeys.markPublished("us-west-2", published, 1);
@@ -68,9 +68,9 @@ describeOnEachDatabase("administration", (service) => {
         { user_id_hex: first.hex, region: "us-west-2" },
         { token: partner.jwt },
       );
-      await service.done(REGISTER, { pubKey, keyID }, { token: first.jwt });
+      await service.registerKey(first, KEYS);
       await publishAll("a".repeat(64));
-      await service.done(REGISTER, { pubKey, keyID }, { token: second.jwt });
+      await service.registerKey(second, KEYS);
       const spare = await service.createServerToken(partner.bizID);
       await service.createServerToken(partner.bizID);
       await service.admin("/v1/admin/serverTokens/revoke", { token_id: spare.tokenID });
@@ -160,7 +160,7 @@ describeOnEachDatabase("administration", (service) => {
     it("leaves published keys as they are", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
-      await service.done(REGISTER, { pubKey, keyID }, { token: user.jwt });
+      await service.registerKey(user, KEYS);
       await publishAll("b".repeat(64));
       await service.admin("/v1/admin/partners/suspend", of(partner));
       const key = await service.context.publicKeys.get("us-west-2", user.userID);
@@ -285,7 +285,7 @@ describeOnEachDatabase("administration", (service) => {
     it("has no accepted token, gets no new one, and keeps its published key", async () => {
       const partner = await service.createPartner();
       const [user, other] = [await service.createUser(partner), await service.createUser(partner)];
-      await service.done(REGISTER, { pubKey, keyID }, { token: user.jwt });
+      await service.registerKey(user, KEYS);
       await publishAll("c".repeat(64));
       const body = { user_id_hex: user.hex };
       const deactivated = await service.done("/v1/authdBizSrv/users/deactivate", body, { token: partner.jwt });
@@ -310,7 +310,7 @@ describeOnEachDatabase("administration", (service) => {
     it("leaves nothing but the id, and is unknown to every operation", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
-      await service.done(REGISTER, { pubKey, keyID }, { token: user.jwt });
+      await service.registerKey(user, KEYS);
       const erased = await erase(partner, user);
       expect(erased).to.include({ user_id: user.userID, key: "deleted" });
       service.ahead = HOUR;
@@ -339,7 +339,7 @@ describeOnEachDatabase("administration", (service) => {
     it("keeps a key that is on the chain, and says so", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
-      await service.done(REGISTER, { pubKey, keyID }, { token: user.jwt });
+      await service.registerKey(user, KEYS);
       await publishAll("d".repeat(64));
       expect(await erase(partner, user)).to.include({ key: "remains" });
       expect(await service.context.publicKeys.get("us-west-2", user.userID)).to.include({ state: "published" });
@@ -411,7 +411,7 @@ describe("administration with a database per region", () => {
     try {
       const partner = await service.createPartner();
       const users = [await service.createUser(partner), await service.createUser(partner, "eu-west-1")];
-      for (const { jwt: token } of users) await service.done(REGISTER, { pubKey, keyID }, { token });
+      for (const user of users) expect((await service.registerKey(user, KEYS)).status).to.equal(200);
       const get = () => service.admin("/v1/admin/partners/get", { biz_id: partner.bizID });
       expect(await get()).to.include({ users: 2, pending_keys: 2 });
       await service.admin("/v1/admin/partners/suspend", { biz_id: partner.bizID });
