@@ -5,6 +5,13 @@ export {
   AdminClient,
   type AdminClientOptions,
   type CreateServerTokenOptions,
+  type ListPartnersOptions,
   type PublishOptions,
 } from "./client/admin/adminClient.ts";
-export type { CreatedPartner, CreatedServerToken, PublishedBatch } from "./client/admin/answers.ts";
+export type {
+  CreatedPartner,
+  CreatedServerToken,
+  PartnerSummary,
+  PublishedBatch,
+  RevokedServerToken,
+} from "./client/admin/answers.ts";

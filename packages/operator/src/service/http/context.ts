@@ -73,7 +73,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     now,
     publish,
     service,
-    partners: new PartnerStore(databases.home),
+    partners: new PartnerStore(databases),
     users: new UserStore(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,

@@ -2,6 +2,7 @@ import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { schemas } from "../http/schemas.ts";
+import { administrationRoutes, partnerUnknown } from "./administration.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
 export function operatorRoutes(app: App, context: ServiceContext): void {
@@ -37,14 +38,15 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.createServerToken,
     async handle({ biz_id: bizID, name = null }, request) {
-      if (!(await partners.exists(bizID)))
-        throw new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
+      if (!(await partners.exists(bizID))) throw partnerUnknown();
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
       request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
     },
   });
+
+  administrationRoutes(app, context);
 
   defineOperation(app, {
     path: "/v1/admin/publish",
