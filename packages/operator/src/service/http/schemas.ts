@@ -57,7 +57,11 @@ const pubKey = z
   .string()
   .max(140)
   .meta({ description: "The public key in base64: 105 bytes, an uncompressed point of Curve41417." });
-const keyID = z.string().max(24).meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
+const keyID = z
+  .string()
+  .max(24)
+  .regex(/^[A-Za-z0-9+/=]*$/)
+  .meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
 const root = z
   .string()
   .regex(MERKLE_ROOT)
