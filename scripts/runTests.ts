@@ -37,7 +37,10 @@ const STAGES: readonly Stage[] = [
   { name: "publisher", paths: ["test/operator/publisher"] },
   { name: "demo and docs", paths: ["test/demo", "test/docs"], except: "test/docs/auditGuide.test.ts" },
   { name: "library", paths: ["test/keyroot"], except: "test/keyroot/browser" },
-  { name: "audit, disk, stack", paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack"] },
+  {
+    name: "audit, disk, stack",
+    paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack", "test/operator/cleanup.test.ts"],
+  },
   { name: "checks", script: "check", allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
