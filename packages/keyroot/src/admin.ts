@@ -5,6 +5,7 @@ export {
   AdminClient,
   type AdminClientOptions,
   type CreateServerTokenOptions,
+  type InviteOptions,
   type PublishOptions,
 } from "./client/admin/adminClient.ts";
-export type { CreatedPartner, CreatedServerToken, PublishedBatch } from "./client/admin/answers.ts";
+export type { CreatedPartner, CreatedServerToken, PublishedBatch, StaffInvitation } from "./client/admin/answers.ts";

@@ -113,6 +113,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     limit: 2,
     after: cursorOf(path, tenant),
     name: "A name",
+    role: "reader",
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
   };

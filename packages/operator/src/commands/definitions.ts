@@ -253,6 +253,21 @@ export const DEFINITIONS = {
     },
   },
 
+  invite: {
+    summary:
+      "Invite a person to a partner's dashboard and print the link once; again for a person who lost the passkeys",
+    options: {
+      bizId: text("id", "Id of the partner, printed by create-partner"),
+      name: text("text", "Name of the person"),
+      role: text("role", "administrator, who can change everything, or reader", {
+        choices: ["administrator", "reader"],
+        default: "administrator",
+      }),
+      service,
+      json,
+    },
+  },
+
   "publish-registered": {
     summary: "Make a running partner service publish the keys that its users registered",
     options: { service, json },

@@ -21,6 +21,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   "make-signing-key": () => import("./makeSigningKey.ts"),
   "create-partner": () => import("./createPartner.ts"),
   "create-server-token": () => import("./createServerToken.ts"),
+  invite: () => import("./invite.ts"),
   "publish-registered": () => import("./publishRegistered.ts"),
 };
 

@@ -96,6 +96,25 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("invite", () => {
+    it("creates a link to the partner's dashboard, and another one for the same person", async () => {
+      const { biz_id: bizId } = await client().createPartner("A company");
+      const first = await client().invite(bizId, "Ada");
+      expect(first).to.have.all.keys("person_id", "name", "role", "url", "expires");
+      expect(first).to.include({ name: "Ada", role: "administrator" });
+      expect(first.url).to.match(/^http:\/\/localhost:\d+\/dashboard\/#\/invitation\/[\w-]{43}$/);
+      const second = await client().invite(bizId, "Ada", { role: "reader" });
+      expect(second).to.include({ person_id: first.person_id, role: "reader" });
+      expect(second.url).to.not.equal(first.url);
+    });
+
+    it("fails for an unknown partner and for an unknown role", async () => {
+      expect(await failure(client().invite("biz_unknown", "Ada"))).to.include({ code: "PARTNER_UNKNOWN", status: 404 });
+      const wrong = failure(client().invite("biz_1", "Ada", { role: "owner" as "reader" }));
+      expect(await wrong).to.include({ code: "ARGUMENT_INVALID" });
+    });
+  });
+
   describe("publish", () => {
     it("returns the published batches", async () => {
       expect(await client().publish()).to.deep.equal([BATCH]);
@@ -118,6 +137,7 @@ describe("AdminClient", () => {
     const operations = (admin: AdminClient, signal?: AbortSignal) => [
       () => admin.createPartner("A company", { signal }),
       () => admin.createServerToken("biz_1", { signal }),
+      () => admin.invite("biz_1", "Ada", { signal }),
       () => admin.publish({ signal }),
     ];
 

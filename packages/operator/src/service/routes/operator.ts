@@ -1,11 +1,13 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
+import { invitationUrl } from "../http/origin.ts";
 import { schemas } from "../http/schemas.ts";
+import { toInvitationResponse } from "./responses.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
 export function operatorRoutes(app: App, context: ServiceContext): void {
-  const { partners, refreshTokens, authenticator, rateLimits, publish, now } = context;
+  const { partners, staff, refreshTokens, authenticator, rateLimits, publish, now } = context;
 
   app.addHook("onRequest", async (request, reply) => {
     authenticator.requireAdmin(request);
@@ -37,12 +39,28 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.createServerToken,
     async handle({ biz_id: bizID, name = null }, request) {
-      if (!(await partners.exists(bizID)))
-        throw new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
+      if (!(await partners.exists(bizID))) throw unknownPartner();
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
       request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/admin/staff/invite",
+    summary: "Invite a person to a partner's dashboard",
+    description:
+      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    tag: "operator",
+    status: 201,
+    errors: [404, 409],
+    schema: schemas.inviteStaff,
+    async handle({ biz_id: bizID, name, role }, request) {
+      if (!(await partners.exists(bizID))) throw unknownPartner();
+      const invitation = await staff.inviteByName(bizID, name, role, now());
+      request.change = { action: "person.invited", partner: bizID, person: invitation.personID };
+      return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
     },
   });
 
@@ -63,4 +81,8 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
       return { batches };
     },
   });
+}
+
+function unknownPartner(): ServiceError {
+  return new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
 }

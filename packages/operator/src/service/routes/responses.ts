@@ -1,5 +1,6 @@
 import type { RegisteredKey } from "../store/publicKeys.ts";
 import type { ServerTokenInfo, UserTokenInfo } from "../store/refreshTokens.ts";
+import type { Invitation, Person } from "../store/staff.ts";
 import type { User } from "../store/users.ts";
 
 /** A user in the API's field names (specification, "Shadow user"). */
@@ -26,4 +27,14 @@ export function toUserTokenResponse({ tokenID, context, created, revoked }: User
 /** A server's refresh token in the API's field names. */
 export function toServerTokenResponse({ tokenID, name, created, revoked }: ServerTokenInfo) {
   return { token_id: tokenID, name, created, revoked };
+}
+
+/** A person of a partner's staff in the API's field names. */
+export function toPersonResponse({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
+  return { person_id: personID, name, role };
+}
+
+/** An invitation in the API's field names. */
+export function toInvitationResponse(invitation: Invitation, url: string) {
+  return { ...toPersonResponse(invitation), url, expires: invitation.expires };
 }

@@ -39,7 +39,13 @@ export class PartnerStore {
     return { bizID: earlier.bizID, name, created: earlier.created };
   }
 
+  /** @returns undefined when there is no such partner */
+  async get(bizID: string): Promise<Partner | undefined> {
+    const [found] = await this.#home.select().from(partners).where(eq(partners.bizID, bizID));
+    return found;
+  }
+
   async exists(bizID: string): Promise<boolean> {
-    return (await this.#home.select().from(partners).where(eq(partners.bizID, bizID))).length === 1;
+    return (await this.get(bizID)) !== undefined;
   }
 }
