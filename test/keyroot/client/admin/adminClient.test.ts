@@ -155,6 +155,7 @@ describe("AdminClient", () => {
     it("fails with a code for every malformed answer", async () => {
       const good = {
         ...{ biz_id: "biz_1", name: "n", created: 1, token_id: randomUUID(), token: `krs_${"x".repeat(43)}` },
+        ...{ person_id: randomUUID(), role: "reader", url: "http://localhost:1/dashboard/#/invitation/x", expires: 1 },
         batches: [BATCH],
       };
       const answering = (answer: object) =>

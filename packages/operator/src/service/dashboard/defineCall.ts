@@ -50,7 +50,7 @@ export function defineCall<Body extends z.ZodType, Result extends z.ZodType, All
       await rateLimits.countCaller({ kind: "person", personID: session.person.personID }, reply);
       checkAccess(access, session);
     },
-    handler: async (request, reply) => {
+    handler: async (request, reply): Promise<unknown> => {
       const session = found.get(request);
       if (verified && session !== undefined) await requireVerification(context, session);
       return handle(
