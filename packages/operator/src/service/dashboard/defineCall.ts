@@ -36,10 +36,11 @@ export function defineCall<Body extends z.ZodType, Result extends z.ZodType, All
 ): void {
   const { sessions, rateLimits, now } = context;
   const found = new WeakMap<FastifyRequest, Session>();
+  const response: Record<number, z.ZodType> = { 200: schema.response };
   app.route({
     method: "POST",
     url: `/dashboard/api/${path}`,
-    schema: { hide: true, body: schema.body, response: { 200: schema.response } },
+    schema: { hide: true, body: schema.body, response },
     onRequest: async (request, reply) => {
       if (access === "anyone") return;
       const cookie = sessionCookieOf(request);
