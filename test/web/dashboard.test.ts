@@ -187,6 +187,71 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
     });
   });
 
+  describe("the servers page", () => {
+    it("creates a token that is shown until Done and works, and revokes it", async () => {
+      const bizID = await world.createPartner("Server company");
+      await using opened = await world.signIn("Operator of servers", { bizID });
+      const { page, requests, complaints } = opened;
+      await page.getByRole("link", { name: "Servers" }).click();
+      await page.getByText("There is no server token yet").waitFor();
+      expect(await page.innerText(".command"))
+        .to.contain(bizID)
+        .and.contain("/v1/public/auth/jwt");
+      await button(page, "Create a server token").click();
+      await page.getByLabel("Name (optional)").fill("x".repeat(201));
+      await button(page, "Create").click();
+      await page.getByText("must be at most 200 characters").waitFor();
+      expect(await page.getByLabel("Name (optional)").inputValue()).to.have.length(201);
+      const name = '<b onclick="x">backend</b>';
+      await page.getByLabel("Name (optional)").fill(name);
+      await button(page, "Create").click();
+      const token = await page.locator("[data-secret] code").innerText();
+      expect(token).to.match(/^krs_[\w-]{43}$/);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Copy the token" }).click();
+      expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(token);
+      await button(page, "Done").click();
+      await page.locator("[data-secret]").waitFor({ state: "detached" });
+      await page.locator(".row", { hasText: name }).waitFor();
+      await expectNowhere(page, token, requests);
+      await page.goBack();
+      await heading(page, "Server company").waitFor();
+      await page.goForward();
+      await page.locator(".row", { hasText: name }).waitFor();
+      await expectNowhere(page, token, requests);
+
+      await world.service.exchange(bizID, token);
+      await button(page, `Revoke: ${name}`).click();
+      await page.getByText("Servers that use this token stop working at once").waitFor();
+      await button(page, "Cancel").click();
+      await world.service.exchange(bizID, token);
+      await button(page, `Revoke: ${name}`).click();
+      await button(page, "Revoke").click();
+      await page.locator(".badge", { hasText: "revoked" }).waitFor();
+      const refused = await world.service.post("/v1/public/auth/jwt", { biz_id: bizID, token });
+      expect(refused.status).to.equal(401);
+      expect(complaints).to.deep.equal([]);
+      const changes = world.log.filter((line) => /"action":"serverToken\.(created|revoked)"/.test(line));
+      expect(changes).to.have.length(2);
+      for (const line of changes) expect(line).to.contain('"name":"Operator of servers"');
+    });
+
+    it("loads a long list page by page", async () => {
+      const bizID = await world.createPartner("Company with many tokens");
+      for (let i = 0; i < 52; i++)
+        await world.service.admin("/v1/admin/serverTokens/create", { biz_id: bizID, name: `Token ${i}` });
+      await using opened = await world.signIn("Reader of lists", { bizID, role: "reader" });
+      const { page } = opened;
+      await page.getByRole("link", { name: "Servers" }).click();
+      await page.getByText("Token 49").waitFor();
+      expect(await page.locator(".row").count()).to.equal(50);
+      await button(page, "Show more").click();
+      await page.getByText("Token 51").waitFor();
+      expect(await page.locator(".row").count()).to.equal(52);
+      expect(await page.getByRole("button", { name: /Revoke|Create/ }).count()).to.equal(0);
+    });
+  });
+
   describe("a failed call", () => {
     it("shows the reason and a button that repeats it", async () => {
       await using opened = await world.signIn("Offline");

@@ -54,6 +54,26 @@ const STEPS: readonly [state: string, act: (page: Page, name: string) => Promise
     },
   ],
   [
+    "the servers",
+    async (page) => {
+      await page.getByRole("button", { name: "Done" }).click();
+      await page.getByRole("link", { name: "Servers" }).click();
+      await page.getByRole("button", { name: "Create a server token" }).waitFor();
+      await page
+        .getByText(/no server token yet|active/)
+        .first()
+        .waitFor();
+    },
+  ],
+  [
+    "a token that is shown once",
+    async (page) => {
+      await page.getByRole("button", { name: "Create a server token" }).click();
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await page.locator("[data-secret]").waitFor();
+    },
+  ],
+  [
     "a failed call",
     async (page) => {
       await page.getByRole("button", { name: "Done" }).click();

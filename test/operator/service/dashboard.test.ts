@@ -28,15 +28,18 @@ const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 describeOnEachDatabase("the dashboard's calls", (service) => {
   let bizID: string;
-  let admin: TestPerson;
-  let reader: TestPerson;
-  let stranger: TestPerson;
+  /** A person, and the id of a server token of the same partner. */
+  type Target = TestPerson & { tokenID: string };
+  let admin: Target;
+  let reader: Target;
+  let stranger: Target;
 
   /** A valid body for each call that an administrator can send to a partner's data. */
-  const bodyOf = (path: string, target: TestPerson): object => {
+  const bodyOf = (path: string, target: Target): object => {
     const bodies: Record<string, object> = {
       "invitations/accept": { token: "x" },
       "passkeys/remove": { passkey_id: "x" },
+      "serverTokens/revoke": { token_id: target.tokenID },
       "staff/invite": { name: `New ${Math.random()}`, role: "reader" },
       "staff/inviteAgain": { person_id: target.personID },
       "staff/setRole": { person_id: target.personID, role: "reader" },
@@ -51,11 +54,12 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
   const accept = (token: string) => callDashboard(service, "invitations/accept", { token });
 
   before(async () => {
-    ({ bizID } = await service.createPartner("Acme"));
+    const own = await service.createPartner("Acme");
+    ({ bizID } = own);
     const other = await service.createPartner("Other company");
-    admin = await signInPerson(service, bizID, "Ada");
-    reader = await signInPerson(service, bizID, "Rita", { role: "reader" });
-    stranger = await signInPerson(service, other.bizID, "Mallory");
+    admin = { ...(await signInPerson(service, bizID, "Ada")), tokenID: own.tokenID };
+    reader = { ...(await signInPerson(service, bizID, "Rita", { role: "reader" })), tokenID: own.tokenID };
+    stranger = { ...(await signInPerson(service, other.bizID, "Mallory")), tokenID: other.tokenID };
     await signInPerson(service, other.bizID, "Second administrator");
   });
 
@@ -176,8 +180,8 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
 
     it("with another partner's ids is answered as with unknown ones, and changes nothing", async () => {
       const before = await dump(service.databases.home);
-      const unknown = { ...admin, personID: UNKNOWN_ID };
-      for (const path of ["staff/inviteAgain", "staff/setRole", "staff/remove"]) {
+      const unknown = { ...admin, personID: UNKNOWN_ID, tokenID: UNKNOWN_ID };
+      for (const path of ["staff/inviteAgain", "staff/setRole", "staff/remove", "serverTokens/revoke"]) {
         const answers = [];
         for (const target of [admin, unknown]) {
           await stranger.verify();
@@ -185,8 +189,12 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
           answers.push({ status, code: body["code"], detail: body["detail"] });
         }
         expect(answers[0]).to.deep.equal(answers[1]);
-        expect(answers[0]).to.include({ status: 404, code: "PERSON_UNKNOWN" });
+        expect(answers[0]?.status).to.equal(404);
+        expect(answers[0]?.code).to.be.oneOf(["PERSON_UNKNOWN", "TOKEN_UNKNOWN"]);
       }
+      expectProblem(await stranger.call("serverTokens/list", { after: admin.tokenID }), [404, "TOKEN_UNKNOWN"]);
+      const { tokens } = (await stranger.call("serverTokens/list")).body as { tokens: { token_id: string }[] };
+      expect(tokens.map(({ token_id }) => token_id)).to.deep.equal([stranger.tokenID]);
       const { people } = (await stranger.call("staff/list")).body as { people: { name: string }[] };
       expect(people.map(({ name }) => name)).to.deep.equal(["Mallory", "Second administrator"]);
       expect({ ...(await dump(service.databases.home)), sessions: [] }).to.deep.equal({ ...before, sessions: [] });

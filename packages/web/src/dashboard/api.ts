@@ -35,6 +35,19 @@ export interface PasskeyInfo {
   last_used: number | null;
 }
 
+/** A token of a server, without its value. */
+export interface ServerToken {
+  token_id: string;
+  name: string | null;
+  created: number;
+  revoked: number | null;
+}
+
+/** A new token, shown once. */
+export interface CreatedToken extends Omit<ServerToken, "revoked"> {
+  token: string;
+}
+
 /** A call that failed: refused by the service, or not answered. */
 export class CallError extends Error {
   override readonly name = "CallError";

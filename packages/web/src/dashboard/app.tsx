@@ -5,10 +5,11 @@ import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
 import { CompanyPage } from "./companyPage.tsx";
 import { forgetInvitation, takeInvitation } from "./invitation.ts";
 import { Failure } from "./parts.tsx";
+import { ServersPage } from "./serversPage.tsx";
 import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
 import { useAction } from "./useCall.ts";
 
-const PAGES = { company: "Company" } as const;
+const PAGES = { company: "Company", servers: "Servers" } as const;
 type PageName = keyof typeof PAGES;
 
 /** The dashboard: what a person sees depends on the session first, and then on the address. */
@@ -97,6 +98,8 @@ export function App() {
           <SignInPage onSignedIn={onSignedIn} />
         ) : me.passkeys === 0 ? (
           <FirstPasskeyPage me={me} onSignedIn={onSignedIn} />
+        ) : page === "servers" ? (
+          <ServersPage me={me} />
         ) : (
           <CompanyPage me={me} />
         )}

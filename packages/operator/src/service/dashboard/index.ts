@@ -5,6 +5,7 @@ import type { App } from "../http/defineOperation.ts";
 import { baseUrlOf } from "../http/origin.ts";
 import { companyCalls } from "./companyCalls.ts";
 import { dashboardPages } from "./pages.ts";
+import { serverTokenCalls } from "./serverTokenCalls.ts";
 import { sessionCalls } from "./sessionCalls.ts";
 
 /** Serves the dashboard for partners' staff: its page, and the calls of the page. */
@@ -24,5 +25,6 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     });
     sessionCalls(scope, context);
     companyCalls(scope, context);
+    serverTokenCalls(scope, context);
   });
 }

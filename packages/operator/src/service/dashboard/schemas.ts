@@ -66,6 +66,7 @@ export const calls = {
   }),
   invite: strict({ name, role }),
   invitation,
+  createServerToken: schemas.createServerToken.body.omit({ biz_id: true }),
   personID,
   setRole: strict({ ...personID.shape, role }),
   person,
