@@ -37,8 +37,10 @@ const SHAPES: Record<string, (i: number) => string> = {
     `{${Array.from({ length: 50 }, (_, j) => `"member ${j}":"${i}${"x".repeat(23)}"`).join()}},`,
   "as many strings as the limits allow": (i) => `"${i}${"x".repeat(34)}",`,
   "as many strings, outside Latin-1": (i) => `"${i}${"€".repeat(30)}",`,
-  "as many names as the limits allow": (i) => `{"${i}":"${"x".repeat(214)}"},`,
-  "as many names and strings as the limits allow": (i) => `{"${i}":0},${`"${i}${"x".repeat(39)}",`.repeat(5)}`,
+  "as many names as the limits allow": (i) => `{"n${i}":"${"x".repeat(214)}"},`,
+  "as many names and strings as the limits allow": (i) => `{"n${i}":0},${`"${i}${"x".repeat(39)}",`.repeat(5)}`,
+  "as many names that are numbers as the limits allow": (i) =>
+    `{"499":"${i}"},${`"${i}${"x".repeat(46)}",`.repeat(18)}`,
   "one object, as many names as the limits allow": (i) => `"${i}-${"x".repeat(215)}":"",`,
   "one long string": () => "x".repeat(400),
   "one long string, outside Latin-1": () => "€".repeat(100),

@@ -8,6 +8,7 @@ import type { AttackerConfig } from "./attacker.ts";
 import { ATTACKS } from "./attacks.ts";
 import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./partnersDay.ts";
+import { attackRegistrations, type RegistrationAttack } from "./registrationAttacks.ts";
 import { startProcess } from "./startProcess.ts";
 
 /** What happened in the demo. The attacker's servers stay up until it is disposed of. */
@@ -17,6 +18,8 @@ export interface DemoResult extends Pick<Provisioned, "bizId" | "serverToken">, 
   /** How many keys the contact's app verified. */
   verified: number;
   rejected: { attack: string; code: string }[];
+  /** The attacks on the registration of keys. */
+  registrations: RegistrationAttack[];
   /** The attacker's servers, for people to try in the explorer. */
   attacks: ExplorerAttack[];
 }
@@ -24,20 +27,23 @@ export interface DemoResult extends Pick<Provisioned, "bizId" | "serverToken">, 
 /** Called after each step. */
 export interface DemoListener {
   provisioned?: (provisioned: Provisioned) => void;
+  registrations?: (attacks: readonly RegistrationAttack[]) => void;
   published?: (batches: readonly PublishedBatch[]) => void;
   verified?: (count: number) => void;
   rejected?: (attack: string, description: string, code: string) => void;
 }
 
 /**
- * Runs the demo on a stack with a service: a partner provisions its users, whose apps register their keys. The service
- * publishes the keys in two batches. A contact's app verifies each key and rejects every attack.
+ * Runs the demo on a stack with a service: a partner provisions its users, whose apps register their keys. Two attacks on the
+ * registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects every attack.
  * @throws InvariantError DEMO_FAILED at the first step with another outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
   if (stack.service === undefined) throw failed("The stack has no partner service.");
-  const provisioned = await provisionUsers(stack.service, signal);
+  const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
+  const registrations = await attackRegistrations(stack.service, stack, provisioned, signal);
+  listener.registrations?.(registrations);
   const published = await new AdminClient(stack.service).publish();
   listener.published?.(published);
 
@@ -87,7 +93,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
     listener.rejected?.(name, description, code);
   }
   const { bizId, serverToken } = provisioned;
-  const result = { bizId, serverToken, records, published, verified: records.length, rejected, attacks };
+  const result = { bizId, serverToken, records, published, verified: records.length, rejected, registrations, attacks };
   const running = starting.move();
   return { ...result, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -1,12 +1,15 @@
-import type { StackService } from "@keyroot/operator/stack";
+import type { Stack, StackService } from "@keyroot/operator/stack";
 import { AdminClient } from "keyroot/admin";
 import { InvariantError } from "keyroot/errors";
 import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
 
-/** The sample partner's users per region: an even and an odd number, so that their trees differ in shape. */
-const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 13 };
+/**
+ * The sample partner's users per region. An attack adds one in eu-west-1: an even and an odd number, so that their trees differ
+ * in shape.
+ */
+const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
 /** A partner and its users, each with an app that has registered a key. */
 export interface Provisioned {
@@ -19,7 +22,11 @@ export interface Provisioned {
  * A partner's day: the operator creates the partner. Its server creates a shadow user and a refresh token for each of its
  * users, and each user's app makes a key pair and registers the public key.
  */
-export async function provisionUsers(service: StackService, signal: AbortSignal): Promise<Provisioned> {
+export async function provisionUsers(
+  service: StackService,
+  { chainId, contract }: Pick<Stack, "chainId" | "contract">,
+  signal: AbortSignal,
+): Promise<Provisioned> {
   const { baseUrl } = service;
   const admin = new AdminClient(service);
   const { biz_id: bizId } = await admin.createPartner("Sample partner");
@@ -37,8 +44,8 @@ export async function provisionUsers(service: StackService, signal: AbortSignal)
   for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
     if ("error" in outcome) throw outcome.error;
     const { user, token: refreshToken } = outcome;
-    const app = new UserClient({ baseUrl, bizId, refreshToken });
-    const { state } = await app.register(generateKeyPair().publicKey, { signal });
+    const app = new UserClient({ baseUrl, bizId, refreshToken, chainId, contract });
+    const { state } = await app.register(generateKeyPair(), { signal });
     if (state !== "pending") {
       throw new InvariantError("DEMO_FAILED", `A newly registered key is ${state}, not pending.`);
     }

@@ -174,7 +174,7 @@ async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Prom
   const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     let unpublished = 0;
-    for (const region of REGIONS) unpublished += await keys.countUnpublished(region);
+    for (const region of REGIONS) unpublished += await keys.countPublishable(region, Date.now());
     if (unpublished === 0) return;
     if (performance.now() > deadline) {
       findings.push(`${unpublished} keys are still unpublished after ${TIMEOUT_MS / 1000} s`);

@@ -6,6 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { goodBundles } from "./vectors/goodBundles.ts";
 import { goodFiles } from "./vectors/goodFiles.ts";
 import { goodProofs } from "./vectors/goodProofs.ts";
+import { makePossessionVectors } from "./vectors/possession.ts";
 import { brokenTries, malformedBundles, misplacedBundles } from "./vectors/tamperedBundles.ts";
 import { type SafetyCodeSet, safetyCodes } from "./vectors/safetyCodes.ts";
 import { tamperedBytes } from "./vectors/tamperedBytes.ts";
@@ -16,6 +17,8 @@ import { tamperedTrees } from "./vectors/tamperedTrees.ts";
 import { type BundleQuery, serializeVectorSet, type Vector, type VectorSet } from "./vectors/vector.ts";
 
 export const VECTORS = new URL("../test/vectors/", import.meta.url);
+/** In a folder of their own: they are not documents for verifiers. */
+export const POSSESSION_VECTORS = new URL("possession/possession.json", VECTORS);
 
 /** The names and texts of all files in test/vectors. */
 export function makeVectors(): Map<string, string> {
@@ -50,4 +53,5 @@ export function makeVectors(): Map<string, string> {
 
 if (import.meta.main) {
   for (const [name, text] of makeVectors()) await writeFile(new URL(name, VECTORS), text);
+  await writeFile(POSSESSION_VECTORS, makePossessionVectors());
 }

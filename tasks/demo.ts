@@ -85,14 +85,19 @@ function printer(print: Print): DemoListener {
         );
       }
     },
+    registrations: (attacks) => {
+      print(heading(3, "An attacker with a stolen token registers false keys, before anything is published:"));
+      for (const { attack, description, outcome } of attacks)
+        print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("success", outcome)}`);
+    },
     published: (batches) => {
-      print(heading(3, "The service publishes the keys, one batch per region: first the file, then its root."));
+      print(heading(4, "The service publishes the keys, one batch per region: first the file, then its root."));
       for (const { root, users, block } of batches) print(`     ${root}  ${plural(users, "user")}, block ${block}`);
     },
     verified: (count) => {
-      print(heading(4, "A contact's app, a separate process, verifies each key from the service against the chain."));
+      print(heading(5, "A contact's app, a separate process, verifies each key from the service against the chain."));
       print(`     ${style("success", "verified")} ${count} of ${count}`);
-      print(heading(5, "An attacker, another process, sits between the app and the servers. The app rejects:"));
+      print(heading(6, "An attacker, another process, sits between the app and the servers. The app rejects:"));
     },
     rejected: (attack, description, code) => {
       print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("success", code)}`);
@@ -122,9 +127,9 @@ function stayLines({ records }: DemoResult, announced: boolean, { explorerUrl, d
     : `\n${succeeded}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
 }
 
-function summaryOf({ contract }: Stack, { published, verified, rejected }: DemoResult): object {
+function summaryOf({ contract }: Stack, { published, verified, rejected, registrations }: DemoResult): object {
   const users = published.reduce((sum, { users }) => sum + users, 0);
-  return { published: users, verified, rejected, contract, roots: published.map(({ root }) => root) };
+  return { published: users, verified, rejected, registrations, contract, roots: published.map(({ root }) => root) };
 }
 
 function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult, links: Links): object {

@@ -2,14 +2,8 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import pMap from "p-map";
-import {
-  generateKeyPair,
-  type KeyRecord,
-  makeKeyRecord,
-  type Region,
-  type UserID,
-  userIDFromHex,
-} from "keyroot/identity";
+import { generateKeyPair, type KeyRecord, type Region, type UserID, userIDFromHex } from "keyroot/identity";
+import { answerChallenge, keyFieldsOf } from "../../fixtures/service/answerChallenge.ts";
 import { type Partner, post, type ServiceResponse } from "../../fixtures/service/serviceProcess.ts";
 
 /** How many users are read back at a time. */
@@ -37,7 +31,7 @@ export class UserWorkload {
   readonly #origin: () => string;
   readonly #partner: Partner;
   /** Five keys for all users: generating one takes a millisecond, and the service does not compare users' keys. */
-  readonly #publicKeys = Array.from({ length: 5 }, () => generateKeyPair().publicKey);
+  readonly #keyPairs = Array.from({ length: 5 }, () => generateKeyPair());
   readonly #users: Acknowledged[] = [];
 
   /** @param origin returns where to send the next request: `http://<address>:<port>` */
@@ -58,11 +52,8 @@ export class UserWorkload {
     known.token = String(created.body["token"]);
     this.acknowledged.tokens++;
     const exchanged = await this.#exchange(known.token);
-    const publicKey = this.#publicKeys[this.acknowledged.keys % this.#publicKeys.length] ?? new Uint8Array();
-    const { pubKey, keyID } = makeKeyRecord(userIDFromHex(user_id_hex), publicKey);
     const accessToken = String(exchanged.body["jwt"]);
-    await this.#send("/v1/authdUser/publicKey/register", { pubKey, keyID }, { accessToken });
-    known.key = { pubKey, keyID };
+    known.key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
     this.acknowledged.keys++;
   }
 
@@ -97,6 +88,13 @@ export class UserWorkload {
       },
       { concurrency: READERS },
     );
+  }
+
+  async #register(keys = generateKeyPair(), accessToken: string): Promise<{ pubKey: string; keyID: string }> {
+    const { pubKey, keyID } = keyFieldsOf(keys);
+    const { body } = await this.#send("/v1/authdUser/publicKey/challenge", { pubKey, keyID }, { accessToken });
+    await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), { accessToken });
+    return { pubKey, keyID };
   }
 
   #exchange(token: string): Promise<ServiceResponse> {

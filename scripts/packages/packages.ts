@@ -55,6 +55,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       entries: {
         "audit/fileWorker": "src/audit/fileWorker.ts",
         "publisher/records/subgroupWorker": "src/publisher/records/subgroupWorker.ts",
+        "service/registration/curveWorker": "src/service/registration/curveWorker.ts",
       },
     },
   },

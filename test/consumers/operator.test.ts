@@ -13,7 +13,8 @@ import { startPostgres } from "../../fixtures/postgres/postgres.ts";
 import { type KeyRecord, parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../packages/keyroot/src/user.ts";
-import { base64ToBytes } from "../../packages/keyroot/src/bytes/base64.ts";
+import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts";
 import { type Stack, startStack } from "../../packages/operator/src/stack/stack.ts";
 import { freePort } from "../../fixtures/ports.ts";
@@ -219,7 +220,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         KEYROOT_MONITORING_PORT: "0",
         ...{ KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_RPC_URL: stack.rpcUrl, KEYROOT_CONTRACT: stack.contract },
         KEYROOT_CHAIN_ID: String(stack.chainId),
-        ...{ KEYROOT_FILES: stack.merkleDir, KEYROOT_LOG_LEVEL: "error" },
+        ...{ KEYROOT_FILES: stack.merkleDir, KEYROOT_LOG_LEVEL: "error", KEYROOT_HOLD: "0" },
       };
       await fail(["migrate"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_PORT: "x" } });
       await fail(["serve"], 2, "SCHEMA_OUTDATED", { env });
@@ -236,11 +237,11 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const bizId = String(partner["bizId"]);
       const { json: token } = await succeed(["create-server-token", "--biz-id", bizId, ...service], { env });
       const client = new PartnerClient({ baseUrl: url, bizId, serverToken: String(token["serverToken"]) });
-      const { stdout } = await keyroot.run(["sample-users", "--count", "1"]);
-      const { userID, pubKey } = parseKeyRecord(stdout.trim());
+      const userID = randomUserID();
       await client.createUser(userID, "eu-west-1");
       const refreshToken = await client.createRefreshToken(userID, "phone");
-      await new UserClient({ baseUrl: url, bizId, refreshToken }).register(base64ToBytes(pubKey));
+      const { chainId, contract } = stack;
+      await new UserClient({ baseUrl: url, bizId, refreshToken, chainId, contract }).register(generateKeyPair());
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
 
       const wrong = { env: { ...env, KEYROOT_ADMIN_TOKEN: "b".repeat(64) } };

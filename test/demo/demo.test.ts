@@ -63,6 +63,7 @@ describe("the demo", function () {
     it("publishes 25 users in two batches, verifies each, and rejects every attack with its code", async () => {
       const seen: string[] = [];
       const listener: DemoListener = {
+        registrations: (attacks) => seen.push(...attacks.map(({ attack, outcome }) => `${attack}: ${outcome}`)),
         published: (batches) => seen.push(`published ${batches.map(({ users }) => users).join(" and ")}`),
         verified: (count) => seen.push(`verified ${count}`),
         rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
@@ -72,7 +73,8 @@ describe("the demo", function () {
       expect(result.verified).to.equal(25);
       expect(result.rejected).to.deep.equal(REJECTIONS);
       const attacks = REJECTIONS.map(({ attack, code }) => `${attack}: ${code}`);
-      expect(seen).to.deep.equal(["published 12 and 13", "verified 25", ...attacks]);
+      const onRegistration = ["foreign-key: POSSESSION_REFUSED", "hijacked-key: withdrawn in time"];
+      expect(seen).to.deep.equal([...onRegistration, "published 12 and 13", "verified 25", ...attacks]);
     });
 
     it("fails if an attack is rejected for another reason than expected", async () => {
@@ -203,7 +205,7 @@ describe("the demo", function () {
 
     for (const [signal, code, line] of [
       ["SIGINT", 130, "2  A partner"],
-      ["SIGTERM", 143, "5  An attacker"],
+      ["SIGTERM", 143, "6  An attacker"],
     ] as const) {
       it(`ends with ${code} at ${signal} after "${line}…", and leaves nothing behind`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });

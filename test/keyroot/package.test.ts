@@ -56,7 +56,9 @@ async function clientsProgram(service: TestService): Promise<string> {
   const { bizId, serverToken } = await newPartner(service);
   return `import { generateKeyPair } from "keyroot/identity";
 const [bizId, serverToken, userIDHex] = ["${bizId}", "${serverToken}", "ab".repeat(20)];
-const { publicKey } = generateKeyPair();
+const { publicKey, privateKey } = generateKeyPair();
+// This service publishes no keys.
+const [chainId, contract] = [];
 const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
 const handOver = ({ userID }, token) => console.log(userID, token.slice(0, 13));
 ${programWith('from "keyroot/partner"')}

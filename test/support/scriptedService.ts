@@ -6,11 +6,14 @@ export const [publicKey] = samplePublicKeys as [Uint8Array];
 export const tokenID = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
 const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
+export { keyID };
 const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null };
 const fields = {
   ...{ status: 201, user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32) },
   ...{ token: `kru_us-west-2_${"x".repeat(43)}`, tokens: [metadata], next: null, ...metadata },
-  ...{ state: "pending", pubKey, keyID },
+  ...{ state: "pending", pubKey, keyID, possession: "proven", publishableAt: 5 },
+  otherKeys: [{ pubKey, keyID, offered: 1, withdrawn: true }],
+  events: [{ type: "registered", keyID, at: 1, after_withdrawal: false }],
 };
 
 /** One answer with the fields of the answers to all operations: every client method accepts it. */

@@ -107,6 +107,9 @@ export const ERROR_CODES = [
   "PARTNER_UNKNOWN",
   "PUBLIC_KEY_UNKNOWN",
   "PUBLIC_KEY_REGISTERED",
+  "PUBLIC_KEY_SUBMITTED",
+  "POSSESSION_REQUIRED",
+  "POSSESSION_REFUSED",
   "SESSION_REQUIRED",
   "INVITATION_REFUSED",
   "PASSKEY_REFUSED",
@@ -148,6 +151,7 @@ export const ERROR_CODES = [
   "RPC_ANSWER_INVALID",
   "SERVICE_ERROR",
   "SERVICE_ANSWER_INVALID",
+  "CHALLENGE_MISMATCH",
   "FILE_HOST_ERROR",
   "FILE_NOT_FOUND",
   "REDIRECT_REFUSED",
@@ -237,8 +241,16 @@ export interface FieldError {
   detail: string;
 }
 
+/** The state of the key that a user has, in an error about another key. */
+export interface KeyInError {
+  state: "pending" | "submitted" | "published";
+  /** The earliest time of publication, in ms since 1970; null while the partner must decide. Only while `pending`. */
+  publishableAt?: number | null;
+}
+
 /** The optional fields of a ServiceError. */
 export interface ServiceErrorDetails extends ErrorDetails {
+  key?: KeyInError | undefined;
   errors?: readonly FieldError[] | undefined;
   retryAfter?: number | undefined;
   requestId?: string | undefined;
@@ -251,6 +263,8 @@ export class ServiceError extends KeyrootError {
   readonly status: number;
   /** The invalid fields of the request. */
   readonly errors: readonly FieldError[] | undefined;
+  /** The state of the key that the user has, with PUBLIC_KEY_REGISTERED. */
+  readonly key: KeyInError | undefined;
   /** The time to wait before the next attempt, in seconds. */
   readonly retryAfter: number | undefined;
   /** The request's id in the service's logs. Set by clients only. */
@@ -260,11 +274,12 @@ export class ServiceError extends KeyrootError {
     status: number,
     code: ErrorCode,
     message: string,
-    { errors, retryAfter, requestId, ...details }: ServiceErrorDetails = {},
+    { errors, key, retryAfter, requestId, ...details }: ServiceErrorDetails = {},
   ) {
     super(code, message, details);
     this.status = status;
     this.errors = errors;
+    this.key = key;
     this.retryAfter = retryAfter;
     this.requestId = requestId;
   }

@@ -8,8 +8,8 @@ export {
   checkKeyRecord,
 } from "./identity/keyRecord.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
+export { deriveUserID } from "./identity/deriveUserID.ts";
 export {
-  deriveUserID,
   isUserID,
   parseUserID,
   randomUserID,

@@ -1,10 +1,11 @@
 import { expect } from "chai";
+import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { type FaultyProxy, faultyProxy } from "../../support/faultyProxy.ts";
 import { newPartner, type Partner } from "../../support/newPartner.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 import { bundle } from "../../support/browser/bundle.ts";
 import { describeIfNamed } from "../../support/named.ts";
@@ -36,7 +37,7 @@ const HOUR = 3_600_000;
 const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
 
 describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict content security policy", () => {
-  const [key, otherKey] = samplePublicKeys as [Uint8Array, Uint8Array];
+  const [keys, otherKeys] = sampleKeyPairs as [KeyPair, KeyPair];
   const opened = new AsyncDisposableStack();
   const service = serviceOnPostgres();
   let partner: Partner;
@@ -61,25 +62,29 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     await client.createUser(userID, "us-west-2");
     refreshToken = await client.createRefreshToken(userID, "browser");
     await page.reload();
-    await page.evaluate(`open(${JSON.stringify({ baseUrl: proxy.url, bizId: partner.bizId, refreshToken })})`);
+    await page.evaluate(
+      `open(${JSON.stringify({ baseUrl: proxy.url, service: service.url, bizId: partner.bizId, refreshToken })})`,
+    );
   });
 
   /** Runs an operation of the client in the app. */
   const request = (operation: string): Promise<unknown> => page.evaluate(`request((client) => ${operation})`);
-  const register = (publicKey: Uint8Array) => request(`client.register(new Uint8Array([${publicKey.join()}]))`);
+  const register = ({ publicKey, privateKey }: KeyPair) =>
+    request(`client.register({ publicKey: new Uint8Array([${publicKey.join()}]), privateKey: ${privateKey}n })`);
   const exchanges = () => page.requests.filter((url) => url.endsWith("/auth/jwt")).length;
 
   it("registers a public key, and reads the record and another user's key", async () => {
-    const { pubKey, keyID } = makeKeyRecord(userID, key);
+    const { pubKey, keyID } = makeKeyRecord(userID, keys.publicKey);
     expect(await request("client.record()")).to.include({ user_id: userID, state: "unregistered" });
-    expect(await register(key)).to.include({ state: "pending", pubKey, keyID });
+    expect(await register(keys)).to.include({ state: "pending", pubKey, keyID });
     expect(await request(`client.publicKeyOf("${userID}")`)).to.deep.equal({
       user_id: userID,
       state: "pending",
+      possession: "proven",
       pubKey,
       keyID,
     });
-    expect(await register(otherKey)).to.equal("PUBLIC_KEY_REGISTERED");
+    expect(await register(otherKeys)).to.equal("PUBLIC_KEY_REGISTERED");
     expect(exchanges()).to.equal(1);
   });
 
@@ -112,7 +117,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
   });
 
   it("violates no policy, connects only to the service, and puts no token into a URL", async () => {
-    await register(key);
+    await register(keys);
     expect(await page.evaluate("violations")).to.deep.equal([]);
     expect(new Set(page.requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([page.origin, proxy.url]));
     for (const url of page.requests)

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
-import { publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
+import { keyID, publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
 
 const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
@@ -55,7 +55,11 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
       call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),
       args: [[{ userID, region: "us-west-2", context: "phone" }], { runId }],
     },
-    register: of(user, "register", publicKey),
+    discardPublicKey: of(partner, "discardPublicKey", userID, keyID),
+    approvePublicKey: of(partner, "approvePublicKey", userID, keyID),
+    publicKeyOfUser: of(partner, "publicKeyOf", userID),
+    register: of(user, "register", { publicKey, privateKey: 2n }),
+    withdraw: of(user, "withdraw", keyID),
     record: of(user, "record"),
     publicKeyOf: of(user, "publicKeyOf", userID),
   };
@@ -129,7 +133,8 @@ describe("the arguments of the clients", () => {
       it("succeeds with the arguments that the next tests change", async () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
-        expect(made.state.requests).to.equal(name === "provision" ? 3 : 2);
+        // The exchange of the token, and the operation. Two operations send two requests.
+        expect(made.state.requests).to.equal(["provision", "register"].includes(name) ? 3 : 2);
       });
 
       it("refuses options with unknown names, before any request", async () => {

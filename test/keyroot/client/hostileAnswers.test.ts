@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
-import { ANSWER, publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
+import { ANSWER, keyID, publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
 
 /** Every operation of both clients, against a service that sends this answer. */
 function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (() => Promise<unknown>)[] {
@@ -19,7 +19,11 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
     () => partner.revokeRefreshToken(userID, tokenID),
     () => partner.listServerTokens().next(),
     () => partner.revokeServerToken(tokenID),
-    () => user.register(publicKey),
+    () => user.register({ publicKey, privateKey: 2n }),
+    () => partner.publicKeyOf(userID),
+    async () => (await partner.discardPublicKey(userID, keyID), true),
+    async () => (await partner.approvePublicKey(userID, keyID), true),
+    async () => (await user.withdraw(keyID), true),
     () => user.record(),
     () => user.publicKeyOf(userID),
   ];

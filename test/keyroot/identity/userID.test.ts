@@ -1,8 +1,8 @@
+import { deriveUserID } from "../../../packages/keyroot/src/identity/deriveUserID.ts";
 import { expect } from "chai";
 import fc from "fast-check";
 import { createHmac } from "node:crypto";
 import {
-  deriveUserID,
   isUserID,
   parseUserID,
   randomUserID,

@@ -179,6 +179,15 @@ describe("untrusted JSON", () => {
       }
     });
 
+    it("rejects more members that are named by a number than the size of the text allows, escaped or not", () => {
+      const objects = (name: string) =>
+        `[${Array.from({ length: 1000 }, () => `{"${name}":"${"x".repeat(85)}"}`).join()}]`;
+      for (const name of ["499", "0", "4294967294", "\\u0034\\u0039\\u0039", "4\\u0039"])
+        expect(refusalOf(() => parseJson(objects(name), 3))).to.equal("JSON_TOO_MANY_VALUES");
+      // User ids may begin with a digit, and lie in the order of their first characters.
+      for (const name of ["3".repeat(32), "a499", "name"]) expect(parseJson(objects(name), 3)).to.have.lengthOf(1000);
+    });
+
     it("rejects text of names without values in linear time", () => {
       for (const text of ['"a":'.repeat(100_000), `"${"a".repeat(100_000)}"${":".repeat(100_000)}`])
         expect(refusalOf(() => parseJson(text, 3))).to.equal("JSON_TOO_MANY_VALUES");

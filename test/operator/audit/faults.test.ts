@@ -1,5 +1,7 @@
 import { expect } from "chai";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { promisify } from "node:util";
 import { serve } from "../../support/servers.ts";
 import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
@@ -423,6 +425,22 @@ describe("an audit of planted faults", function () {
       expect(outcomeOf(await world.audit(changes))).to.deep.equal({ verdict: "damage", codes });
     });
 
+    for (const [what, make] of [
+      ["a pipe", (path: string) => promisify(execFile)("mkfifo", [path])],
+      ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
+    ] as const) {
+      it(`${what} in the place of a file: FILE_UNREADABLE, without waiting for its end`, async function () {
+        // Windows has neither.
+        if (process.platform === "win32") this.skip();
+        const path = world.pathOf(`${secondRoot}.json`);
+        await rm(path);
+        await make(path);
+        const report = await world.audit(inFolder());
+        expect(outcomeOf(report)).to.deep.equal({ verdict: "incomplete", codes: ["FILE_UNREADABLE"] });
+        expect(report.unavailableFiles[0]?.message).to.match(/is not a regular file\.$/);
+      });
+    }
+
     it("a missing folder: FILE_UNREADABLE", async () => {
       const files = { dir: world.pathOf("none"), ...LIMITS };
       expect(await failure(world.audit({ files }))).to.include({ code: "FILE_UNREADABLE" });
@@ -541,6 +559,7 @@ describe("an audit of planted faults", function () {
         "WATCHED_ROOT_CHANGED",
         "FILE_UNAVAILABLE",
         "ENDPOINT_UNAVAILABLE",
+        "WATCH_ENDED",
         "CHAIN_REORGANISED",
       ]);
     });

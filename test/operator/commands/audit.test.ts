@@ -227,6 +227,47 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(watching("--once"), { env: { KEYROOT_UNAVAILABLE_AFTER: "soon" } })).code).to.equal(2);
     });
 
+    it("sends the webhook why it ended, and ends with 1 if it has seen an alarm, whatever the endpoint does then", async () => {
+      const messages: Record<string, unknown>[] = [];
+      const hook = closing(
+        await serve((request, response) => {
+          void jsonOf(request).then((message) => {
+            messages.push(message as Record<string, unknown>);
+            response.end();
+          });
+        }),
+      );
+      const hooked = ["--webhook", hook.url, "--webhook-host", new URL(hook.url).host];
+      // An endpoint that returns a false header must not end a watch without a message.
+      world.lie(async (method, params, truth) => {
+        const answer = await truth(method, params);
+        return method === "eth_getBlockByNumber" && params[0] === "latest"
+          ? { ...(answer as object), timestamp: "0x1" }
+          : answer;
+      });
+      const ended = await keyroot.run(watching("--stay", ...hooked));
+      expect(ended.code).to.equal(1);
+      expect(ended.stderr).to.include("HEADER_MISMATCH");
+      expect(messages).to.have.lengthOf(1);
+      expect(messages[0]).to.include({ type: "keyroot.alarm", code: "WATCH_ENDED", detail: "HEADER_MISMATCH" });
+
+      world.lie((method, params, truth) => truth(method, params));
+      await world.publish([mine]);
+      const once = watching("--once", "--state", statePath(), ...hooked);
+      expect((await keyroot.run(once)).code).to.equal(0);
+      await world.publish(others);
+      world.lie(async (method, params, truth) => {
+        if (method === "eth_getLogs") throw new Error("unavailable");
+        const answer = await truth(method, params);
+        // The last word is the user's root.
+        return method === "eth_call" ? `${String(answer).slice(0, -64)}${"0".repeat(64)}` : answer;
+      });
+      const alarmed = await keyroot.run([...once, "--json"]);
+      expect(alarmed.stdout).to.include("WATCHED_ROOT_CHANGED");
+      expect(alarmed.code).to.equal(1);
+      expect(messages.slice(1).map(({ code }) => code)).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
+    });
+
     it("watches several users, and reports an alarm although the webhook is unavailable", async () => {
       const path = join(world.folder, "users.jsonl");
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));

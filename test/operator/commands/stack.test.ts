@@ -6,11 +6,10 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
-import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../../packages/keyroot/src/user.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs, sampleRecords } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import {
   environment,
@@ -63,8 +62,10 @@ describe("npx hardhat keyroot stack", function () {
     const client = new PartnerClient({ baseUrl, bizId, serverToken: String(made["serverToken"]) });
     await client.createUser(record.userID, "eu-west-1");
     const refreshToken = await client.createRefreshToken(record.userID, "phone");
-    const app = new UserClient({ baseUrl, bizId, refreshToken });
-    await app.register(base64ToBytes(record.pubKey));
+    const { chainId, contract } = place;
+    const app = new UserClient({ baseUrl, bizId, refreshToken, chainId, contract });
+    const [keys = never()] = sampleKeyPairs;
+    await app.register(keys);
     const { code, json } = await program.json(["publish-registered"], { env });
     expect([code, json["published"]]).to.deep.equal([0, 0], "this user's key is on the chain already");
     expect(await app.record()).to.include({ state: "published" });

@@ -36,6 +36,7 @@ const MISSPELT: [string, () => unknown, string][] = [
     () => call(publish, records, { chainId: 1, limits: { maxFeePerGas: 1n, maxcost: 1n } }),
     "maxCost",
   ],
+  ["publish, in finality", () => call(publish, records, { finality: { confirmation: 6 } }), "confirmations"],
   ["makePlan", () => call(makePlan, RecordTable.of(records), {}, { usersPerFile: 1, onfile: unused }), "onFile"],
   ["executeBySafe", () => call(executeBySafe, [], {}, { dir: "", onfiles: unused }), "onFiles"],
   ["fetchFromHost", () => call(fetchFromHost, "https://files.example", { allowhttp: true }), "allowHttp"],
@@ -62,6 +63,19 @@ describe("the functions of @keyroot/operator", () => {
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
     });
   }
+
+  it("refuse a finality that is none, before anything is sent: publish would wait for ever, or not wait", async () => {
+    for (const finality of [
+      "finalised",
+      null,
+      {},
+      ...[0, -1, 1.5, NaN, "6"].map((confirmations) => ({ confirmations })),
+    ]) {
+      const error = await failure(Promise.resolve(call(publish, records, { finality })));
+      expect(error, JSON.stringify(finality)).to.include({ code: "ARGUMENT_INVALID" });
+      expect(error).to.have.property("message").that.includes("The option finality must be");
+    }
+  });
 
   it("refuse a configuration with a field that is misspelt, with the nearest name: startService", async () => {
     const error = await failure(startService({ databaseURL: "postgres://localhost/none" } as never));

@@ -107,6 +107,20 @@ describe("a resumed plan", function () {
       }
     });
 
+    it("is refused if others can write to a file in it", async () => {
+      await plant([attacker]);
+      await chmod(plan(), 0o755);
+      for (const name of ["journal.sqlite", "plan.jsonl"]) {
+        const path = join(plan(), name);
+        if (name === "plan.jsonl") await writeFile(path, "");
+        await chmod(path, 0o666);
+        const error = (await failure(publishAll([mine]))) as Error;
+        expect(error).to.be.instanceOf(ArgumentError).with.property("code", "FILE_PERMISSIONS");
+        expect(error.message).to.include(`chmod 600 ${path}`);
+        await chmod(path, 0o600);
+      }
+    });
+
     it("is refused if others can write to it", async () => {
       await mkdir(plan());
       await chmod(plan(), 0o777);

@@ -1,15 +1,20 @@
 import { expect } from "chai";
+import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { add, BASE, encode, IDENTITY, multiply, N, P, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
-import { sampleRecords, samplePublicKeys, sha256 } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs, samplePublicKeys, sha256 } from "../../../fixtures/samples.ts";
 import { type Answer, expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 
+const CHALLENGE = "/v1/authdUser/publicKey/challenge";
 const REGISTER = "/v1/authdUser/publicKey/register";
 const RECORD = "/v1/authdUser/record/get";
 const OF_OTHER = "/v1/authdUser/publicKey/get";
 const USER_FIELDS = ["bucket", "created", "region", "salt", "stage", "user_id"];
 
+const KEY_FIELDS = ["keyID", "possession", "pubKey"];
+
+const [KEYS, OTHER_KEYS] = sampleKeyPairs as [KeyPair, KeyPair];
 const [KEY, OTHER_KEY] = samplePublicKeys.map((key) => {
   const { pubKey, keyID } = makeKeyRecord("y".repeat(32), key);
   return { pubKey, keyID };
@@ -23,7 +28,7 @@ interface Registration {
 describeOnEachDatabase("public keys", (service) => {
   let partner: TestPartner;
   let user: TestUser;
-  const register = (key: unknown, { jwt }: TestUser = user) => service.post(REGISTER, key, { token: jwt });
+  const register = (keys: KeyPair) => service.registerKey(user, keys);
   const record = () => service.done(RECORD, {}, { token: user.jwt });
   const ofOther = (userID: string, { jwt }: TestUser): Promise<Answer> =>
     service.post(OF_OTHER, { user_id: userID }, { token: jwt });
@@ -38,48 +43,51 @@ describeOnEachDatabase("public keys", (service) => {
   describe("a record", () => {
     it("of a new user has no key: unregistered", async () => {
       const body = await record();
-      expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "state"].sort());
+      expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "otherKeys", "state"].sort());
       expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });
     });
 
     it("has the key after registration: pending, then submitted with a root, then published with a transaction", async () => {
-      await register(KEY);
+      await register(KEYS);
       const pending = await record();
-      expect(Object.keys(pending).sort()).to.deep.equal([...USER_FIELDS, "keyID", "pubKey", "state"].sort());
-      expect(pending).to.include({ ...KEY, state: "pending" });
+      expect(Object.keys(pending).sort()).to.deep.equal(
+        [...USER_FIELDS, ...KEY_FIELDS, "otherKeys", "publishableAt", "state"].sort(),
+      );
+      expect(pending).to.include({ ...KEY, state: "pending", possession: "proven" });
 
       const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
       const { publicKeys } = service.context;
       await publicKeys.markSubmitted("eu-west-1", root, [user.userID], Date.now());
-      expect(await record()).to.deep.equal({ ...pending, state: "submitted", root });
+      const later = Object.fromEntries(Object.entries(pending).filter(([field]) => field !== "publishableAt"));
+      expect(await record()).to.deep.equal({ ...later, state: "submitted", root });
       const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
       await publicKeys.markPublished("eu-west-1", addition, Date.now());
-      expect(await record()).to.deep.equal({ ...pending, state: "published", root, transaction });
+      expect(await record()).to.deep.equal({ ...later, state: "published", root, transaction });
     });
   });
 
   describe("registration", () => {
     it("returns the record", async () => {
-      const answer = await register(KEY);
+      const answer = await register(KEYS);
       expect(answer.status).to.equal(200);
       expect(answer.body).to.deep.equal(await record());
     });
 
     it("of the same key again has no effect", async () => {
-      const { text } = await register(KEY);
+      const { text } = await register(KEYS);
       service.ahead = 60_000;
-      const again = await register(KEY);
+      const again = await register(KEYS);
       expect([again.status, again.text]).to.deep.equal([200, text]);
     });
 
     it("of a different key is rejected, and the first key remains", async () => {
-      await register(KEY);
-      expectProblem(await register(OTHER_KEY), [409, "PUBLIC_KEY_REGISTERED"]);
+      await register(KEYS);
+      expectProblem(await register(OTHER_KEYS), [409, "PUBLIC_KEY_REGISTERED"]);
       expect(await record()).to.include(KEY);
     });
 
     it("of two keys at once accepts one of them", async () => {
-      const answers = await Promise.all([KEY, OTHER_KEY, KEY, OTHER_KEY].map((key) => register(key)));
+      const answers = await Promise.all([KEYS, OTHER_KEYS, KEYS, OTHER_KEYS].map(register));
       const registered = await record();
       const expected = [KEY, OTHER_KEY, KEY, OTHER_KEY].map(({ pubKey }) =>
         pubKey === registered["pubKey"] ? 200 : 409,
@@ -114,23 +122,30 @@ describeOnEachDatabase("public keys", (service) => {
     ];
     for (const [what, key, code] of refusals) {
       it(`rejects ${what}: ${code}`, async () => {
-        expectProblem(await register(key), [400, code]);
+        for (const path of [CHALLENGE, REGISTER]) {
+          // The subgroup is checked for challenges, without which no key is registered.
+          const isLate = path === REGISTER && code === "PUBLIC_KEY_NOT_PRIME_ORDER";
+          const refused = await service.post(path, key, { token: user.jwt });
+          expectProblem(refused, [400, isLate ? "POSSESSION_REQUIRED" : code]);
+        }
         expect(await record()).to.include({ state: "unregistered" });
       });
     }
 
     it("accepts a key that another implementation made", async () => {
-      const [, , { pubKey, keyID } = KEY] = sampleRecords(3);
-      expect((await register({ pubKey, keyID })).status).to.equal(200);
+      const [, , keys = KEYS] = sampleKeyPairs;
+      expect((await register(keys)).status).to.equal(200);
     });
   });
 
   describe("another user's", () => {
     it("are returned to users of the same partner, in any region", async () => {
-      await register(KEY);
+      await register(KEYS);
       const other = await service.createUser(partner, "us-west-2");
       const { status, body } = await ofOther(user.userID, other);
-      expect([status, body]).to.deep.equal([200, { user_id: user.userID, ...KEY, state: "pending" }]);
+      const { publishableAt } = await record();
+      const key = { user_id: user.userID, ...KEY, state: "pending", possession: "proven", publishableAt };
+      expect([status, body]).to.deep.equal([200, key]);
     });
 
     it("are unknown before registration", async () => {
@@ -139,7 +154,7 @@ describeOnEachDatabase("public keys", (service) => {
     });
 
     it("are hidden from another partner's users, whose error is the same for users that do not exist", async () => {
-      await register(KEY);
+      await register(KEYS);
       const stranger = await service.createUser(await service.createPartner());
       const answers = [await ofOther(user.userID, stranger), await ofOther("y".repeat(32), stranger)];
       for (const answer of answers) expectProblem(answer, [404, "USER_UNKNOWN"]);

@@ -112,7 +112,8 @@ describeOnBoth("publishing from the service", (startChain) => {
     for (const [i, record] of records.entries()) {
       const region = REGIONS[i % 2] ?? REGIONS[0];
       await users.create("biz_test", record.userID, region, 1);
-      await keys.register(region, record, 1);
+      const registration = { registered: 1, publishableAt: 1, possession: "proven" } as const;
+      await keys.add(databases.regions[region], region, record, registration);
     }
   };
   const stateOf = async ({ userID }: KeyRecord, i: number) =>
@@ -121,13 +122,14 @@ describeOnBoth("publishing from the service", (startChain) => {
   it("publishes each region's keys in the region's store, and records root and transaction", async () => {
     const records = sampleRecords(5);
     await register(records);
-    expect(await publisherOver(databases).countUnpublished()).to.equal(5);
+    expect(await publisherOver(databases).countPublishable()).to.equal(5);
     const batches = await publisherOver(databases).publish();
     expect(batches.map(({ users }) => users)).to.deep.equal([3, 2]);
     expect(await rootsOf(records)).to.deep.equal(records.map((_, i) => batches[i % 2]?.root));
     for (const [i, record] of records.entries()) {
       const { root, transaction } = batches[i % 2] ?? {};
-      expect(await stateOf(record, i)).to.deep.equal({ ...record, state: "published", root, transaction });
+      const published = { ...record, possession: "proven", publishableAt: 1, state: "published", root, transaction };
+      expect(await stateOf(record, i)).to.deep.equal(published);
     }
     expect(await readdir(filesOf("us-west-2"))).to.deep.equal([`${batches[0]?.root}.json`]);
     expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
@@ -200,7 +202,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       KEYROOT_CHAIN_ID: String(fresh.chainId),
     });
     try {
-      while ((await publisherOver(databases).countUnpublished()) > 0) {
+      while ((await publisherOver(databases).countPublishable()) > 0) {
         if (service.exitCode !== null) throw new Error(`The service ended: ${await text(service.stderr)}`);
         await sleep(50);
       }

@@ -286,6 +286,21 @@ describe("the rate limits", () => {
       expectProblem(await list(service, known), [401, "ACCESS_TOKEN_REVOKED"]);
     });
 
+    it("ends requests with a token that is revoked or of another kind, although its signature was verified before", async () => {
+      const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
+      const partner = await unlimited.createPartner();
+      const user = await unlimited.createUser(partner);
+      expect((await list(service, partner)).status).to.equal(200);
+      const { tokenID } = partner;
+      await unlimited.done("/v1/authdBizSrv/serverTokens/revoke", { token_id: tokenID }, { token: partner.jwt });
+      for (const [i, jwt] of [partner.jwt, user.jwt].entries()) {
+        const send = () => service.post(LIST, {}, { token: jwt, ...from(`192.0.2.${i}`) });
+        expect(await passed(3 * LIMIT, send)).to.equal(LIMIT);
+        const atOnce = await Promise.all(Array.from({ length: LIMIT }, send));
+        expect(atOnce.map(({ status }) => status)).to.deep.equal(atOnce.map(() => 429));
+      }
+    });
+
     it("counts each address behind a trusted proxy separately", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       expect(await passed(2 * LIMIT, () => refused(service, "192.0.2.1"))).to.equal(LIMIT);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { REGIONS, type Region } from "../../../packages/keyroot/src/identity/region.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
 import { expectProblem, randomHex, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
@@ -11,7 +10,7 @@ const CREATE = "/v1/authdBizSrv/users/create";
 const LIST = "/v1/authdBizSrv/users/list";
 const RECORD = "/v1/authdUser/record/get";
 
-const [publicKey = new Uint8Array()] = samplePublicKeys;
+const [keys = { privateKey: 0n, publicKey: new Uint8Array() }] = sampleKeyPairs;
 
 describe("regions with their own databases", () => {
   const service = new TestService();
@@ -26,9 +25,7 @@ describe("regions with their own databases", () => {
     partner = await service.createPartner();
     for (const region of REGIONS) {
       users[region] = await service.createUser(partner, region);
-      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), publicKey);
-      const token = users[region].jwt;
-      await service.done("/v1/authdUser/publicKey/register", { pubKey, keyID }, { token });
+      expect((await service.registerKey(users[region], keys)).status).to.equal(200);
     }
   });
   afterEach(() => {
@@ -58,7 +55,7 @@ describe("regions with their own databases", () => {
       ["eu-west-1", rows.east, rows.west],
     ] as const) {
       const { userID } = users[region];
-      expect(tablesWith(here, userID).sort()).to.deep.equal(["public_keys", "user_tokens", "users"]);
+      expect(tablesWith(here, userID).sort()).to.deep.equal(["key_events", "public_keys", "user_tokens", "users"]);
       expect(tablesWith(there, userID)).to.deep.equal([]);
       expect(tablesWith(rows.home, userID)).to.deep.equal(["user_ids"]);
       expect(rows.home["user_ids"]?.find((row) => row.includes(userID))).to.satisfy(

@@ -1,13 +1,11 @@
 import { expect } from "chai";
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
 import { freshDatabaseUrl, TestService } from "../../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
-const REGISTER = "/v1/authdUser/publicKey/register";
 
 describe("two replicas over one PostgreSQL", () => {
   const opened: Databases[] = [];
@@ -64,16 +62,14 @@ describe("two replicas over one PostgreSQL", () => {
   });
 
   it("accept one of two keys that are registered at once", async () => {
-    const keys = samplePublicKeys.slice(0, 2).map((key) => makeKeyRecord("y".repeat(32), key));
+    const keys = sampleKeyPairs.slice(0, 2);
     for (let round = 0; round < 10; round++) {
-      const { jwt: token } = await a.createUser(partner);
-      const answers = await Promise.all(
-        keys.map(({ pubKey, keyID }, i) => (i === 0 ? a : b).post(REGISTER, { pubKey, keyID }, { token })),
-      );
+      const user = await a.createUser(partner);
+      const answers = await Promise.all(keys.map((pair, i) => (i === 0 ? a : b).registerKey(user, pair)));
       expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
       const accepted = keys[answers.findIndex(({ status }) => status === 200)];
-      const { pubKey } = await b.done("/v1/authdUser/record/get", {}, { token });
-      expect(pubKey).to.equal(accepted?.pubKey);
+      const { pubKey } = await b.done("/v1/authdUser/record/get", {}, { token: user.jwt });
+      expect(pubKey).to.equal(Buffer.from(accepted?.publicKey ?? []).toString("base64"));
     }
   });
 

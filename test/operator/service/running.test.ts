@@ -11,8 +11,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../../packages/operator/src/service/config.ts";
 import { type RunningService, startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { runAt } from "../../../fixtures/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
@@ -377,8 +378,13 @@ describe("a running service", () => {
       const listed = await service.done("/v1/authdBizSrv/users/listRefreshTokens", list, { token });
       const [{ token_id }] = listed["tokens"] as [{ token_id: string }];
       const record = await service.post("/v1/authdUser/record/get", {}, { token: userJwt });
-      const { pubKey, keyID } = makeKeyRecord("y".repeat(32), samplePublicKeys[0] ?? new Uint8Array());
-      await post("key.registered", "/v1/authdUser/publicKey/register", { pubKey, keyID }, { token: userJwt });
+      const [keys = generateKeyPair()] = sampleKeyPairs;
+      const { keyID } = keyFieldsOf(keys);
+      answers["key.registered"] = await service.registerKey({ jwt: userJwt }, keys);
+      await post("key.approved", "/v1/authdBizSrv/publicKeys/approve", { ...ofUser, keyID }, { token });
+      await post("key.withdrawn", "/v1/authdUser/publicKey/withdraw", { keyID }, { token: userJwt });
+      await service.registerKey({ jwt: userJwt }, keys);
+      await post("key.discarded", "/v1/authdBizSrv/publicKeys/discard", { ...ofUser, keyID }, { token });
       const revoke = "/v1/authdBizSrv/users/revokeRefreshToken";
       await post("refreshToken.revoked", revoke, { ...ofUser, token_id }, { token });
       const serverTokenID = serverToken.body["token_id"] as string;
@@ -401,6 +407,9 @@ describe("a running service", () => {
         "user.created": [asPartner, { ...ofPartner, user: userID }],
         "refreshToken.created": [asPartner, { ...ofPartner, user: userID, token: token_id }],
         "key.registered": [asUser, { ...ofPartner, user: userID }],
+        "key.approved": [asPartner, { ...ofPartner, user: userID }],
+        "key.withdrawn": [asUser, { ...ofPartner, user: userID }],
+        "key.discarded": [asPartner, { ...ofPartner, user: userID }],
         "refreshToken.revoked": [asPartner, { ...ofPartner, user: userID, token: token_id }],
         "serverToken.revoked": [asPartner, { ...ofPartner, token: serverTokenID }],
       };
@@ -427,6 +436,15 @@ describe("a running service", () => {
       for (const secret of [...secrets, ...jwt.split(".")]) expect(all).not.to.include(secret.slice(0, 20));
       expect(all).not.to.include(refreshToken.slice(-20));
       expect(all).to.include('"/v1/<redacted>"').and.include('"/v1/short/words"');
+    });
+
+    it("names the proxy if it forwards something else than an address", async () => {
+      await kill();
+      await start({ KEYROOT_TRUSTED_PROXIES: "127.0.0.1" });
+      for (const from of ["192.0.2.1", partner.refreshToken])
+        await service.post(CREATE, {}, { headers: { "X-Forwarded-For": from } });
+      const ips = (await linesAtEnd()).flatMap(({ req }) => (req as { ip?: string } | undefined)?.ip ?? []);
+      expect(ips.slice(-2)).to.deep.equal(["192.0.2.1", "127.0.0.1"]);
     });
 
     it("has one line per request, and none for those over a rate limit", async () => {

@@ -2,7 +2,7 @@ import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { samplePublicKeys } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 
 /** The part of JSON Schema that the API uses. */
 export interface JsonSchema {
@@ -81,8 +81,7 @@ export interface Tenant {
 export async function createTenant(service: Caller): Promise<Tenant> {
   const partner = await service.createPartner();
   const user = await service.createUser(partner);
-  const key = { pubKey: KEY.pubKey, keyID: KEY.keyID };
-  await service.done("/v1/authdUser/publicKey/register", key, { token: user.jwt });
+  await service.registerKey(user, keys);
   const [token, ofUser] = [partner.jwt, { user_id_hex: user.hex }];
   await service.done("/v1/authdBizSrv/users/createRefreshToken", { ...ofUser, context: SPARE }, { token });
   const { tokens } = await service.done("/v1/authdBizSrv/users/listRefreshTokens", ofUser, { token });
@@ -96,8 +95,8 @@ export async function createTenant(service: Caller): Promise<Tenant> {
 }
 
 const SPARE = "A tablet that was lost";
-const [publicKey = new Uint8Array()] = samplePublicKeys;
-const KEY = makeKeyRecord("y".repeat(32), publicKey);
+const [keys = never("There is no sample.")] = sampleKeyPairs;
+const KEY = makeKeyRecord("y".repeat(32), keys.publicKey);
 
 /** A valid body for the operation. @throws Error for a field without a value here */
 export function goodBody({ path, body }: Operation, tenant: Tenant): Record<string, unknown> {
@@ -116,6 +115,8 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     role: "reader",
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
+    challenge: Buffer.alloc(32).toString("base64"),
+    response: Buffer.alloc(32).toString("base64"),
   };
   return Object.fromEntries(
     Object.keys(body.properties ?? never(`The body of ${path} is not an object.`)).map((field) => {

@@ -35,6 +35,11 @@ export interface TestServiceOptions {
   publish?: ServiceContext["publish"];
   /** Gets the lines of the log. */
   log?: string[];
+  service?: string;
+  possession?: "required" | "optional";
+  /** Default 0. */
+  holdMs?: number;
+  holdOnConflict?: boolean;
 }
 
 /** A service that accepts HTTP requests. Tests can also access its context. */
@@ -59,6 +64,7 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
+    const { service, possession, holdMs = 0, holdOnConflict } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -68,6 +74,9 @@ export class TestService extends Caller {
       rateLimits: { ...NO_LIMITS, ...rateLimits },
       adminToken: ADMIN_TOKEN,
       publish,
+      service,
+      possession,
+      ...{ holdMs, holdOnConflict },
       now: () => Date.now() + this.ahead,
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });

@@ -53,16 +53,16 @@ export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "
 export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", "retries", "fetch"];
 
 /**
- * @param token the name of the client's other option
+ * @param names the names of the client's other options
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function checkOptions(options: ClientOptions, token?: "serverToken" | "refreshToken"): CheckedOptions {
+export function checkOptions<T extends ClientOptions>(options: T, ...names: (keyof T & string)[]): CheckedOptions {
   checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
   const { bizId, now = Date.now } = checkNames("The client's options", options, [
     ...CONNECTION,
     "bizId",
     "now",
-    token ?? "bizId",
+    ...names,
   ]);
   return {
     ...checkConnection(options),

@@ -1,5 +1,5 @@
 import { printable } from "../input/describeValue.ts";
-import { type ErrorCode, type FieldError, ServiceError } from "../errors.ts";
+import { type ErrorCode, type FieldError, type KeyInError, ServiceError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 
 /** The codes of the service. Any other code, from a newer service or a proxy, becomes SERVICE_ERROR. */
@@ -38,6 +38,9 @@ export const SERVICE_CODES = [
   "PUBLIC_KEY_NOT_PRIME_ORDER",
   "PUBLIC_KEY_UNKNOWN",
   "PUBLIC_KEY_REGISTERED",
+  "PUBLIC_KEY_SUBMITTED",
+  "POSSESSION_REQUIRED",
+  "POSSESSION_REFUSED",
   "KEY_ID_INVALID",
   "KEY_ID_MISMATCH",
   "STAFF_LIMIT_REACHED",
@@ -76,6 +79,7 @@ export function readProblem(subject: string, { status, headers, text }: Refusal)
   const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
   return new ServiceError(status, code, `${subject} with the HTTP status ${status}${reason}`, {
     errors: toFieldErrors(problem["errors"]),
+    key: toKeyInError(problem),
     retryAfter: parseRetryAfter(headers.get("Retry-After")),
     requestId: typeof instance === "string" && /^[\w.:/-]{1,200}$/.test(instance) ? quote(instance) : undefined,
   });
@@ -93,6 +97,15 @@ function parseRetryAfter(value: string | null): number | undefined {
   const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
   if (Number.isNaN(date)) return undefined;
   return Math.min(Math.max(0, Math.ceil((date - Date.now()) / 1000)), MAX_RETRY_AFTER_S);
+}
+
+const KEY_STATES = ["pending", "submitted", "published"] as const;
+
+function toKeyInError({ state, publishableAt }: Record<string, unknown>): KeyInError | undefined {
+  const known = KEY_STATES.find((name) => name === state);
+  if (known === undefined) return undefined;
+  const isTime = publishableAt === null || (Number.isSafeInteger(publishableAt) && (publishableAt as number) >= 0);
+  return { state: known, ...(isTime && { publishableAt: publishableAt as number | null }) };
 }
 
 function toFieldErrors(errors: unknown): FieldError[] | undefined {

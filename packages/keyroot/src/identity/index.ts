@@ -1,3 +1,4 @@
+export { deriveUserID } from "./deriveUserID.ts";
 export {
   type KeyRecord,
   checkKeyRecord,
@@ -6,13 +7,23 @@ export {
   serializeKeyRecord,
   toKeyRecord,
 } from "./keyRecord.ts";
-export { checkNewPublicKey, generateKeyPair } from "./newPublicKey.ts";
+export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./newPublicKey.ts";
+export {
+  type ChallengeRequest,
+  makeChallenge,
+  NONCE_BYTES,
+  type PossessionStatement,
+  possessionTranscript,
+  provePossession,
+  RESPONSE_BYTES,
+  responseOf,
+  serviceNameOf,
+} from "./possession.ts";
 export { KEY_ID_BYTES, PUBLIC_KEY_BYTES, checkPublicKey, keyIDOf } from "./publicKey.ts";
 export { REGIONS, type Region, isRegion } from "./region.ts";
 export {
   USER_ID_BYTES,
   type UserID,
-  deriveUserID,
   isUserID,
   parseUserID,
   randomUserID,

@@ -1,6 +1,4 @@
-import { hmac } from "@noble/hashes/hmac.js";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hexToBytes, randomBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes, randomBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex } from "../bytes/platform.ts";
@@ -19,9 +17,6 @@ const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
-
-/** RFC 2104, section 3 discourages keys that are shorter than the hash. */
-const MIN_SECRET_BYTES = 32;
 
 /**
  * Whether a value is a user id in canonical form: 32 lowercase zBase32 characters.
@@ -98,31 +93,6 @@ export function userIDToHex(userID: UserID): string {
  */
 export function randomUserID(): UserID {
   return userIDFromBytes(randomBytes(USER_ID_BYTES));
-}
-
-/**
- * Derives a user id from a partner's own identifier for the user: the first 160 bits of HMAC-SHA-256 (RFC 2104) over the
- * identifier in UTF-8, under a secret of the partner. A plain hash would let anyone who guesses an identifier, such as an
- * e-mail address, find the user's id on the public chain or register it first.
- *
- * The same secret and identifier always give the same id. Normalize identifiers first (case, Unicode normalization),
- * because a different text gives a different id.
- * @param secret at least 32 random bytes. Keep it secret: it links identifiers to user ids.
- * @param identifier any non-empty text
- * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
- * @example
- * const userID = deriveUserID(secret, email.trim().toLowerCase().normalize("NFC"));
- */
-export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
-  if (!(secret instanceof Uint8Array) || secret.length < MIN_SECRET_BYTES) {
-    const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
-    throw new ArgumentError("SECRET_TOO_SHORT", message);
-  }
-  // UTF-8 cannot encode a lone surrogate, so identifiers that differ only in one would get the same id.
-  if (typeof identifier !== "string" || identifier === "" || !identifier.isWellFormed()) {
-    throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
-  }
-  return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
 }
 
 /** Encodes 5 hex digits, 20 bits, as 4 digits of zBase32. */

@@ -63,6 +63,11 @@ export class ShapeChecker {
     throw this.#error(path, `one of ${texts.join(", ")}`, value);
   }
 
+  boolean(path: string, value: unknown): boolean {
+    if (typeof value === "boolean") return value;
+    throw this.#error(path, "true or false", value);
+  }
+
   /** A safe integer of at least zero. */
   count(path: string, value: unknown): number {
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;

@@ -1,4 +1,4 @@
-import { open, readdir } from "node:fs/promises";
+import { constants, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { TransportError, VerificationError } from "keyroot/errors";
 import { checkNames } from "keyroot/input";
@@ -53,8 +53,11 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
   const path = join(dir, `${root}.json`);
   try {
-    await using file = await open(path);
-    const { size } = await file.stat();
+    // Opening a pipe otherwise waits for a writer, and a device may have no end.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const found = await file.stat();
+    if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);
+    const { size } = found;
     if (size <= maxBytes) return await file.readFile();
     const message = `${path} has ${size} bytes, at most ${maxBytes} are read.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes, actual: size });

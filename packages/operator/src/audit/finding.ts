@@ -29,6 +29,7 @@ export const FINDING_CODES = {
     // what a watch cannot see
     "FILE_UNAVAILABLE",
     "ENDPOINT_UNAVAILABLE",
+    "WATCH_ENDED",
   ],
   /** Worth knowing, but not wrong. */
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANISED"],

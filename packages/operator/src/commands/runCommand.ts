@@ -33,7 +33,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     const outcome = await handle(args as never, host);
     if (outcome !== undefined) print(json ? JSON.stringify(outcome.json) : outcome.text);
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    // What a command has found to be false stays so, whatever fails after it.
+    if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
     printFailure(error, { json, showStackTraces: host.showStackTraces });
   }
 }

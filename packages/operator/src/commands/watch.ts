@@ -1,7 +1,8 @@
 import { base64ToBytes } from "keyroot/bytes";
-import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { checkPublicKey, parseUserID } from "keyroot/identity";
 import { describeValue, printable } from "keyroot/input";
+import { finding } from "../audit/finding.ts";
 import type { PollOptions, WatchedUser } from "../audit/poll.ts";
 import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
@@ -13,6 +14,7 @@ import type { Host } from "./host.ts";
 import { loadRecords } from "./loadRecords.ts";
 import { print, printError } from "./output.ts";
 import { Progress } from "./progress.ts";
+import { messageOf } from "./runCommand.ts";
 import { untilStopped } from "./stopSignals.ts";
 import { Target } from "./target.ts";
 import { eventDescriber } from "./watchEvents.ts";
@@ -41,20 +43,33 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   });
   // One after the other, beside the polls: a webhook that does not answer must not keep the watch from the chain.
   let sending = Promise.resolve();
-  for await (const events of polls(options, args, stopping.signal)) {
-    for (const event of events) {
-      if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
-      else for (const line of describe(event)) print(line);
-      // Nothing is known about a file that was not read. In cron jobs, that must not look like success.
-      if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
-      if (event.event !== "alarm") continue;
-      process.exitCode = EXIT.false;
-      // The watch ends after this poll.
-      if (!args.stay) stopping.abort();
-      if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
-    }
+  const report = (event: WatchEvent) => {
+    if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
+    else for (const line of describe(event)) print(line);
+    // Nothing is known about a file that was not read. In cron jobs, that must not look like success.
+    if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
+    if (event.event !== "alarm") return;
+    process.exitCode = EXIT.false;
+    // The watch ends after this poll.
+    if (!args.stay) stopping.abort();
+    if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
+  };
+  try {
+    for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
+  } catch (error) {
+    const isEndpoint = error instanceof TransportError && error.code !== "FILE_UNWRITABLE";
+    // No one may be there to read the exit code.
+    if (!isEndpoint) report(describeEnd(error));
+    throw error;
+  } finally {
+    await sending;
   }
-  await sending;
+}
+
+function describeEnd(error: unknown): WatchEvent {
+  const message = `The watch has ended, so nothing is watched. ${messageOf(error)}`;
+  const detail = error instanceof KeyrootError ? error.code : undefined;
+  return { event: "alarm", ...finding("WATCH_ENDED", message, { detail }) };
 }
 
 async function* polls(

@@ -48,13 +48,22 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
 
 /** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing folder */
 export async function checkPrivateFolder(dir: string): Promise<void> {
+  await checkNotWritable(dir, "700", `Others can change the files in ${dir}`);
+}
+
+/** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing file */
+export async function checkPrivateFile(path: string): Promise<void> {
+  await checkNotWritable(path, "600", `Others can change ${path}`);
+}
+
+async function checkNotWritable(path: string, expected: string, problem: string): Promise<void> {
   // Windows has no POSIX modes.
   if (process.platform === "win32") return;
-  const found = await stat(dir).catch(() => undefined);
+  const found = await stat(path).catch(() => undefined);
   if (found === undefined || (found.mode & WRITTEN_BY_OTHERS) === 0) return;
-  const mode = toOctal(found.mode);
-  const message = `Others can change the files in ${dir} (mode ${mode}): check them, and run 'chmod 700 ${dir}'.`;
-  throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "700", actual: mode });
+  const actual = toOctal(found.mode);
+  const message = `${problem} (mode ${actual}): check what it has, and run 'chmod ${expected} ${path}'.`;
+  throw new ArgumentError("FILE_PERMISSIONS", message, { expected, actual });
 }
 
 function unreadable(path: string, cause: unknown): ArgumentError {

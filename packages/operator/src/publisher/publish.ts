@@ -22,7 +22,7 @@ import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
 import { ensureFile, storeFile } from "./files/storeFile.ts";
-import { type Finality, waitForFinality } from "./finality/waitForFinality.ts";
+import { checkFinality, type Finality, waitForFinality } from "./finality/waitForFinality.ts";
 import type { Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
@@ -170,6 +170,7 @@ const MAX_ROUNDS = 20;
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
   checkOptions("The options of publish", options, OPTIONS);
   checkNames("The option sending's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
+  if (options.finality !== undefined) checkFinality(options.finality);
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
   if (table.length === 0) throw new ArgumentError("NO_RECORDS", "There are no records to publish.");
   const { registry, chainId, limits, execute, usersPerFile = DEFAULT_USERS_PER_FILE } = options;

@@ -42,6 +42,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   observe?.(app);
   answerPreflights(app);
   parseAndValidate(app);
+  app.addHook("onClose", () => context.registration[Symbol.asyncDispose]());
 
   await app.register(async (scope) => {
     await describeApi(scope, PARTNER_API);

@@ -40,6 +40,12 @@ export interface ServiceConfig {
   monitoringHost?: string | undefined;
   /** Their port; 0 for any free port, null to serve them nowhere. Default 9547. */
   monitoringPort?: number | null | undefined;
+  /** Whether users must prove that they hold the private key of the key that they register. Default `required`. */
+  possession?: "required" | "optional" | undefined;
+  /** How long a registered key waits before it is published, in seconds. Default 86,400. */
+  hold?: number | undefined;
+  /** Whether a key waits for its partner's decision if another key was offered for the user. Default false. */
+  holdOnConflict?: boolean | undefined;
   /** Requests per minute and caller; 0 for no limit. Default 6000. */
   rateLimit?: number | undefined;
   /** Requests per minute and address, whoever sends them; 0 for no limit. Default ten times `rateLimit`. */
@@ -120,6 +126,9 @@ const schema = z.strictObject({
     .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
     .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
     .optional(),
+  possession: z.enum(["required", "optional"], "must be required or optional").default("required"),
+  hold: wholeNumber(0, 365 * 86_400).default(86_400),
+  holdOnConflict: z.boolean("must be true or false").default(false),
   rateLimit: wholeNumber(0, 1_000_000).default(6000),
   addressRateLimit: wholeNumber(0, 10_000_000).optional(),
   refusedRateLimit: wholeNumber(0, 1_000_000).optional(),
@@ -168,6 +177,9 @@ export const VARIABLES = {
   connections: "KEYROOT_DATABASE_CONNECTIONS",
   signingKeys: "KEYROOT_SIGNING_KEYS",
   adminToken: "KEYROOT_ADMIN_TOKEN",
+  possession: "KEYROOT_POSSESSION",
+  hold: "KEYROOT_HOLD",
+  holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
   rateLimit: "KEYROOT_RATE_LIMIT",
   addressRateLimit: "KEYROOT_ADDRESS_RATE_LIMIT",
   refusedRateLimit: "KEYROOT_REFUSED_RATE_LIMIT",
@@ -201,6 +213,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     const value = read(variable);
     return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : value;
   };
+  const flag = (variable: Variable) => {
+    const value = read(variable);
+    return value === "true" || value === "false" ? value === "true" : value;
+  };
   const rpcUrl = read("KEYROOT_RPC_URL");
   const contract = read("KEYROOT_CONTRACT");
   const files = read("KEYROOT_FILES");
@@ -222,6 +238,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     connections: number("KEYROOT_DATABASE_CONNECTIONS"),
     signingKeys: read("KEYROOT_SIGNING_KEYS"),
     adminToken: read("KEYROOT_ADMIN_TOKEN"),
+    possession: read("KEYROOT_POSSESSION"),
+    hold: number("KEYROOT_HOLD"),
+    holdOnConflict: flag("KEYROOT_HOLD_ON_CONFLICT"),
     rateLimit: number("KEYROOT_RATE_LIMIT"),
     addressRateLimit: number("KEYROOT_ADDRESS_RATE_LIMIT"),
     refusedRateLimit: number("KEYROOT_REFUSED_RATE_LIMIT"),

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { DrizzleQueryError } from "drizzle-orm";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
@@ -6,6 +7,7 @@ interface LoggedRequest {
   method: string;
   url: string;
   ip: string;
+  socket: { remoteAddress?: string | undefined };
   /** Its `url` is the path of the operation; undefined if there is none. */
   routeOptions?: { url?: string | undefined };
 }
@@ -19,10 +21,11 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: {
         // Headers, bodies and query strings may contain tokens, so they are not logged.
-        req: ({ method, url, ip, routeOptions }: LoggedRequest) => ({
+        req: ({ method, url, ip, socket, routeOptions }: LoggedRequest) => ({
           method,
           path: routeOptions?.url ?? redactPath(url),
-          ip,
+          // A proxy may forward any text as an address, also a token.
+          ip: isIP(ip) === 0 ? socket.remoteAddress : ip,
         }),
         res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
         err: (error: Error) => stdSerializers.err(withoutParameters(error)),

@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
 import { Cleanup } from "../cleanup.ts";
+import { serviceNameOf } from "keyroot/identity";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
@@ -15,8 +16,8 @@ import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 
-/** How often the sealed copies of tokens older than 24 hours are deleted. */
-const DROP_SEALED_MS = 60 * 60 * 1000;
+/** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */
+const DROP_MS = 60 * 60 * 1000;
 
 /** How often expired sessions of the dashboard are deleted. */
 const DROP_SESSIONS_MS = 10 * 60 * 1000;
@@ -79,7 +80,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   const logger = makeLogger(config.logLevel);
   const publisher =
     chain &&
-    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)));
+    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)), {
+      holdOnConflict: config.holdOnConflict,
+    });
   if (publisher !== undefined && schedule !== undefined)
     starting.defer(publishInBackground(publisher, schedule, logger));
 
@@ -88,14 +91,20 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     signingKeys,
     issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
     baseUrl: config.baseUrl,
+    service: config.baseUrl === undefined ? undefined : serviceNameOf(config.baseUrl),
+    registry: chain && { chainId: chain.chainId, contract: chain.contract },
+    possession: config.possession,
+    holdMs: config.hold * 1000,
+    holdOnConflict: config.holdOnConflict,
     stage,
     bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
     publish: publisher && (() => publisher.publish()),
   });
-  const { refreshTokens, rateLimits, sessions, now } = context;
-  starting.defer(every(DROP_SEALED_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
+  const { refreshTokens, rateLimits, challenges, sessions, now } = context;
+  starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
+  starting.defer(every(DROP_MS, logger, "expired challenges", () => challenges.dropExpired(now())));
   starting.defer(every(DROP_COUNTS_MS, logger, "counts of requests", () => rateLimits.dropExpired()));
   starting.defer(every(DROP_SESSIONS_MS, logger, "expired sessions", () => sessions.dropExpired(now())));
 
@@ -154,7 +163,7 @@ function publishInBackground(
   const ended = publishBySchedule(
     schedule,
     {
-      countUnpublished: () => publisher.countUnpublished(),
+      countPublishable: () => publisher.countPublishable(),
       publish: async () => {
         for (const batch of await publisher.publish()) logger.info(batch, "published");
       },

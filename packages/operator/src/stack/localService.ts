@@ -25,6 +25,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_STAGE: "local",
     KEYROOT_ADMIN_TOKEN: adminToken,
     KEYROOT_RATE_LIMIT: "0",
+    KEYROOT_HOLD: "0",
     KEYROOT_LOG_LEVEL: "error",
     KEYROOT_RPC_URL: chain.rpcUrl,
     KEYROOT_CHAIN_ID: String(chain.chainId),

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { generateKeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { generateKeyPair, type KeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
 import { randomUserID, type UserID } from "../../../../packages/keyroot/src/identity/userID.ts";
 import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
@@ -8,7 +8,7 @@ import { UserClient, type UserClientOptions } from "../../../../packages/keyroot
 import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/newPartner.ts";
 import { encode, pointsOfSmallOrder } from "../../../../fixtures/curve41417.ts";
-import { samplePublicKeys } from "../../../../fixtures/samples.ts";
+import { sampleKeyPairs } from "../../../../fixtures/samples.ts";
 import { serve } from "../../../support/servers.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
@@ -17,7 +17,8 @@ const HOUR = 3_600_000;
 
 describe("UserClient", () => {
   const closing = closedAfterEach();
-  const [key, otherKey] = samplePublicKeys as [Uint8Array, Uint8Array];
+  const [keys, otherKeys] = sampleKeyPairs as [KeyPair, KeyPair];
+  const { publicKey: key } = keys;
   const service = serviceOnPostgres();
   let partner: Partner;
   let proxy: FaultyProxy;
@@ -37,7 +38,7 @@ describe("UserClient", () => {
     return [userID, await ofPartner().createRefreshToken(userID, "telephone")];
   };
   const client = (options: Partial<UserClientOptions> = {}) =>
-    new UserClient({ baseUrl: proxy.url, bizId: partner.bizId, refreshToken, ...options });
+    new UserClient({ baseUrl: proxy.url, service: service.url, bizId: partner.bizId, refreshToken, ...options });
 
   describe("register", () => {
     it("sends the key with its id, and the record then has it", async () => {
@@ -46,17 +47,19 @@ describe("UserClient", () => {
       expect(before)
         .to.include({ user_id: userID, region: "eu-west-1", state: "unregistered" })
         .and.not.have.property("pubKey");
-      const record = await user.register(key);
+      const record = await user.register(keys);
       const { pubKey, keyID } = makeKeyRecord(userID, key);
-      expect(record).to.deep.equal({ ...before, state: "pending", pubKey, keyID });
+      const { publishableAt } = record;
+      expect(record).to.deep.equal({ ...before, state: "pending", pubKey, keyID, possession: "proven", publishableAt });
+      expect(publishableAt).to.be.a("number");
       expect(await user.record()).to.deep.equal(record);
     });
 
     it("has no effect with the same key, and is refused with another", async () => {
-      const record = await client().register(key);
-      expect(await client().register(key)).to.deep.equal(record);
-      expect(await failure(client().register(otherKey))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
-      expect(await client().record()).to.deep.equal(record);
+      const record = await client().register(keys);
+      expect(await client().register(keys)).to.deep.equal(record);
+      expect(await failure(client().register(otherKeys))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
+      expect(await client().record()).to.deep.include({ keyID: record.keyID, publishableAt: record.publishableAt });
     });
 
     it("refuses an invalid key before any request", async () => {
@@ -65,26 +68,61 @@ describe("UserClient", () => {
       const bad = [new Uint8Array(), key.subarray(1), key.with(0, 5), offCurve, small && encode(small)] as Uint8Array[];
       const codes = ["LENGTH", "LENGTH", "FORMAT", "NOT_ON_CURVE", "SMALL_ORDER"];
       for (const [i, publicKey] of bad.entries()) {
-        expect(await failure(client().register(publicKey))).to.include({ code: `PUBLIC_KEY_${codes[i]}` });
+        expect(await failure(client().register({ ...keys, publicKey }))).to.include({ code: `PUBLIC_KEY_${codes[i]}` });
       }
       expect(proxy.seen).to.be.empty;
     });
 
     it("has one effect if the connection breaks after the service acted", async () => {
       proxy.fail("/publicKey/register", "reset after", { status: 503, headers: { "Retry-After": "0" } });
-      expect(await client().register(key)).to.include({ state: "pending" });
+      expect(await client().register(keys)).to.include({ state: "pending" });
       expect(proxy.to("/publicKey/register")).to.have.lengthOf(3);
+    });
+  });
+
+  describe("an objection", () => {
+    it("by the user withdraws a key, also if the answer is lost", async () => {
+      const { keyID = "" } = await client().register(otherKeys);
+      proxy.fail("/publicKey/withdraw", "reset after");
+      await client().withdraw(keyID);
+      expect(await client().record()).to.include({ state: "unregistered" });
+      expect(await client().register(keys)).to.include({ state: "pending" });
+      expect(await failure(client().withdraw(keyID))).to.include({ code: "PUBLIC_KEY_UNKNOWN" });
+    });
+
+    it("by another key is in the record, and the error has the state of the registered key", async () => {
+      const { publishableAt } = await client().register(otherKeys);
+      const error = await failure(client().register(keys));
+      expect(error).to.include({ code: "PUBLIC_KEY_REGISTERED" });
+      expect(error).to.have.property("key").that.deep.equals({ state: "pending", publishableAt });
+      const [other] = (await client().record()).otherKeys;
+      expect(other).to.include({ keyID: makeKeyRecord(userID, key).keyID, withdrawn: false });
+    });
+
+    it("is seen by the partner, who discards or approves the key", async () => {
+      const { keyID = "" } = await client().register(otherKeys);
+      await failure(client().register(keys));
+      const seen = await ofPartner().publicKeyOf(userID);
+      expect(seen).to.include({ user_id: userID, state: "pending", keyID });
+      expect(seen.events.map(({ type }) => type)).to.deep.equal(["offered", "registered"]);
+      await ofPartner().approvePublicKey(userID, keyID);
+      expect((await ofPartner().publicKeyOf(userID)).otherKeys).to.be.empty;
+      await ofPartner().discardPublicKey(userID, keyID);
+      expect(await ofPartner().publicKeyOf(userID)).to.include({ state: "unregistered" });
     });
   });
 
   describe("publicKeyOf", () => {
     it("returns what another user of the same partner registered", async () => {
-      const { publicKey } = generateKeyPair();
-      await client().register(publicKey);
+      const generated = generateKeyPair();
+      await client().register(generated);
       const [, token] = await newUser();
-      const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
+      const { pubKey, keyID } = makeKeyRecord(userID, generated.publicKey);
       const friend = client({ refreshToken: token });
-      expect(await friend.publicKeyOf(userID)).to.deep.equal({ user_id: userID, pubKey, keyID, state: "pending" });
+      expect(await friend.publicKeyOf(userID)).to.include({
+        ...{ user_id: userID, pubKey, keyID },
+        ...{ state: "pending", possession: "proven" },
+      });
     });
 
     it("is refused for a user without a key, an unknown user, and an invalid id", async () => {
@@ -134,6 +172,8 @@ describe("UserClient", () => {
       transaction: `0x${"0".repeat(64)}`,
       pubKey: makeKeyRecord(userID, key).pubKey,
       keyID: makeKeyRecord(userID, key).keyID,
+      possession: "proven",
+      otherKeys: [],
     });
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -146,13 +186,13 @@ describe("UserClient", () => {
 
     it("has root and transaction of a published key", async () => {
       expect(await (await answered(record())).record()).to.deep.equal(record());
-      const { user_id, pubKey, keyID, state, root, transaction } = record();
-      const expected = { user_id, pubKey, keyID, state, root, transaction };
+      const { user_id, pubKey, keyID, possession, state, root, transaction } = record();
+      const expected = { user_id, pubKey, keyID, possession, state, root, transaction };
       expect(await (await answered(record())).publicKeyOf(userID)).to.deep.equal(expected);
     });
 
     it("is refused if it is malformed, about another user, or with an invalid key", async () => {
-      const other = makeKeyRecord(userID, otherKey);
+      const other = makeKeyRecord(userID, otherKeys.publicKey);
       const point = Buffer.alloc(105, 4).toString("base64");
       const bad = [
         null,
@@ -163,13 +203,15 @@ describe("UserClient", () => {
         { ...record(), pubKey: point },
         { ...record(), pubKey: other.pubKey },
         { ...record(), keyID: other.keyID },
+        { ...record(), possession: "claimed" },
+        { ...record(), publishableAt: "soon" },
         { ...record(), root: "0" },
         { ...record(), root: null },
         { ...record(), transaction: "0x" },
       ];
       for (const answer of bad) {
         const user = await answered(answer);
-        for (const call of [() => user.record(), () => user.publicKeyOf(userID), () => user.register(key)]) {
+        for (const call of [() => user.record(), () => user.publicKeyOf(userID), () => user.register(keys)]) {
           const error = await failure(call());
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
         }
@@ -177,7 +219,7 @@ describe("UserClient", () => {
       const stranger = await answered({ ...record(), user_id: randomUserID() });
       expect(await failure(stranger.publicKeyOf(userID))).to.include({ code: "SERVICE_ANSWER_INVALID" });
       const swapped = await answered({ ...record(), ...other });
-      expect(await failure(swapped.register(key))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      expect(await failure(swapped.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
   });
 

@@ -1,4 +1,5 @@
-import { ANSWER, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
+import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
+import { type KeyProgress, type OtherKey, readKey, readOtherKeys, readProgress, type RegisteredKey } from "../keys.ts";
 import type { UserID } from "../../identity/userID.ts";
 
 /** A shadow user that `createUser` created, by this call or an earlier one. */
@@ -37,6 +38,33 @@ export interface TokenPage<Token> {
   next: string | null;
 }
 
+/** A user's public key for the partner, as the service states it. It has a key unless its state is `unregistered`. */
+export interface KeyOfUser extends Partial<RegisteredKey>, KeyProgress {
+  user_id: UserID;
+  /** Other keys that were offered for this user, or withdrawn, about which the partner has not decided. */
+  otherKeys: OtherKey[];
+  /** What happened to the user's keys, the newest first. */
+  events: KeyEvent[];
+}
+
+/** Something that happened to a user's key before it was published. */
+export interface KeyEvent {
+  /**
+   * `registered`: the user has this key now. `offered`: this key was refused, because the user has another one. `withdrawn` and
+   * `discarded`: the user, or the partner, removed this key. `approved`: the partner decided for this key.
+   */
+  type: (typeof EVENT_TYPES)[number];
+  keyID: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Of `registered`: whether an earlier key was withdrawn or discarded. */
+  after_withdrawal: boolean;
+}
+
+const EVENT_TYPES = ["registered", "offered", "withdrawn", "discarded", "approved"] as const;
+/** The service keeps 100. */
+const MAX_EVENTS = 1000;
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export function readCreatedUser(answer: unknown): CreatedUser {
   const { status } = ANSWER.fields("The answer", answer, ["status"]);
@@ -50,6 +78,36 @@ export function readUserPage(answer: unknown, limit: number): UserPage {
     users: ANSWER.list("users", users, limit, readShadowUser),
     next: next === null ? null : readUserID("next", next),
   };
+}
+
+export function readKeyOfUser(answer: unknown): KeyOfUser {
+  const { user_id, events } = ANSWER.fields("The answer", answer, ["user_id", "events"]);
+  const userID = readUserID("user_id", user_id);
+  const progress = readProgress(answer);
+  return {
+    user_id: userID,
+    ...progress,
+    ...(progress.state !== "unregistered" && readKey(userID, answer)),
+    otherKeys: readOtherKeys(answer),
+    events: ANSWER.list("events", events, MAX_EVENTS, readEvent),
+  };
+}
+
+function readEvent(where: string, answer: unknown): KeyEvent {
+  const fields = ANSWER.fields(where, answer, ["type", "keyID", "at", "after_withdrawal"]);
+  return {
+    type: ANSWER.oneOf(`${where}.type`, fields.type, EVENT_TYPES),
+    keyID: ANSWER.text(`${where}.keyID`, fields.keyID),
+    at: ANSWER.count(`${where}.at`, fields.at),
+    after_withdrawal: ANSWER.boolean(`${where}.after_withdrawal`, fields.after_withdrawal),
+  };
+}
+
+/** Checks that an answer is about this user's key. */
+export function checkKeyAnswer(answer: unknown, userID: UserID, keyID: string): void {
+  const fields = ANSWER.fields("The answer", answer, ["user_id", "keyID"]);
+  checkSubject("user", userID, readUserID("user_id", fields.user_id));
+  checkSubject("public key", keyID, ANSWER.text("keyID", fields.keyID));
 }
 
 /** A user's refresh token: a prefix and 256 random bits. */

@@ -14,8 +14,11 @@ import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
 import { checkInteger, checkText } from "../../input/options.ts";
 import {
+  checkKeyAnswer,
   type CreatedUser,
+  type KeyOfUser,
   readCreatedUser,
+  readKeyOfUser,
   readRefreshToken,
   readServerToken,
   readToken,
@@ -62,7 +65,8 @@ export interface CreateTokenOptions extends CallOptions {
 const PATH = "/v1/authdBizSrv";
 
 /**
- * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens.
+ * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens; discards and approves
+ * users' public keys.
  *
  * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats
  * it after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
@@ -155,6 +159,33 @@ export class PartnerClient {
     return token;
   }
 
+  /** Returns a user's public key with its state, other keys that were offered, and what happened to them. */
+  async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
+    const id = toUserID(userID);
+    const key = readKeyOfUser(await this.#call("publicKeys/get", { user_id_hex: userIDToHex(id) }, options));
+    checkSubject("user", id, key.user_id);
+    return key;
+  }
+
+  /**
+   * Discards a user's public key while it is `pending`, for example because the user says that it is not the user's. The user
+   * can then register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the
+   * key is being published.
+   * @param keyID the id of the key, from `publicKeyOf`
+   */
+  async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    await this.#decide("discard", userID, keyID, options);
+  }
+
+  /**
+   * Decides for a user's pending public key although another one was offered. A service with `KEYROOT_HOLD_ON_CONFLICT`
+   * publishes such a key only afterwards. Repeating the call has no effect.
+   * @param keyID the id of the key, from `publicKeyOf`
+   */
+  async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    await this.#decide("approve", userID, keyID, options);
+  }
+
   /**
    * Iterates over the partner's server tokens in the order of creation, including revoked ones: their metadata, not the
    * tokens themselves. Requests a page when the caller needs its first token.
@@ -199,6 +230,12 @@ export class PartnerClient {
     options: ProvisionOptions,
   ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
     return provision(this, users, options);
+  }
+
+  async #decide(decision: "discard" | "approve", userID: string, keyID: string, options: CallOptions): Promise<void> {
+    const id = toUserID(userID);
+    const body = { user_id_hex: userIDToHex(id), keyID: checkText("The argument keyID", keyID) };
+    checkKeyAnswer(await this.#call(`publicKeys/${decision}`, body, options), id, keyID);
   }
 
   /**

@@ -1,49 +1,36 @@
 import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
 import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
 import { ServiceSession } from "../serviceSession.ts";
-import { TransportError } from "../../errors.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
-import { LOWERCASE_HASH } from "../../ethereum/hash.ts";
-import { checkKeyRecord } from "../../identity/keyRecord.ts";
-import { checkPublicKey, keyIDOf } from "../../identity/publicKey.ts";
+import type { KeyPair } from "../../identity/newPublicKey.ts";
+import { keyIDOf } from "../../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../../identity/userID.ts";
-import { MERKLE_ROOT } from "../../merkle/hash.ts";
+import { checkText } from "../../input/options.ts";
+import { type KeyProgress, type OtherKey, readKey, readOtherKeys, readProgress, type RegisteredKey } from "../keys.ts";
+import {
+  checkKey,
+  type CheckedPossession,
+  checkPossession,
+  type ExternalKey,
+  POSSESSION,
+  type PossessionOptions,
+} from "./possession.ts";
 
 /** Which service to call, as which user. */
-export interface UserClientOptions extends ClientOptions {
+export interface UserClientOptions extends ClientOptions, PossessionOptions {
   /** The user's refresh token (specification, "User refresh token"), which the partner created. */
   refreshToken: string;
 }
 
-/** The state of a public key on its way to the chain. */
-export type KeyState = (typeof STATES)[number];
-const STATES = ["unregistered", "pending", "submitted", "published"] as const;
-
-/** A registered public key, as the service states it. */
-export interface RegisteredKey {
-  /** 105 bytes in base64. */
-  pubKey: string;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
-  keyID: string;
-}
-
-/** Where a key is on the chain, as the service states it. Both fields are present when the key is published. */
-interface RootReference {
-  /** The Merkle root of the batch that contains the key: 64 hex digits. */
-  root?: string;
-  /** The transaction that added the root: 0x and 64 hex digits. */
-  transaction?: string;
-}
-
 /** A user's own record. It has a key unless its state is `unregistered`. */
-export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, RootReference {
-  state: KeyState;
+export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, KeyProgress {
+  /** Other keys that were offered for this user, or withdrawn. If they are not the user's own, someone has the user's token. */
+  otherKeys: OtherKey[];
 }
 
 /** A user's public key, as the service states it: verify it with `createVerifier` before you use it. */
-export interface UserPublicKey extends RegisteredKey, RootReference {
+export interface UserPublicKey extends RegisteredKey, KeyProgress {
   user_id: UserID;
-  state: KeyState;
 }
 
 const PATH = "/v1/authdUser";
@@ -59,32 +46,51 @@ const PATH = "/v1/authdUser";
  * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
- * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken });
- * const { state } = await user.register(publicKey);
+ * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken, chainId, contract });
+ * const { state } = await user.register({ publicKey, privateKey });
  * const { pubKey } = await user.publicKeyOf(contactID);
  * const { publicKey: verified } = await verifier.verify(contactID, { expectedPublicKey: pubKey });
  */
 export class UserClient {
   readonly #session: ServiceSession;
+  readonly #possession: CheckedPossession;
 
-  /** @throws ArgumentError ARGUMENT_INVALID */
+  /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
   constructor(options: UserClientOptions) {
-    const checked = checkOptions(options, "refreshToken");
+    const checked = checkOptions(options, "refreshToken", ...POSSESSION);
+    this.#possession = checkPossession(options, checked);
     this.#session = new ServiceSession(checked, checkRefreshToken("refreshToken", options.refreshToken, "kru_"));
   }
 
   /**
-   * Registers the user's public key. A user has one key: repeating the call with it has no effect, and the service
-   * refuses another one with PUBLIC_KEY_REGISTERED.
-   * @param publicKey 105 bytes
-   * @throws ArgumentError as `checkPublicKey`
+   * Registers the user's public key, and proves that the app holds its private key. The private key is not sent. A user has
+   * one key: repeating the call with it has no effect, and the service refuses another one with PUBLIC_KEY_REGISTERED.
+   * @param key the key pair, or the public key and a function that answers the service's challenge
+   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the service is not the one of the
+   * options, or publishes elsewhere
    */
-  async register(publicKey: Uint8Array, options: CallOptions = {}): Promise<UserRecord> {
-    checkPublicKey(publicKey);
-    const key: RegisteredKey = { pubKey: bytesToBase64(publicKey), keyID: bytesToBase64(keyIDOf(publicKey)) };
-    const record = readUserRecord(await this.#call("publicKey/register", key, options));
-    checkSubject("public key", key.pubKey, record.pubKey ?? "none");
+  async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
+    const publicKey = checkKey(key);
+    const { pubKey, keyID } = { pubKey: bytesToBase64(publicKey), keyID: bytesToBase64(keyIDOf(publicKey)) };
+    const challenge = await this.#call("publicKey/challenge", { pubKey, keyID }, options);
+    const { answerChallenge } = await import("./answerChallenge.ts");
+    const answer = await answerChallenge(challenge, key, this.#possession);
+    const record = readUserRecord(await this.#call("publicKey/register", { pubKey, keyID, ...answer }, options));
+    if (this.#possession.userID !== undefined) checkSubject("user", this.#possession.userID, record.user_id);
+    checkSubject("public key", pubKey, record.pubKey ?? "none");
     return record;
+  }
+
+  /**
+   * Withdraws the user's own key while it is `pending`, for example because the user did not register it. The user can then
+   * register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the key is
+   * being published.
+   * @param keyID the id of the registered key, from the record
+   */
+  async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
+    const body = { keyID: checkText("The argument keyID", keyID) };
+    const answer = await this.#call("publicKey/withdraw", body, options);
+    checkSubject("public key", keyID, ANSWER.text("keyID", ANSWER.fields("The answer", answer, ["keyID"]).keyID));
   }
 
   /** Returns the user's own record. */
@@ -101,10 +107,8 @@ export class UserClient {
   async publicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
     const user_id = parseUserID(userID);
     const answer = await this.#call("publicKey/get", { user_id }, options);
-    const fields = ANSWER.fields("The answer", answer, ["user_id", "state"]);
-    checkSubject("user", user_id, readUserID("user_id", fields.user_id));
-    const state = ANSWER.oneOf("state", fields.state, STATES);
-    return { user_id, state, ...readKey(user_id, answer), ...readRootReference(answer) };
+    checkSubject("user", user_id, readUserID("user_id", ANSWER.fields("The answer", answer, ["user_id"]).user_id));
+    return { user_id, ...readProgress(answer), ...readKey(user_id, answer) };
   }
 
   #call(operation: string, body: object, options: CallOptions): Promise<unknown> {
@@ -115,29 +119,8 @@ export class UserClient {
 
 function readUserRecord(answer: unknown): UserRecord {
   const user = readShadowUser("record", answer);
-  const fields = ANSWER.fields("record", answer, ["state"]);
-  const state = ANSWER.oneOf("state", fields.state, STATES);
-  if (state === "unregistered") return { ...user, state };
-  return { ...user, state, ...readKey(user.user_id, answer), ...readRootReference(answer) };
-}
-
-/** A valid public key with its own id. */
-function readKey(userID: UserID, answer: unknown): RegisteredKey {
-  const fields = ANSWER.fields("The answer", answer, ["pubKey", "keyID"]);
-  const key = { pubKey: ANSWER.text("pubKey", fields.pubKey), keyID: ANSWER.text("keyID", fields.keyID) };
-  try {
-    checkKeyRecord({ userID, ...key });
-  } catch (cause) {
-    const message = `The service's answer has an invalid public key: ${(cause as Error).message}`;
-    throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
-  }
-  return key;
-}
-
-function readRootReference(answer: unknown): RootReference {
-  const { root, transaction } = ANSWER.fields("The answer", answer, ["root", "transaction"]);
-  return {
-    ...(root !== undefined && { root: ANSWER.text("root", root, MERKLE_ROOT) }),
-    ...(transaction !== undefined && { transaction: ANSWER.text("transaction", transaction, LOWERCASE_HASH) }),
-  };
+  const progress = readProgress(answer);
+  const otherKeys = readOtherKeys(answer);
+  if (progress.state === "unregistered") return { ...user, state: progress.state, otherKeys };
+  return { ...user, ...progress, ...readKey(user.user_id, answer), otherKeys };
 }

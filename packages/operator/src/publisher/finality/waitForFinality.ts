@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransportError } from "keyroot/errors";
+import { ArgumentError, TransportError } from "keyroot/errors";
+import { describeValue, isObject } from "keyroot/input";
+import { checkOptions } from "../../checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**
@@ -7,6 +9,19 @@ import type { BlockTag, Chain } from "../chain/chain.ts";
  * follows, …), or when the chain has finalized its block.
  */
 export type Finality = { confirmations: number } | "finalized";
+
+/** @throws ArgumentError ARGUMENT_INVALID: a wait for anything else would never end, or not be one */
+export function checkFinality(finality: Finality): void {
+  if (finality === "finalized") return;
+  const expected = '"finalized" or { confirmations }, a whole number of 1 or more';
+  if (isObject(finality)) {
+    const { confirmations } = checkOptions("The option finality's fields", finality, { confirmations: true });
+    if (Number.isSafeInteger(confirmations) && confirmations >= 1) return;
+  }
+  const actual = describeValue(isObject(finality) ? finality.confirmations : finality);
+  const message = `The option finality must be ${expected}, but is ${actual}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message, { expected, actual });
+}
 
 export interface FinalityWait {
   /** How long to wait while the chain makes no progress, in ms. */

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { lockFolder } from "../../disk/lock.ts";
-import { checkPrivateFolder } from "../../disk/permissions.ts";
+import { checkPrivateFile, checkPrivateFolder } from "../../disk/permissions.ts";
 import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
 import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
 import { type Attempt, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
-import { type OldJournal, readOldJournal, removeOldJournal } from "./oldJournal.ts";
+import { OLD_FILES, type OldJournal, readOldJournal, removeOldJournal } from "./oldJournal.ts";
 
 const FILE = "journal.sqlite";
 
@@ -52,6 +52,8 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
+      // A folder that others can enter may have files that they can write, such as those of a copy.
+      for (const name of [FILE, `${FILE}-wal`, ...OLD_FILES]) await checkPrivateFile(join(dir, name));
       const old = await readOldJournal(dir);
       const path = join(dir, FILE);
       const format = formatOf(dir);

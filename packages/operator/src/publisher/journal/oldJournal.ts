@@ -9,6 +9,7 @@ import { type Attempt, parseAttempt } from "./journal.ts";
 
 const PLAN = "plan.jsonl";
 const ATTEMPTS = "sent.jsonl";
+export const OLD_FILES = [PLAN, ATTEMPTS];
 
 export interface OldJournal {
   plan: Plan | undefined;

@@ -28,16 +28,23 @@ export class Authenticator {
     kind: Kind,
     now: number,
   ): Promise<PrincipalOf<Kind>> {
-    const principal = await this.#accessTokens.verify(bearerTokenOf(request), kind, now);
-    if (await this.#refreshTokens.isActive(principal)) return principal;
-    const message = "The refresh token behind this access token is revoked.";
-    throw new ServiceError(401, "ACCESS_TOKEN_REVOKED", message);
+    const token = bearerTokenOf(request);
+    try {
+      const principal = await this.#accessTokens.verify(token, kind, now);
+      if (!(await this.#refreshTokens.isActive(principal))) throw revoked();
+      this.#accessTokens.setAccepted(token, true);
+      return principal;
+    } catch (error) {
+      // An error of the database says nothing about the token.
+      if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
+      throw error;
+    }
   }
 
-  /** Whether the request has an access token that was verified before and has not expired. It sends no query. */
+  /** Whether the request's access token was accepted when it was used last, and has not expired. It sends no query. */
   isKnown(request: FastifyRequest, now: number): boolean {
     const token = findBearerToken(request);
-    return token !== undefined && this.#accessTokens.isRemembered(token, now);
+    return token !== undefined && this.#accessTokens.isAccepted(token, now);
   }
 
   /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
@@ -60,4 +67,8 @@ function bearerTokenOf(request: FastifyRequest): string {
   if (token !== undefined) return token;
   const message = "Send the header Authorization: Bearer <token>.";
   throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
+}
+
+function revoked(): ServiceError {
+  return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
 }

@@ -1,6 +1,9 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
+import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
+import { KeyObjections } from "../store/keyObjections.ts";
 import { PartnerStore } from "../store/partners.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { RefreshTokenStore } from "../store/refreshTokens.ts";
@@ -12,6 +15,8 @@ import type { SigningKeys } from "../tokens/signingKeys.ts";
 import { Authenticator } from "./authenticator.ts";
 import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
 
+const DEFAULT_HOLD_MS = 24 * 60 * 60 * 1000;
+
 export interface ContextOptions {
   databases: Databases;
   signingKeys: SigningKeys;
@@ -19,6 +24,16 @@ export interface ContextOptions {
   issuer: string;
   /** The URL at which callers reach the service. Default: http://localhost and the port that it listens on. */
   baseUrl?: string | undefined;
+  /** The URL by which users' apps know the service. Default: where it listens. */
+  service?: string | undefined;
+  /** Where the service publishes keys; undefined if it publishes none. */
+  registry?: RegistryID | undefined;
+  /** Whether registration requires proof of possession. Default `required`. */
+  possession?: PossessionPolicy | undefined;
+  /** How long a registered key waits before it is published, in ms. Default 24 hours. */
+  holdMs?: number | undefined;
+  /** Whether a key waits for its partner's decision if another key was offered for the user. Default false. */
+  holdOnConflict?: boolean | undefined;
   stage: string;
   bucketPrefix: string;
   rateLimits: RateLimitOptions;
@@ -34,6 +49,7 @@ export interface ContextOptions {
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
   baseUrl: ContextOptions["baseUrl"];
+  service: ContextOptions["service"];
   partners: PartnerStore;
   staff: StaffStore;
   passkeys: PasskeyStore;
@@ -41,6 +57,9 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   users: UserStore;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
+  challenges: ChallengeStore;
+  registration: KeyRegistration;
+  objections: KeyObjections;
   accessTokens: AccessTokens;
   authenticator: Authenticator;
   rateLimits: RateLimits;
@@ -49,7 +68,11 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
-  const { now = Date.now } = options;
+  const { service, registry, possession: policy = "required", now = Date.now } = options;
+  const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false } = options;
+  const publicKeys = new PublicKeyStore(databases, holdOnConflict);
+  const challenges = new ChallengeStore(databases);
+  const objections = new KeyObjections(databases);
   const refreshTokens = new RefreshTokenStore(databases);
   const accessTokens = new AccessTokens(signingKeys, issuer);
   return {
@@ -59,13 +82,19 @@ export function makeContext(options: ContextOptions): ServiceContext {
     now,
     publish,
     baseUrl,
+    service,
     partners: new PartnerStore(databases.home),
     staff: new StaffStore(databases.home),
     passkeys: new PasskeyStore(databases.home),
     sessions: new SessionStore(databases.home),
     users: new UserStore(databases, { bucketPrefix, stage }),
     refreshTokens,
-    publicKeys: new PublicKeyStore(databases),
+    publicKeys,
+    challenges,
+    objections,
+    registration: new KeyRegistration({
+      ...{ databases, publicKeys, challenges, objections, policy, registry, holdMs, now },
+    }),
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
     rateLimits: new RateLimits(databases.home, rateLimits),

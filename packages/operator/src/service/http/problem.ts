@@ -63,7 +63,7 @@ function isMissing(issue: z.core.$ZodIssue): boolean {
 
 /** The body of an error response (RFC 9457). */
 export function toProblem(error: ServiceError, requestID: string) {
-  const { code, status, message, errors } = error;
+  const { code, status, message, errors, key } = error;
   return {
     type: `urn:keyroot:error:${code}`,
     title: code.toLowerCase().replaceAll("_", " "),
@@ -72,6 +72,7 @@ export function toProblem(error: ServiceError, requestID: string) {
     detail: message,
     instance: requestID,
     ...(errors && { errors }),
+    ...key,
   };
 }
 

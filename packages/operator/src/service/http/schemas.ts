@@ -59,6 +59,15 @@ const root = z
   .regex(MERKLE_ROOT)
   .meta({ description: "The root of the Merkle tree that contains the key, and the name of its file." });
 const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+const bytes32 = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
+    .meta({ description });
+const challenge = bytes32("The challenge: 32 random bytes in base64.");
+const possession = z
+  .enum(["proven", "unproven"])
+  .meta({ description: "Whether the user proved to hold the private key when the key was registered." });
 const keyState = z.enum(["pending", "submitted", "published"]);
 
 const user = {
@@ -80,7 +89,43 @@ const nextToken = tokenID
   .meta({ description: "Send it as `after` to get the next page; null on the last page." });
 const userToken = strict({ token_id: tokenID, context, created: timestamp, revoked });
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), created: timestamp, revoked });
-const key = { pubKey, keyID, state: keyState, root: root.optional(), transaction: transaction.optional() };
+const publishableAt = timestamp.nullable().meta({
+  description:
+    "Of a pending key: the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
+});
+const otherKeys = z
+  .array(
+    strict({
+      pubKey,
+      keyID,
+      offered: timestamp,
+      withdrawn: z
+        .boolean()
+        .meta({ description: "Whether the key was registered and withdrawn. Otherwise it was refused." }),
+    }),
+  )
+  .meta({ description: "Other keys that were offered for this user, until the partner decides. At most 10." });
+const keyEvents = z
+  .array(
+    strict({
+      type: z.enum(["registered", "offered", "withdrawn", "discarded", "approved"]),
+      keyID,
+      at: timestamp,
+      after_withdrawal: z
+        .boolean()
+        .meta({ description: "Of `registered`: whether an earlier key was withdrawn or discarded." }),
+    }),
+  )
+  .meta({ description: "What happened to the user's keys, the newest first. At most 100." });
+const key = {
+  pubKey,
+  keyID,
+  possession,
+  publishableAt: publishableAt.optional(),
+  state: keyState,
+  root: root.optional(),
+  transaction: transaction.optional(),
+};
 const empty = strict({});
 
 /** The bodies of requests and successful responses. The OpenAPI description is generated from them. */
@@ -115,9 +160,38 @@ export const schemas = {
     response: strict({ tokens: z.array(serverToken), next: nextToken }),
   },
   revokeServerToken: { body: strict({ token_id: tokenID }), response: serverToken },
-  registerKey: {
+  challengeKey: {
     body: strict({ pubKey, keyID }),
-    response: strict({ ...user, ...key }),
+    response: strict({
+      user_id: userID,
+      state: z.enum(["unregistered", ...keyState.options]).meta({
+        description: "The other fields are present if the user has no key yet. A registered key needs no challenge.",
+      }),
+      challenge: challenge.optional(),
+      ephemeralKey: z
+        .string()
+        .optional()
+        .meta({ description: "The service's public key for this challenge: 105 bytes in base64." }),
+      expires: timestamp.optional(),
+      service: z.string().optional().meta({
+        description: "The URL of the service. Compare it with your own configuration, and never use it in a response.",
+      }),
+      chainId: z.int().nullable().optional().meta({
+        description: "The chain where the service publishes keys; null if it publishes none. Only compare it.",
+      }),
+      contract: z.string().nullable().optional().meta({
+        description: "The contract where the service publishes keys; null if it publishes none. Only compare it.",
+      }),
+    }),
+  },
+  registerKey: {
+    body: strict({
+      pubKey,
+      keyID,
+      challenge: challenge.optional(),
+      response: bytes32("The response to the challenge: 32 bytes in base64. docs/formats.md specifies it.").optional(),
+    }),
+    response: strict({ ...user, ...key, otherKeys }),
   },
   getRecord: {
     body: empty,
@@ -127,7 +201,34 @@ export const schemas = {
       state: z.enum(["unregistered", ...keyState.options]),
       pubKey: pubKey.optional(),
       keyID: keyID.optional(),
+      possession: possession.optional(),
+      otherKeys,
     }),
+  },
+  withdrawKey: {
+    body: strict({ keyID }),
+    response: strict({ user_id: userID, keyID, state: z.literal("unregistered") }),
+  },
+  getKeyOfUser: {
+    body: strict({ user_id_hex: userIDHex }),
+    response: strict({
+      user_id: userID,
+      ...key,
+      state: z.enum(["unregistered", ...keyState.options]),
+      pubKey: pubKey.optional(),
+      keyID: keyID.optional(),
+      possession: possession.optional(),
+      otherKeys,
+      events: keyEvents,
+    }),
+  },
+  discardKey: {
+    body: strict({ user_id_hex: userIDHex, keyID }),
+    response: strict({ user_id: userID, keyID, state: z.literal("unregistered") }),
+  },
+  approveKey: {
+    body: strict({ user_id_hex: userIDHex, keyID }),
+    response: strict({ user_id: userID, ...key }),
   },
   getPublicKey: { body: strict({ user_id: userID }), response: strict({ user_id: userID, ...key }) },
   createPartner: { body: strict({ name }), response: strict({ biz_id: bizID, name, created: timestamp }) },
@@ -177,4 +278,6 @@ export const problemSchema = strict({
     .array(strict({ field: z.string(), detail: z.string() }))
     .optional()
     .meta({ description: "The invalid fields." }),
+  state: keyState.optional().meta({ description: "The state of the key that the user has." }),
+  publishableAt: publishableAt.optional(),
 }).meta({ id: "Problem", description: "An error (RFC 9457)." });

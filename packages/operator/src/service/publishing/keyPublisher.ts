@@ -40,6 +40,13 @@ export interface PublishedBatch {
   block: number;
 }
 
+export interface KeyPublisherOptions {
+  /** Whether a key waits for its partner's decision if another key was offered for the user. Default false. */
+  holdOnConflict?: boolean;
+  /** Returns milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
 /** Blocks in which a reorganization may still remove a published root, so `KeyPublisher` checks it again. */
 const REORGANIZATION_BLOCKS = 128;
 
@@ -51,21 +58,24 @@ export class KeyPublisher {
   readonly #signer: Signer | undefined;
   readonly #now: () => number;
 
-  /**
-   * @param signer signs for the registry's owner; undefined if the chain's endpoint does
-   * @param now returns milliseconds since 1970
-   */
-  constructor(databases: Databases, chain: ChainConfig, signer: Signer | undefined, now: () => number = Date.now) {
+  /** @param signer signs for the registry's owner; undefined if the chain's endpoint does */
+  constructor(
+    databases: Databases,
+    chain: ChainConfig,
+    signer: Signer | undefined,
+    { holdOnConflict = false, now = Date.now }: KeyPublisherOptions = {},
+  ) {
     this.#databases = databases;
-    this.#keys = new PublicKeyStore(databases);
+    this.#keys = new PublicKeyStore(databases, holdOnConflict);
     this.#chain = chain;
     this.#signer = signer;
     this.#now = now;
   }
 
   /**
-   * Publishes all unpublished keys, region by region. An unfinished plan is finished first, under its own roots. The process
-   * may end at any time: the plan is in the database, and the next call reads from the chain how far it got.
+   * Publishes all keys whose time to object is over, region by region. It takes them first: from then on, they can no longer be
+   * withdrawn. An unfinished plan is finished first, under its own roots. The process may end at any time: the plan is in the
+   * database, and the next call reads from the chain how far it got.
    * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
    */
   publish(): Promise<PublishedBatch[]> {
@@ -79,7 +89,7 @@ export class KeyPublisher {
       const done: PublishedBatch[] = [];
       for (const region of REGIONS) {
         await this.#markReorganized(region, registry);
-        const records = await this.#keys.unpublished(region);
+        const records = await this.#keys.takePublishable(region, this.#now());
         if (records.length === 0) continue;
         const store = await openStore(this.#chain.files[region]);
         const journal = await DatabaseJournal.open(this.#databases.home, fenced, region, async ({ batches }) => {
@@ -106,11 +116,11 @@ export class KeyPublisher {
     });
   }
 
-  /** The number of registered keys that are not published, in all regions. */
-  async countUnpublished(): Promise<number> {
-    let unpublished = 0;
-    for (const region of REGIONS) unpublished += await this.#keys.countUnpublished(region);
-    return unpublished;
+  /** The number of registered keys that the next call of `publish` would publish, in all regions. */
+  async countPublishable(): Promise<number> {
+    let keys = 0;
+    for (const region of REGIONS) keys += await this.#keys.countPublishable(region, this.#now());
+    return keys;
   }
 
   /** Records the roots of users whom another publisher published, earlier or in the meantime. They cannot change. */

@@ -5,13 +5,13 @@ import { KeyrootError } from "keyroot/errors";
 export interface Schedule {
   /** Seconds between two checks. */
   every: number;
-  /** Publish when at least this many keys are unpublished. */
+  /** Publish when at least this many keys may be published. */
   atLeast: number;
 }
 
 /** What `publishBySchedule` calls. */
 export interface ScheduledPublisher {
-  countUnpublished: () => Promise<number>;
+  countPublishable: () => Promise<number>;
   publish: () => Promise<unknown>;
   /** Called with the error of a failed round. The next round tries again. */
   onError: (error: unknown) => void;
@@ -23,7 +23,7 @@ export interface ScheduledPublisher {
  */
 export async function publishBySchedule(
   { every, atLeast }: Schedule,
-  { countUnpublished, publish, onError }: ScheduledPublisher,
+  { countPublishable, publish, onError }: ScheduledPublisher,
   signal: AbortSignal,
 ): Promise<void> {
   const isStopped = () => signal.aborted;
@@ -31,7 +31,7 @@ export async function publishBySchedule(
     await sleep(every * 1000, undefined, { signal }).catch(() => undefined);
     if (isStopped()) return;
     try {
-      if ((await countUnpublished()) >= atLeast) await publish();
+      if ((await countPublishable()) >= atLeast) await publish();
     } catch (error) {
       // Expected with several replicas: one of them publishes.
       if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) onError(error);

@@ -66,7 +66,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
 
   defineOperation(app, {
     path: "/v1/admin/publish",
-    summary: "Publish all registered keys that are not published",
+    summary: "Publish the registered keys whose time to object is over",
     description: "Responds when the transactions are confirmed, which may take minutes.",
     tag: "operator",
     errors: [409],

@@ -6,11 +6,18 @@ import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOpera
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { schemas } from "../http/schemas.ts";
 import type { User } from "../store/users.ts";
-import { toServerTokenResponse, toUserResponse, toUserTokenResponse } from "./responses.ts";
+import {
+  checkObjection,
+  toEventResponse,
+  toKeyResponse,
+  toServerTokenResponse,
+  toUserResponse,
+  toUserTokenResponse,
+} from "./responses.ts";
 
 /** Operations under /v1/authdBizSrv/, which require a partner's access token and reach only that partner's users. */
 export function partnerRoutes(app: App, context: ServiceContext): void {
-  const { users, refreshTokens, stage, now } = context;
+  const { users, refreshTokens, publicKeys, objections, stage, now } = context;
   const partnerOf = requirePrincipal(app, context, "partner");
 
   const userOf = async (request: FastifyRequest, userIDHex: string): Promise<User> => {
@@ -103,6 +110,57 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
         throw new ServiceError(404, "TOKEN_UNKNOWN", "The user has no refresh token with this id.");
       request.change = { action: "refreshToken.revoked", partner: user.bizID, user: user.userID, token: token_id };
       return toUserTokenResponse(revoked);
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/publicKeys/get",
+    summary: "Get a user's public key with its state, other keys that were offered, and what happened to them",
+    tag: "partner",
+    errors: [404],
+    schema: schemas.getKeyOfUser,
+    async handle({ user_id_hex }, request) {
+      const user = await userOf(request, user_id_hex);
+      const [key, otherKeys, events] = await Promise.all([
+        publicKeys.get(user.region, user.userID),
+        objections.listUndecided(user),
+        objections.listEvents(user),
+      ]);
+      const keyFields = key === undefined ? { state: "unregistered" as const } : toKeyResponse(key);
+      return { user_id: user.userID, ...keyFields, otherKeys, events: events.map(toEventResponse) };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/publicKeys/discard",
+    summary: "Discard a user's public key while it is pending",
+    description:
+      "The user then has no key, and can register another one. This also decides about all other keys that were offered. Repeating the request has no effect.",
+    tag: "partner",
+    errors: [404, 409],
+    schema: schemas.discardKey,
+    async handle({ user_id_hex, keyID }, request) {
+      const user = await userOf(request, user_id_hex);
+      checkObjection(await objections.discard(user, keyID, now()));
+      request.change = { action: "key.discarded", partner: user.bizID, user: user.userID };
+      return { user_id: user.userID, keyID, state: "unregistered" as const };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/publicKeys/approve",
+    summary: "Decide for a user's pending public key, although other keys were offered",
+    description: "The key is published when its time to object is over. Repeating the request has no effect.",
+    tag: "partner",
+    errors: [404, 409],
+    schema: schemas.approveKey,
+    async handle({ user_id_hex, keyID }, request) {
+      const user = await userOf(request, user_id_hex);
+      checkObjection(await objections.approve(user, keyID, now()));
+      request.change = { action: "key.approved", partner: user.bizID, user: user.userID };
+      const key = await publicKeys.get(user.region, user.userID);
+      if (key !== undefined) return { user_id: user.userID, ...toKeyResponse(key) };
+      throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", "The user's public key was withdrawn in the meantime.");
     },
   });
 

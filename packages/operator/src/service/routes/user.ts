@@ -1,16 +1,16 @@
 import { ServiceError } from "keyroot/errors";
-import { checkKeyRecord, checkNewPublicKey, toKeyRecord, type UserID } from "keyroot/identity";
+import { toKeyRecord, type UserID } from "keyroot/identity";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { schemas } from "../http/schemas.ts";
 import type { RegisteredKey } from "../store/publicKeys.ts";
 import type { User } from "../store/users.ts";
-import { toKeyResponse, toUserResponse } from "./responses.ts";
+import { checkObjection, toChallengeAnswer, toChallengeResponse, toKeyResponse, toUserResponse } from "./responses.ts";
 
 /** Operations under /v1/authdUser/, which require a user's access token. */
 export function userRoutes(app: App, context: ServiceContext): void {
-  const { users, publicKeys, stage, now } = context;
+  const { users, publicKeys, registration, objections, stage, now } = context;
   const userOf = requirePrincipal(app, context, "user");
 
   /** @throws ServiceError USER_UNKNOWN */
@@ -27,24 +27,56 @@ export function userRoutes(app: App, context: ServiceContext): void {
   };
 
   defineOperation(app, {
-    path: "/v1/authdUser/publicKey/register",
-    summary: "Register the user's public key permanently",
+    path: "/v1/authdUser/publicKey/challenge",
+    summary: "Request a challenge for a public key that the user wants to register",
     description:
-      "Repeating the request has no effect. A different key is rejected. The key's length, curve, subgroup and keyID are checked.",
+      "The response proves that the user holds the private key. A challenge can be answered once, within 5 minutes. The key's length, curve, subgroup and keyID are checked.",
     tag: "user",
     errors: [404, 409],
-    schema: schemas.registerKey,
+    schema: schemas.challengeKey,
     async handle({ pubKey, keyID }, request) {
       const { bizID, userID } = userOf(request);
       const user = await getUser(bizID, userID);
-      const record = toKeyRecord({ userID, pubKey, keyID });
-      checkNewPublicKey(checkKeyRecord(record));
-      if (!(await publicKeys.register(user.region, record, now()))) {
-        const message = "The user has already registered a different public key, which cannot be changed.";
-        throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message);
-      }
+      const service = context.service ?? app.listeningOrigin;
+      const made = await registration.challenge(user, toKeyRecord({ userID, pubKey, keyID }), service);
+      return toChallengeResponse(userID, made);
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdUser/publicKey/register",
+    summary: "Register the user's public key permanently",
+    description:
+      "Requires the response to a challenge, unless the operator allows keys without proof of possession. Repeating the request has no effect. A different key is rejected.",
+    tag: "user",
+    errors: [404, 409],
+    schema: schemas.registerKey,
+    async handle({ pubKey, keyID, challenge, response }, request) {
+      const { bizID, userID } = userOf(request);
+      const user = await getUser(bizID, userID);
+      const registered = await registration.register(
+        user,
+        toKeyRecord({ userID, pubKey, keyID }),
+        toChallengeAnswer(challenge, response),
+      );
       request.change = { action: "key.registered", partner: bizID, user: userID };
-      return { ...toUserResponse(user, stage), ...toKeyResponse(await getKey(user)) };
+      const otherKeys = await objections.listUndecided(user);
+      return { ...toUserResponse(user, stage), ...toKeyResponse(registered), otherKeys };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdUser/publicKey/withdraw",
+    summary: "Withdraw the user's public key while it is pending",
+    description: "The user then has no key, and can register another one. Repeating the request has no effect.",
+    tag: "user",
+    errors: [404, 409],
+    schema: schemas.withdrawKey,
+    async handle({ keyID }, request) {
+      const { bizID, userID } = userOf(request);
+      checkObjection(await objections.withdraw(await getUser(bizID, userID), keyID, now()));
+      request.change = { action: "key.withdrawn", partner: bizID, user: userID };
+      return { user_id: userID, keyID, state: "unregistered" as const };
     },
   });
 
@@ -57,9 +89,9 @@ export function userRoutes(app: App, context: ServiceContext): void {
     async handle(_body, request) {
       const { bizID, userID } = userOf(request);
       const user = await getUser(bizID, userID);
-      const key = await publicKeys.get(user.region, userID);
+      const [key, otherKeys] = await Promise.all([publicKeys.get(user.region, userID), objections.listUndecided(user)]);
       const keyFields = key === undefined ? { state: "unregistered" as const } : toKeyResponse(key);
-      return { ...toUserResponse(user, stage), ...keyFields };
+      return { ...toUserResponse(user, stage), ...keyFields, otherKeys };
     },
   });
 

@@ -1,15 +1,29 @@
-import { and, count, eq, gte, inArray, isNull, sql } from "drizzle-orm";
+import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Database, type Databases, perRegion } from "./database.ts";
+import { recordKeyEvent } from "./keyEvents.ts";
+import { startOf } from "./keyObjections.ts";
 import { batches, publicKeys } from "./tables.ts";
 
-/** The progress of a registered key: not in a batch yet, in a batch, or found on the chain. */
+/** The progress of a registered key: it can be withdrawn, a publisher has taken it, or it was found on the chain. */
 type KeyState = "pending" | "submitted" | "published";
 
+/** How a key was registered. */
+export interface Registration {
+  /** Milliseconds since 1970. */
+  registered: number;
+  /** Not published before this time, in milliseconds since 1970. */
+  publishableAt: number;
+  /** Whether the user proved to hold the private key. */
+  possession: "proven" | "unproven";
+}
+
 /** A registered public key. */
-export interface RegisteredKey extends KeyRecord {
+export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
   state: KeyState;
-  /** 64 hex digits; undefined while the key is pending. */
+  /** The earliest time of publication, in milliseconds since 1970; null while the partner must decide. */
+  publishableAt: number | null;
+  /** 64 hex digits; undefined until the key is part of a batch. */
   root?: string;
   /** The transaction that published the root: 0x and 64 hex digits. */
   transaction?: string;
@@ -26,13 +40,19 @@ interface PublishedRoot {
 const USERS_PER_STATEMENT = 1000;
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
+/** A key that a publisher took. Versions before 0.2.0 only set its root. */
+const isSubmitted = or(isNotNull(publicKeys.submitted), isNotNull(publicKeys.root));
+
 /** Stores public keys and the batches in which they are published, in the user's region. */
 export class PublicKeyStore {
   readonly #databases: Databases;
+  readonly #holdOnConflict: boolean;
   readonly #inRegion;
 
-  constructor(databases: Databases) {
+  /** @param holdOnConflict whether a key waits for its partner's decision if another key was offered for the user */
+  constructor(databases: Databases, holdOnConflict = false) {
     this.#databases = databases;
+    this.#holdOnConflict = holdOnConflict;
     const userID = sql.placeholder("userID");
     this.#inRegion = perRegion(databases, (database) => ({
       get: database
@@ -41,62 +61,68 @@ export class PublicKeyStore {
         .leftJoin(batches, eq(batches.root, publicKeys.root))
         .where(eq(publicKeys.userID, userID))
         .prepare("get_public_key"),
-      insert: database
-        .insert(publicKeys)
-        .values({
-          userID,
-          region: sql.placeholder("region"),
-          pubKey: sql.placeholder("pubKey"),
-          keyID: sql.placeholder("keyID"),
-          registered: sql.placeholder("registered"),
-        })
-        .onConflictDoNothing()
-        .returning()
-        .prepare("insert_public_key"),
     }));
   }
 
   /**
-   * Registers a user's only key. Repeating the call has no effect.
-   * @param registered milliseconds since 1970
-   * @returns false when the user has a different key
+   * Adds a user's key, unless the user has one.
+   * @param transaction of the user's region
    */
-  async register(region: Region, record: KeyRecord, registered: number): Promise<boolean> {
-    const { get, insert } = this.#inRegion[region];
-    const [inserted] = await insert.execute({ ...record, region, registered });
-    if (inserted !== undefined) return true;
-    const [found] = await get.execute({ userID: record.userID });
-    return found?.public_keys.pubKey === record.pubKey;
+  async add(transaction: Database, region: Region, record: KeyRecord, registration: Registration): Promise<void> {
+    const { userID, keyID } = record;
+    const { registered: at } = registration;
+    const { disputed, afterWithdrawal } = await startOf(transaction, record, at);
+    const [added] = await transaction
+      .insert(publicKeys)
+      .values({ ...record, region, disputed, ...registration })
+      .onConflictDoNothing()
+      .returning();
+    if (added !== undefined)
+      await recordKeyEvent(transaction, { type: "registered", userID, keyID, at, afterWithdrawal });
   }
 
   /** @returns undefined when the user has not registered a key */
   async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
     const [found] = await this.#inRegion[region].get.execute({ userID });
     if (found === undefined) return undefined;
-    const { pubKey, keyID, root } = found.public_keys;
-    if (root === null) return { userID, pubKey, keyID, state: "pending" };
+    const { pubKey, keyID, possession, disputed, submitted, root } = found.public_keys;
+    const publishableAt = this.#holdOnConflict && disputed !== null ? null : found.public_keys.publishableAt;
+    const key = { userID, pubKey, keyID, possession, publishableAt };
+    if (root === null) return { ...key, state: submitted === null ? "pending" : "submitted" };
     const transaction = found.batches?.transactionHash ?? undefined;
     const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
-    return { userID, pubKey, keyID, state, root, ...(transaction !== undefined && { transaction }) };
+    return { ...key, state, root, ...(transaction !== undefined && { transaction }) };
   }
 
-  /** The region's keys that are pending or submitted. */
-  async unpublished(region: Region): Promise<KeyRecord[]> {
-    return this.#databases.regions[region]
+  /**
+   * Takes the region's keys that may be published: they are submitted, and can no longer be withdrawn.
+   * @param now milliseconds since 1970
+   * @returns all submitted keys, those of earlier calls included
+   */
+  async takePublishable(region: Region, now: number): Promise<KeyRecord[]> {
+    const database = this.#databases.regions[region];
+    // A withdrawal deletes the row under the same condition: PostgreSQL lets one of both see it fulfilled.
+    await database
+      .update(publicKeys)
+      .set({ submitted: now })
+      .where(and(eq(publicKeys.region, region), isNull(publicKeys.root), this.#isPublishable(now)));
+    return database
       .select(RECORD)
       .from(publicKeys)
       .leftJoin(batches, eq(batches.root, publicKeys.root))
-      .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
+      .where(and(eq(publicKeys.region, region), isSubmitted, isNull(batches.blockNumber)));
   }
 
-  /** The number of keys that `unpublished` returns. */
-  async countUnpublished(region: Region): Promise<number> {
+  /** The number of keys that `takePublishable` would return. */
+  async countPublishable(region: Region, now: number): Promise<number> {
     const [row] = await this.#databases.regions[region]
-      .select({ unpublished: count() })
+      .select({ keys: count() })
       .from(publicKeys)
       .leftJoin(batches, eq(batches.root, publicKeys.root))
-      .where(and(eq(publicKeys.region, region), isNull(batches.blockNumber)));
-    return row?.unpublished ?? 0;
+      .where(
+        and(eq(publicKeys.region, region), or(isSubmitted, this.#isPublishable(now)), isNull(batches.blockNumber)),
+      );
+    return row?.keys ?? 0;
   }
 
   /**
@@ -143,6 +169,12 @@ export class PublicKeyStore {
       .update(batches)
       .set({ transactionHash: null, blockNumber: null })
       .where(eq(batches.root, root));
+  }
+
+  /** A pending key that no publisher took, and whose time to object is over. */
+  #isPublishable(now: number) {
+    const isUndisputed = this.#holdOnConflict ? isNull(publicKeys.disputed) : undefined;
+    return and(isNull(publicKeys.submitted), lte(publicKeys.publishableAt, now), isUndisputed);
   }
 
   /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */

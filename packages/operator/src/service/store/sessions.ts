@@ -4,7 +4,7 @@ import { ServiceError } from "keyroot/errors";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import type { Database } from "./database.ts";
 import { lockStaff, type Person } from "./staff.ts";
-import { challenges, invitations, passkeys, sessions, staff } from "./tables.ts";
+import { invitations, passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** A session ends after this time, */
 export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
@@ -137,18 +137,20 @@ export class SessionStore {
   /** Remembers a challenge until it is answered. */
   async addChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<void> {
     const expires = now + CHALLENGE_MS;
-    await this.#home.insert(challenges).values({ challengeHash: hashSecret(challenge), purpose, sessionHash, expires });
+    await this.#home
+      .insert(passkeyChallenges)
+      .values({ challengeHash: hashSecret(challenge), purpose, sessionHash, expires });
   }
 
   /** Uses a challenge up. @returns whether it was for this purpose and session, unused and not expired */
   async useChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<boolean> {
     const used = await this.#home
-      .delete(challenges)
+      .delete(passkeyChallenges)
       .where(
         and(
-          ...[eq(challenges.challengeHash, hashSecret(challenge)), eq(challenges.purpose, purpose)],
-          sessionHash === null ? isNull(challenges.sessionHash) : eq(challenges.sessionHash, sessionHash),
-          gt(challenges.expires, now),
+          ...[eq(passkeyChallenges.challengeHash, hashSecret(challenge)), eq(passkeyChallenges.purpose, purpose)],
+          sessionHash === null ? isNull(passkeyChallenges.sessionHash) : eq(passkeyChallenges.sessionHash, sessionHash),
+          gt(passkeyChallenges.expires, now),
         ),
       )
       .returning();
@@ -160,7 +162,7 @@ export class SessionStore {
     await this.#home
       .delete(sessions)
       .where(or(lt(sessions.created, now - MAX_SESSION_MS), lt(sessions.lastUsed, now - MAX_IDLE_MS)));
-    await this.#home.delete(challenges).where(lt(challenges.expires, now));
+    await this.#home.delete(passkeyChallenges).where(lt(passkeyChallenges.expires, now));
   }
 }
 

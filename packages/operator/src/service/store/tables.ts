@@ -1,5 +1,18 @@
 import { isNull } from "drizzle-orm";
-import { bigint, index, integer, pgTable, serial, text, timestamp, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  bigserial,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  serial,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 import type { Region } from "keyroot/identity";
 
 /** Milliseconds since 1970, as in the API. */
@@ -80,7 +93,12 @@ export const userTokens = pgTable(
   ],
 );
 
-/** User's region: the one public key of each user, in base64. `root` is null until the key is part of a batch. */
+/**
+ * User's region: the one public key of each user, in base64. `possession` says whether the user proved to hold the private
+ * key. The key is not published before `publishable_at`. `disputed` is when another key was offered for the user; null if none
+ * was, or the partner has decided. `submitted` is when a publisher took the key, which cannot be withdrawn from then on. `root`
+ * is null until the key is part of a batch.
+ */
 export const publicKeys = pgTable(
   "public_keys",
   {
@@ -91,9 +109,66 @@ export const publicKeys = pgTable(
     pubKey: text("pub_key").notNull(),
     keyID: text("key_id").notNull(),
     registered: timestampMs("registered").notNull(),
+    possession: text("possession").$type<"proven" | "unproven">().notNull().default("unproven"),
+    publishableAt: timestampMs("publishable_at").notNull().default(0),
+    disputed: timestampMs("disputed"),
+    submitted: timestampMs("submitted"),
     root: text("root").references(() => batches.root),
   },
   (table) => [index("public_keys_by_root").on(table.root)],
+);
+
+/**
+ * User's region: keys that were offered for a user who had another one, or that were withdrawn. They are undecided until the
+ * partner discards or approves the user's key.
+ */
+export const offeredKeys = pgTable(
+  "offered_keys",
+  {
+    userID: text("user_id")
+      .notNull()
+      .references(() => users.userID),
+    keyID: text("key_id").notNull(),
+    pubKey: text("pub_key").notNull(),
+    offered: timestampMs("offered").notNull(),
+    withdrawn: boolean("withdrawn").notNull(),
+    decided: timestampMs("decided"),
+  },
+  (table) => [primaryKey({ columns: [table.userID, table.keyID] })],
+);
+
+/** User's region: what happened to users' keys before they were published, the newest events of each user. */
+export const keyEvents = pgTable(
+  "key_events",
+  {
+    id: bigserial("id", { mode: "number" }).primaryKey(),
+    userID: text("user_id")
+      .notNull()
+      .references(() => users.userID),
+    type: text("type").$type<"registered" | "offered" | "withdrawn" | "discarded" | "approved">().notNull(),
+    keyID: text("key_id").notNull(),
+    at: timestampMs("at").notNull(),
+    afterWithdrawal: boolean("after_withdrawal").notNull().default(false),
+  },
+  (table) => [index("key_events_of_user").on(table.userID, table.id)],
+);
+
+/**
+ * User's region: challenges that users have not answered. `response_hash` is the SHA-256 of the only valid response, so the
+ * table reveals no response, and it contains no private key.
+ */
+export const possessionChallenges = pgTable(
+  "possession_challenges",
+  {
+    nonce: text("nonce").primaryKey(),
+    userID: text("user_id")
+      .notNull()
+      .references(() => users.userID),
+    pubKey: text("pub_key").notNull(),
+    responseHash: text("response_hash").notNull(),
+    expires: timestampMs("expires").notNull(),
+  },
+  (table) => [index("possession_challenges_of_user").on(table.userID, table.expires)],
 );
 
 /** Each region: Merkle trees of its users' keys, and the transaction and block last seen for each on the chain. */
@@ -200,7 +275,7 @@ export const sessions = pgTable(
 );
 
 /** Home database: challenges of passkeys that wait for their answer, each for one session or, at sign-in, for none. */
-export const challenges = pgTable("challenges", {
+export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),
   purpose: text("purpose").$type<"signIn" | "register" | "verify">().notNull(),
   sessionHash: text("session_hash"),

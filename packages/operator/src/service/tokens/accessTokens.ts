@@ -28,6 +28,8 @@ interface VerifiedToken {
   principal: Principal;
   /** Milliseconds since 1970. */
   expires: number;
+  /** Whether it was accepted when it was used last: not revoked, and of the kind that the operation requires. */
+  isAccepted: boolean;
 }
 
 /** Issues and verifies access tokens: JWTs (RFC 9068) with one issuer, and one audience per kind of principal. */
@@ -75,10 +77,16 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
-  /** Whether this access token was verified before and has not expired. Its refresh token may be revoked since. */
-  isRemembered(token: string, now: number): boolean {
+  /** Whether this access token was accepted when it was used last, and has not expired. It may be revoked since. */
+  isAccepted(token: string, now: number): boolean {
     const known = this.#verified.get(token);
-    return known !== undefined && known.expires > now;
+    return known?.isAccepted === true && known.expires > now;
+  }
+
+  /** Records whether a request with this access token was accepted. */
+  setAccepted(token: string, isAccepted: boolean): void {
+    const known = this.#verified.get(token);
+    if (known !== undefined) known.isAccepted = isAccepted;
   }
 
   async #verifySignature(token: string, now: number): Promise<VerifiedToken> {
@@ -100,7 +108,7 @@ export class AccessTokens {
     ).catch((error: unknown) => {
       throw error instanceof errors.JWTExpired ? expired() : invalid();
     });
-    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000 };
+    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000, isAccepted: false };
     this.#verified.set(token, verified);
     return verified;
   }

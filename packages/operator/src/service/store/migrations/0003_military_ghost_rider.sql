@@ -1,15 +1,15 @@
-CREATE TABLE "challenges" (
-	"challenge_hash" text PRIMARY KEY NOT NULL,
-	"purpose" text NOT NULL,
-	"session_hash" text,
-	"expires" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "invitations" (
 	"person_id" uuid PRIMARY KEY NOT NULL,
 	"token_hash" text NOT NULL,
 	"expires" bigint NOT NULL,
 	CONSTRAINT "invitations_token_hash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "passkey_challenges" (
+	"challenge_hash" text PRIMARY KEY NOT NULL,
+	"purpose" text NOT NULL,
+	"session_hash" text,
+	"expires" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "passkeys" (

@@ -1,0 +1,86 @@
+import { ANSWER, checkSubject, readUserID } from "../answers.ts";
+import { KeyrootError, TransportError } from "../../errors.ts";
+import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
+import { checkNewPublicKey, type KeyPair } from "../../identity/newPublicKey.ts";
+import {
+  checkKeyPair,
+  NONCE_BYTES,
+  type PossessionStatement,
+  provePossession,
+  RESPONSE_BYTES,
+  serviceNameOf,
+} from "../../identity/possession.ts";
+import { invalidArgument } from "../../input/options.ts";
+import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possession.ts";
+
+// In a file of its own, which is loaded on demand: curve arithmetic takes 8 kB, which other operations do not need.
+
+/**
+ * Answers the service's challenge. Service, chain and contract come from the app's options; those in the challenge are
+ * only compared with them.
+ * @returns undefined if the user has registered this key already
+ * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and as `prove`
+ */
+export async function answerChallenge(
+  answer: unknown,
+  key: KeyPair | ExternalKey,
+  expected: CheckedPossession,
+): Promise<PossessionAnswer | undefined> {
+  const fields = ANSWER.fields("challenge", answer, [
+    ...(["user_id", "state", "challenge", "ephemeralKey", "expires"] as const),
+    ...(["service", "chainId", "contract"] as const),
+  ]);
+  const userID = readUserID("challenge.user_id", fields.user_id);
+  if (expected.userID !== undefined) checkSubject("user", expected.userID, userID);
+  if (fields.state !== "unregistered") return undefined;
+  const statement: PossessionStatement = {
+    service: serviceNameOf(expected.serviceUrl),
+    registry: expected.registry,
+    userID,
+    publicKey: key.publicKey,
+    nonce: readBytes("challenge.challenge", fields.challenge, NONCE_BYTES),
+    ephemeralKey: readBytes("challenge.ephemeralKey", fields.ephemeralKey),
+    expires: ANSWER.count("challenge.expires", fields.expires),
+  };
+  compare("service", statement.service, fields.service);
+  compare("chainId", statement.registry?.chainId ?? null, fields.chainId);
+  compare("contract", statement.registry?.contract.toLowerCase() ?? null, lowercase(fields.contract));
+  try {
+    checkNewPublicKey(statement.ephemeralKey);
+  } catch (cause) {
+    const message = `The service's ephemeral key is invalid: ${(cause as Error).message}`;
+    throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
+  }
+  let response: Uint8Array;
+  if ("prove" in key) {
+    response = await key.prove(statement);
+    if (!(response instanceof Uint8Array) || response.length !== RESPONSE_BYTES)
+      throw invalidArgument("The result of prove", `${RESPONSE_BYTES} bytes`, response);
+  } else {
+    checkKeyPair(key);
+    response = provePossession(statement, key.privateKey);
+  }
+  return { challenge: bytesToBase64(statement.nonce), response: bytesToBase64(response) };
+}
+
+function readBytes(where: string, value: unknown, length?: number): Uint8Array {
+  const text = ANSWER.text(where, value);
+  try {
+    const bytes = base64ToBytes(text);
+    if (length === undefined || bytes.length === length) return bytes;
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+  }
+  throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length ?? 105} bytes in base64.`);
+}
+
+/** A mismatch is a wrong option, or a service that passes on another one's challenge. */
+function compare(field: string, own: string | number | null, stated: unknown): void {
+  if (own === stated) return;
+  const message = `The challenge is for the ${field} ${String(stated)}, but the app's options say ${String(own)}: correct the option ${field} if the app is wrong. If it is right, do not use this service.`;
+  throw new TransportError("CHALLENGE_MISMATCH", message, { expected: own, actual: stated });
+}
+
+function lowercase(value: unknown): unknown {
+  return typeof value === "string" ? value.toLowerCase() : value;
+}

@@ -1,0 +1,33 @@
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { ArgumentError } from "../errors.ts";
+import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
+
+/** RFC 2104, section 3 discourages keys that are shorter than the hash. */
+const MIN_SECRET_BYTES = 32;
+
+/**
+ * Derives a user id from a partner's own identifier for the user: the first 160 bits of HMAC-SHA-256 (RFC 2104) over the
+ * identifier in UTF-8, under a secret of the partner. A plain hash would let anyone who guesses an identifier, such as an
+ * e-mail address, find the user's id on the public chain or register it first.
+ *
+ * The same secret and identifier always give the same id. Normalize identifiers first (case, Unicode normalization),
+ * because a different text gives a different id.
+ * @param secret at least 32 random bytes. Keep it secret: it links identifiers to user ids.
+ * @param identifier any non-empty text
+ * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
+ * @example
+ * const userID = deriveUserID(secret, email.trim().toLowerCase().normalize("NFC"));
+ */
+export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
+  if (!(secret instanceof Uint8Array) || secret.length < MIN_SECRET_BYTES) {
+    const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
+    throw new ArgumentError("SECRET_TOO_SHORT", message);
+  }
+  // UTF-8 cannot encode a lone surrogate, so identifiers that differ only in one would get the same id.
+  if (typeof identifier !== "string" || identifier === "" || !identifier.isWellFormed()) {
+    throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
+  }
+  return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
+}

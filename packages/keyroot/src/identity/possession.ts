@@ -1,0 +1,156 @@
+import { hkdf } from "@noble/hashes/hkdf.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { ArgumentError } from "../errors.ts";
+import { bytesToHex } from "../bytes/platform.ts";
+import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
+import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
+import type { KeyPair } from "./newPublicKey.ts";
+import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
+import { type UserID, userIDToBytes } from "./userID.ts";
+
+/**
+ * Proof that a user holds the private key of a public key, by Diffie-Hellman and a MAC, as RFC 6955 does for keys that
+ * cannot sign. docs/formats.md specifies the format.
+ *
+ * The service generates an ephemeral key pair for the challenge. Both sides compute the same shared point: the user from
+ * the private key and the ephemeral key, the service from the ephemeral private key and the public key. The response is a
+ * MAC under a key from that point, so it reveals nothing about the point to others.
+ */
+
+/** What a response proves, and to whom: a response is valid for exactly one statement. */
+export interface PossessionStatement {
+  /** The URL by which apps know the service: see `serviceNameOf`. */
+  service: string;
+  /** Where the service publishes keys; undefined if it publishes none. */
+  registry: { chainId: number; contract: string } | undefined;
+  userID: UserID;
+  /** The key to register: 105 bytes. */
+  publicKey: Uint8Array;
+  /** The challenge: 32 random bytes of the service. */
+  nonce: Uint8Array;
+  /** The service's public key for this challenge: 105 bytes. */
+  ephemeralKey: Uint8Array;
+  /** When the challenge expires, in ms since 1970. */
+  expires: number;
+}
+
+/** The size of a challenge's nonce. */
+export const NONCE_BYTES = 32;
+/** The size of a response: HMAC-SHA-256. */
+export const RESPONSE_BYTES = 32;
+
+/** Begins every transcript, and is the context of the MAC's key: no other protocol uses the same MAC. */
+const LABEL = "keyroot-possession-v1";
+const ZERO_ADDRESS = "0".repeat(40);
+const MAX_SERVICE_BYTES = 2 ** 16 - 1;
+
+/**
+ * The form of a service's URL in statements: as the URL standard serializes it, without slashes at the end.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function serviceNameOf(url: string): string {
+  if (typeof url === "string" && URL.canParse(url)) return new URL(url).href.replace(/\/+$/, "");
+  throw invalidArgument("The service's name", "its URL", url);
+}
+
+/**
+ * The bytes that the MAC covers. Fields of variable length have their length in front, so two statements never have the
+ * same bytes.
+ * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, PUBLIC_KEY_LENGTH
+ */
+export function possessionTranscript(statement: PossessionStatement): Uint8Array {
+  const { service, registry, userID, publicKey, nonce, ephemeralKey, expires } = statement;
+  const name = utf8ToBytes(checkText("The service's name", service));
+  if (name.length > MAX_SERVICE_BYTES)
+    throw invalidArgument("The service's name", `at most ${MAX_SERVICE_BYTES} bytes`, service);
+  const contract = checkText(
+    "The contract",
+    registry?.contract ?? `0x${ZERO_ADDRESS}`,
+    "an address",
+    /^0x[0-9a-f]{40}$/i,
+  );
+  return concatBytes(
+    utf8ToBytes(LABEL),
+    unsigned(name.length, 2),
+    name,
+    unsigned(checkInteger("The chain id", registry?.chainId ?? 0, registry === undefined ? 0 : 1), 8),
+    hexToBytes(contract.slice(2)),
+    userIDToBytes(userID),
+    checkBytes("The public key", publicKey, PUBLIC_KEY_BYTES),
+    keyIDOf(publicKey),
+    checkBytes("The nonce", nonce, NONCE_BYTES),
+    checkBytes("The ephemeral key", ephemeralKey, PUBLIC_KEY_BYTES),
+    unsigned(checkInteger("The time of expiry", expires, 0), 8),
+  );
+}
+
+/**
+ * Answers a challenge with the private key. Checks the service's ephemeral key first: a point of small or mixed order would
+ * reveal something about the private key.
+ * @returns the response, 32 bytes
+ * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
+ */
+export function provePossession(statement: PossessionStatement, privateKey: bigint): Uint8Array {
+  const ephemeral = parsePrimeOrderPoint(statement.ephemeralKey);
+  return responseOf(statement, encodePoint(ephemeral.multiply(checkPrivateKey(privateKey))));
+}
+
+/**
+ * The response for a shared point that secure hardware computed: the ephemeral key times the private key. Check the
+ * ephemeral key with `checkNewPublicKey` before the hardware uses it.
+ * @param sharedPoint 105 bytes, encoded like a public key
+ * @returns the response, 32 bytes
+ * @throws ArgumentError as `checkPublicKey`, for the shared point; ARGUMENT_INVALID
+ */
+export function responseOf(statement: PossessionStatement, sharedPoint: Uint8Array): Uint8Array {
+  checkPublicKey(sharedPoint);
+  const key = hkdf(sha256, sharedPoint, statement.nonce, utf8ToBytes(LABEL), RESPONSE_BYTES);
+  return hmac(sha256, key, possessionTranscript(statement));
+}
+
+/** A statement without the ephemeral key, which `makeChallenge` generates. */
+export type ChallengeRequest = Omit<PossessionStatement, "ephemeralKey">;
+
+/**
+ * For the service: checks the public key as `checkNewPublicKey`, and generates the ephemeral key pair of a challenge. The
+ * ephemeral private key is not returned: the expected response is computed at once. Takes about 7 ms.
+ * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
+ * @throws ArgumentError as `checkNewPublicKey`, and as `possessionTranscript`
+ */
+export function makeChallenge(
+  request: ChallengeRequest,
+  ephemeralPrivateKey: bigint = randomScalar(),
+): { ephemeralKey: Uint8Array; response: Uint8Array } {
+  const point = parsePrimeOrderPoint(request.publicKey);
+  const ephemeralKey = encodePoint(curve().BASE.multiply(ephemeralPrivateKey));
+  const sharedPoint = encodePoint(point.multiply(ephemeralPrivateKey));
+  return { ephemeralKey, response: responseOf({ ...request, ephemeralKey }, sharedPoint) };
+}
+
+/**
+ * Checks that a private key belongs to a public key.
+ * @throws ArgumentError ARGUMENT_INVALID, without the private key
+ */
+export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
+  const own = encodePoint(curve().BASE.multiply(checkPrivateKey(privateKey)));
+  if (bytesToHex(own) === bytesToHex(publicKey)) return;
+  throw new ArgumentError("ARGUMENT_INVALID", "The private key does not belong to the public key.");
+}
+
+function checkPrivateKey(privateKey: unknown): bigint {
+  if (typeof privateKey === "bigint" && privateKey > 0n && privateKey < ORDER) return privateKey;
+  const message = "The private key must be a bigint from 1 to the curve's order less 1.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function checkBytes(what: string, bytes: Uint8Array, length: number): Uint8Array {
+  if (bytes instanceof Uint8Array && bytes.length === length) return bytes;
+  throw invalidArgument(what, `${length} bytes`, bytes);
+}
+
+/** A number as big-endian bytes. */
+function unsigned(value: number, bytes: number): Uint8Array {
+  return hexToBytes(value.toString(16).padStart(2 * bytes, "0"));
+}

@@ -1,0 +1,190 @@
+import { expect } from "chai";
+import { inspect } from "node:util";
+import { UserClient, type UserClientOptions } from "../../../../packages/keyroot/src/client/user/userClient.ts";
+import { bytesToBase64 } from "../../../../packages/keyroot/src/bytes/base64.ts";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { generateKeyPair, type KeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
+import {
+  makeChallenge,
+  type PossessionStatement,
+  provePossession,
+  responseOf,
+} from "../../../../packages/keyroot/src/identity/possession.ts";
+import { add, decode, encode, IDENTITY, multiply, pointsOfSmallOrder } from "../../../../fixtures/curve41417.ts";
+import { sampleUserID } from "../../../../fixtures/samples.ts";
+import { keyFieldsOf } from "../../../../fixtures/service/answerChallenge.ts";
+import { failure } from "../../../support/support.ts";
+
+const SERVICE = "https://keys.example";
+const CONTRACT = "0x997715D0eb47A50D7521ed0D2D023624a4333F9A";
+const userID = sampleUserID(1);
+const nonce = new Uint8Array(32).fill(9);
+const JWT = `e30.${Buffer.from('{"iat":1,"exp":2}').toString("base64url")}.c2ln`;
+
+describe("UserClient.register", () => {
+  const keys = generateKeyPair();
+  const statement = {
+    ...{ service: SERVICE, registry: { chainId: 1, contract: CONTRACT }, userID },
+    ...{ publicKey: keys.publicKey, nonce, expires: 5 },
+  };
+  const made = makeChallenge(statement);
+  const challenge = {
+    ...{ user_id: userID, state: "unregistered", challenge: bytesToBase64(nonce), expires: 5 },
+    ...{ ephemeralKey: bytesToBase64(made.ephemeralKey), service: SERVICE, chainId: 1 },
+    contract: CONTRACT.toLowerCase(),
+  };
+  const record = {
+    ...{ user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32), created: 1 },
+    ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven" },
+  };
+
+  /** A client of a service that answers with this challenge, and what the client sends. */
+  function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}) {
+    const sent: { url: string; body: string }[] = [];
+    const fetch = ((url: string, { body }: { body: string }) => {
+      sent.push({ url, body });
+      const answer = url.endsWith("/jwt") ? { jwt: JWT } : url.endsWith("/challenge") ? challenge : record;
+      return Promise.resolve(
+        new Response(JSON.stringify(url.endsWith("/challenge") ? { ...answer, ...changes } : answer)),
+      );
+    }) as typeof globalThis.fetch;
+    const common = { baseUrl: SERVICE, bizId: "biz_1", refreshToken: "kru_x", retries: 0, fetch };
+    const user = new UserClient({ ...common, chainId: 1, contract: CONTRACT, ...options });
+    const responses = () =>
+      sent
+        .filter(({ url }) => url.endsWith("/register"))
+        .map(({ body }) => (JSON.parse(body) as { response?: string }).response);
+    return { user, sent, responses };
+  }
+
+  it("answers the challenge with the only valid response, and never sends the private key", async () => {
+    const { user, sent, responses } = client();
+    expect(await user.register(keys)).to.include({ state: "pending", possession: "proven" });
+    expect(responses()).to.deep.equal([bytesToBase64(made.response)]);
+    const scalar = [keys.privateKey.toString(), keys.privateKey.toString(16)];
+    for (const text of [...scalar, bytesToBase64(encode(multiply(keys.privateKey, decode(made.ephemeralKey))))])
+      expect(JSON.stringify(sent)).not.to.include(text);
+    expect(inspect(user, { depth: null, showHidden: true })).not.to.include(scalar[0]);
+  });
+
+  it("sends no response if the service says that the key is registered", async () => {
+    const { user, responses } = client({ state: "published", challenge: undefined, ephemeralKey: undefined });
+    await user.register(keys);
+    expect(responses()).to.deep.equal([undefined]);
+  });
+
+  it("answers with a function, for a private key that the app cannot read", async () => {
+    const { user, responses } = client();
+    let seen: PossessionStatement | undefined;
+    const prove = (asked: PossessionStatement) => {
+      seen = asked;
+      return Promise.resolve(responseOf(asked, encode(multiply(keys.privateKey, decode(asked.ephemeralKey)))));
+    };
+    await user.register({ publicKey: keys.publicKey, prove });
+    expect(responses()).to.deep.equal([bytesToBase64(made.response)]);
+    expect(seen).to.deep.equal({ ...statement, ephemeralKey: made.ephemeralKey });
+  });
+
+  it("takes service, chain and contract from its options, and does not answer a challenge with others", async () => {
+    const { user, sent } = client();
+    await user.register(keys);
+    const other = `0x${"5".repeat(40)}`;
+    const cases: [Record<string, unknown>, Partial<UserClientOptions>][] = [
+      [{ service: "https://other.example" }, {}],
+      [{ chainId: 2 }, {}],
+      [{ contract: other }, {}],
+      [{ chainId: null, contract: null }, {}],
+      [{ service: undefined }, {}],
+      [{}, { service: "https://other.example" }],
+      [{}, { chainId: 2 }],
+      [{}, { contract: other }],
+      [{}, { chainId: undefined, contract: undefined }],
+    ];
+    for (const [changes, options] of cases) {
+      const { user, responses } = client(changes, options);
+      const error = await failure(user.register(keys));
+      expect(error, JSON.stringify([changes, options])).to.include({ code: "CHALLENGE_MISMATCH" });
+      expect(responses()).to.be.empty;
+    }
+    expect(sent).to.have.length(3);
+  });
+
+  it("answers for its own service even if a challenge agrees with nothing else", async () => {
+    // A relayed challenge: the ephemeral key and nonce are another service's, the names are changed in transit.
+    const elsewhere = { ...statement, service: "https://other.example" };
+    const relayed = makeChallenge(elsewhere);
+    const { user, responses } = client({ ephemeralKey: bytesToBase64(relayed.ephemeralKey) });
+    await user.register(keys);
+    expect(responses()).not.to.include(bytesToBase64(relayed.response));
+  });
+
+  it("does not answer a challenge for another user, if the options have the user's id", async () => {
+    await client({}, { userID }).user.register(keys);
+    const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
+    expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    expect(responses()).to.be.empty;
+  });
+
+  const [, ofOrderTwo = IDENTITY, , , ofOrderEight = IDENTITY] = pointsOfSmallOrder();
+  const wrongSubgroup = (torsion: typeof IDENTITY) => encode(add(decode(made.ephemeralKey), torsion));
+  for (const [what, point] of [
+    ["the identity", encode(IDENTITY)],
+    ["a point of order 2", encode(ofOrderTwo)],
+    ["a point of order 8", encode(ofOrderEight)],
+    ["a point of order 2n", wrongSubgroup(ofOrderTwo)],
+    ["a point of order 8n", wrongSubgroup(ofOrderEight)],
+    ["a point off the curve", encode({ x: 1n, y: 2n })],
+    ["104 bytes", made.ephemeralKey.subarray(1)],
+    ["nothing", new Uint8Array()],
+  ] as const) {
+    it(`does not use the private key with an ephemeral key that is ${what}`, async () => {
+      const { user, responses } = client({ ephemeralKey: bytesToBase64(point) });
+      let used = false;
+      const prove = (statement: PossessionStatement) => {
+        used = true;
+        return provePossession(statement, keys.privateKey);
+      };
+      for (const key of [keys, { publicKey: keys.publicKey, prove }])
+        expect(await failure(user.register(key))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      expect([used, ...responses()]).to.deep.equal([false]);
+    });
+  }
+
+  it("refuses a challenge with any field malformed", async () => {
+    const values = [undefined, null, 1, -1, "", "A".repeat(44), "A".repeat(43) + "=", {}, [], true, "__proto__"];
+    for (const field of ["user_id", "challenge", "ephemeralKey", "expires", "service", "chainId", "contract"]) {
+      for (const value of values) {
+        const { user } = client({ [field]: value });
+        const error = await user.register(keys).catch((error: unknown) => error);
+        if (error instanceof Error) expect(error, `${field}: ${JSON.stringify(value)}`).to.be.instanceOf(KeyrootError);
+      }
+    }
+  });
+
+  it("refuses a key pair that does not belong together, and a malformed key, before any response", async () => {
+    const invalid: unknown[] = [
+      { ...keys, privateKey: keys.privateKey + 1n },
+      { ...keys, privateKey: 0n },
+      { ...keys, privateKey: 5 },
+      { publicKey: keys.publicKey },
+      { publicKey: keys.publicKey, prove: 5 },
+      { publicKey: keys.publicKey, prove: () => new Uint8Array(31) },
+      keys.publicKey,
+      undefined,
+    ];
+    for (const key of invalid) {
+      const { user, responses } = client();
+      const error = (await failure(user.register(key as KeyPair))) as KeyrootError;
+      expect(error.code, inspect(key)).to.be.oneOf(["ARGUMENT_INVALID", "PUBLIC_KEY_LENGTH"]);
+      expect(error.message).not.to.include(String(keys.privateKey + 1n));
+      expect(responses()).to.be.empty;
+    }
+  });
+
+  it("is refused with options of which only one of chainId and contract is given", () => {
+    for (const half of [{ chainId: undefined }, { contract: undefined }])
+      expect(() => client({}, half))
+        .to.throw()
+        .with.property("code", "ARGUMENT_INVALID");
+  });
+});

@@ -1,0 +1,183 @@
+import { expect } from "chai";
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
+import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import {
+  checkKeyPair,
+  makeChallenge,
+  type PossessionStatement,
+  possessionTranscript,
+  provePossession,
+  responseOf,
+  serviceNameOf,
+} from "../../../packages/keyroot/src/identity/possession.ts";
+import { POSSESSION_VECTORS } from "../../../scripts/makeVectors.ts";
+import {
+  makePossessionVectors,
+  type PossessionVectorSet,
+  type StatementJson,
+} from "../../../scripts/vectors/possession.ts";
+import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
+
+const SECOND = fileURLToPath(new URL("../../../scripts/secondPossession.mjs", import.meta.url));
+
+function statementOf(json: StatementJson): PossessionStatement {
+  const { service, chainId, contract, userID, publicKey, nonce, ephemeralKey, expires } = json;
+  const registry = chainId === null || contract === null ? undefined : { chainId, contract };
+  const [key, random, ephemeral] = [publicKey, nonce, ephemeralKey].map((text) => base64ToBytes(text)) as Triple;
+  return { service, registry, userID, publicKey: key, nonce: random, ephemeralKey: ephemeral, expires };
+}
+type Triple = [Uint8Array, Uint8Array, Uint8Array];
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof KeyrootError) return error.code;
+    throw error;
+  }
+  return "none";
+}
+
+describe("proof of possession", () => {
+  describe("test vectors", () => {
+    const text = makePossessionVectors();
+    const { vectors } = JSON.parse(text) as PossessionVectorSet;
+
+    it("are byte for byte what scripts/makeVectors.ts writes", async () => {
+      expect((await readFile(POSSESSION_VECTORS, "utf8")) === text).to.equal(true);
+    });
+
+    it("have unique names", () => {
+      expect(new Set(vectors.map(({ name }) => name)).size).to.equal(vectors.length);
+    });
+
+    for (const vector of vectors) {
+      it(`agree with the library: ${vector.name}`, () => {
+        const statement = statementOf(vector.statement);
+        if (vector.kind === "check") {
+          const { response } = makeChallenge(statement, BigInt(vector.ephemeralPrivateKey));
+          expect(bytesToBase64(response) === vector.response).to.equal(vector.verdict.accepted);
+          return;
+        }
+        const { verdict } = vector;
+        const prove = () => provePossession(statement, BigInt(vector.privateKey));
+        if ("code" in verdict) {
+          expect(codeOf(prove)).to.equal(verdict.code);
+          return;
+        }
+        expect(Buffer.from(possessionTranscript(statement)).toString("hex")).to.equal(verdict.transcript);
+        expect(bytesToBase64(responseOf(statement, base64ToBytes(verdict.sharedPoint)))).to.equal(verdict.response);
+        expect(bytesToBase64(prove())).to.equal(verdict.response);
+      });
+    }
+
+    it("agree with the second implementation", () => {
+      const { stdout, status } = spawnSync(process.execPath, [SECOND, "-"], { input: text, encoding: "utf8" });
+      expect(stdout.split("\n").filter((line) => line.startsWith("agree"))).to.have.length(vectors.length);
+      expect(status).to.equal(0);
+    });
+
+    it("with wrong verdicts disagree with the second implementation, which then exits with 1", () => {
+      const wrong = vectors.slice(0, 2).map((vector) => ({ ...vector, verdict: { code: "KEY_MISMATCH" } }));
+      const input = JSON.stringify({ format: "keyroot-vectors-v1", kind: "possession", vectors: wrong });
+      const { stdout, status } = spawnSync(process.execPath, [SECOND, "-"], { input, encoding: "utf8" });
+      expect(stdout.match(/^DISAGREE /gm)).to.have.length(2);
+      expect(status).to.equal(1);
+    });
+
+    it("are checked by a second implementation that imports only Node's modules", async () => {
+      const imports = [...(await readFile(SECOND, "utf8")).matchAll(/\b(?:from|import\()\s*"([^"]+)"/g)];
+      expect(imports).not.to.be.empty;
+      for (const [, specifier] of imports) expect(specifier).to.match(/^node:/);
+    });
+  });
+
+  describe("a challenge", () => {
+    const keys = generateKeyPair();
+    const statement = {
+      ...{ service: "https://keys.test", registry: undefined, userID: "y".repeat(32) },
+      ...{ publicKey: keys.publicKey, nonce: new Uint8Array(32).fill(7), expires: 1 },
+    };
+
+    it("has a new ephemeral key each time, and the response that the holder of the private key gives", () => {
+      const made = [makeChallenge(statement), makeChallenge(statement)];
+      const [first, second] = made.map(({ ephemeralKey }) => bytesToBase64(ephemeralKey));
+      expect(first).not.to.equal(second);
+      for (const { ephemeralKey, response } of made) {
+        expect(provePossession({ ...statement, ephemeralKey }, keys.privateKey)).to.deep.equal(response);
+        expect(provePossession({ ...statement, ephemeralKey }, generateKeyPair().privateKey)).not.to.deep.equal(
+          response,
+        );
+      }
+    });
+
+    it("is not made for a point of small or mixed order", () => {
+      const [, small = decode(keys.publicKey)] = pointsOfSmallOrder();
+      expect(codeOf(() => makeChallenge({ ...statement, publicKey: encode(small) }))).to.equal(
+        "PUBLIC_KEY_SMALL_ORDER",
+      );
+    });
+
+    it("can be answered with a shared point that other hardware computed", () => {
+      const { ephemeralKey, response } = makeChallenge(statement);
+      const shared = encode(multiply(keys.privateKey, decode(ephemeralKey)));
+      expect(responseOf({ ...statement, ephemeralKey }, shared)).to.deep.equal(response);
+    });
+
+    it("is not answered with an invalid private key, whose value no error shows", () => {
+      const { ephemeralKey } = makeChallenge(statement);
+      for (const privateKey of [0n, -1n, N, N + 5n, 5 as unknown as bigint, "5" as unknown as bigint]) {
+        expect(() => provePossession({ ...statement, ephemeralKey }, privateKey))
+          .to.throw(/^The private key must be a bigint/)
+          .with.property("code", "ARGUMENT_INVALID");
+      }
+    });
+
+    it("has a transcript only if every field is valid", () => {
+      const whole = { ...statement, ephemeralKey: keys.publicKey };
+      const invalid: Partial<Record<keyof PossessionStatement, unknown>>[] = [
+        { service: 5 },
+        { service: "x".repeat(2 ** 16) },
+        { registry: { chainId: 0, contract: `0x${"1".repeat(40)}` } },
+        { registry: { chainId: 1, contract: "0x1" } },
+        { userID: "nobody" },
+        { publicKey: keys.publicKey.subarray(1) },
+        { nonce: new Uint8Array(31) },
+        { ephemeralKey: [] },
+        { expires: 1.5 },
+      ];
+      for (const change of invalid)
+        expect(() => possessionTranscript({ ...whole, ...change } as PossessionStatement)).to.throw(KeyrootError);
+    });
+  });
+
+  describe("the name of a service", () => {
+    it("is its URL in one form", () => {
+      for (const url of ["https://Keys.Example", "https://keys.example/", "https://keys.example:443"])
+        expect(serviceNameOf(url)).to.equal("https://keys.example");
+      expect(serviceNameOf("https://keys.example/a/")).to.equal("https://keys.example/a");
+      expect(codeOf(() => serviceNameOf("keys.example"))).to.equal("ARGUMENT_INVALID");
+    });
+  });
+
+  describe("a key pair", () => {
+    it("is one whose private key belongs to the public key", () => {
+      const keys = generateKeyPair();
+      checkKeyPair(keys);
+      expect(
+        codeOf(() => {
+          checkKeyPair({ ...keys, privateKey: keys.privateKey - 1n });
+        }),
+      ).to.equal("ARGUMENT_INVALID");
+      expect(
+        codeOf(() => {
+          checkKeyPair({ ...keys, privateKey: N - keys.privateKey });
+        }),
+      ).to.equal("ARGUMENT_INVALID");
+    });
+  });
+});
