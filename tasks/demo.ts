@@ -13,7 +13,11 @@ import { type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
 import { buildSite } from "@keyroot/web/build";
 import { AdminClient } from "keyroot/admin";
 import { type DemoListener, type DemoResult, runDemo } from "../demo/demo.ts";
+import { startRelay } from "../demo/relay.ts";
 import type { DemoArgs } from "./demoCommand.ts";
+
+/** How many more endpoints visitors of the explorer can choose, to try a quorum. */
+const RELAYS = 2;
 
 type Print = (text: string) => void;
 
@@ -39,7 +43,11 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
       return json ? { json: summaryOf(stack, result), text: "" } : undefined;
     }
     await built;
-    await using explorer = await startExplorer(stack, result, port);
+    await using servers = new AsyncDisposableStack();
+    const relays = await Promise.all(Array.from({ length: RELAYS }, () => startRelay(stack.rpcUrl)));
+    for (const relay of relays) servers.defer(() => relay.close());
+    const rpc = [stack.rpcUrl, ...relays.map(({ url }) => url)];
+    const explorer = servers.use(await startExplorer(stack, rpc, result, port));
     const links = { explorerUrl: explorer.url, dashboardUrl: await inviteToDashboard(stack, result) };
     say(stayLines(result, stack.announced, links));
     if (json) print(JSON.stringify(readiness(stack, result, links)));
@@ -67,10 +75,14 @@ async function inviteToDashboard({ service }: Stack, { bizId }: DemoResult): Pro
 }
 
 /** The explorer of the stack, with its users and the attacker's servers. */
-function startExplorer(stack: Stack, { records, attacks }: DemoResult, port: number): Promise<ExplorerServer> {
-  const { rpcUrl, chainId, contract, merkleUrl } = stack;
+function startExplorer(
+  { chainId, contract, merkleUrl }: Stack,
+  rpc: readonly string[],
+  { records, attacks }: DemoResult,
+  port: number,
+): Promise<ExplorerServer> {
   const samples = records.map(({ userID }) => userID);
-  return serveExplorer({ rpc: [rpcUrl], chainId, contract, merkleUrl, samples, attacks }, port === 0 ? 0 : port + 3);
+  return serveExplorer({ rpc, chainId, contract, merkleUrl, samples, attacks }, port === 0 ? 0 : port + 3);
 }
 
 function printer(print: Print): DemoListener {

@@ -7,7 +7,7 @@ export const tokenID = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
 const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
 export { keyID };
-const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null };
+const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null, last_used: 2 };
 const fields = {
   ...{ status: 201, user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32) },
   ...{ token: `kru_us-west-2_${"x".repeat(43)}`, tokens: [metadata], next: null, ...metadata },
@@ -17,7 +17,13 @@ const fields = {
 };
 
 /** One answer with the fields of the answers to all operations: every client method accepts it. */
-export const ANSWER = { ...fields, users: [fields] };
+export const ANSWER = {
+  deactivated: 1,
+  erased: 1,
+  key: "deleted",
+  ...fields,
+  users: [fields],
+};
 
 const JWT = `e30.${Buffer.from('{"iat":1,"exp":2}').toString("base64url")}.c2ln`;
 

@@ -5,7 +5,7 @@ import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleUserID } from "../../fixtures/samples.ts";
-import { ExplorerWorld } from "../support/browser/explorerWorld.ts";
+import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
 import { faultyProxy } from "../support/faultyProxy.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";

@@ -2,74 +2,17 @@ import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
-import { ExplorerWorld } from "../support/browser/explorerWorld.ts";
+import { done, EXPLORER_STATES, VIEWS } from "../../fixtures/browser/explorerStates.ts";
+import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/assets");
 /** The most that the scripts of the first verification may have, in bytes after gzip. */
 const SCRIPT_LIMIT = 70_000;
 
-const VIEWS = [360, 1440].flatMap((width) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 800 }, colorScheme })),
-);
-
-/** A page in a state, by its address, and what leads to the state. */
-interface State {
-  path: (world: ExplorerWorld) => string;
-  act?: (page: Page) => Promise<unknown>;
-}
-
-const open = async (page: Page) => {
-  for (const summary of await page.locator("summary").all()) await summary.click();
-};
-const done = (page: Page) => page.waitForSelector("[data-verdict]:not([data-verdict=busy])");
-
-const STATES: Readonly<Record<string, State>> = {
-  start: { path: () => "", act: open },
-  "start with an invalid id": { path: () => "", act: (page) => page.getByRole("button", { name: "Verify" }).click() },
-  verified: {
-    path: ({ victim }) => `#/verify/${victim.userID}`,
-    act: async (page) => {
-      await done(page);
-      await open(page);
-    },
-  },
-  "verified, with a wrong pasted key": {
-    path: ({ victim }) => `#/verify/${victim.userID}`,
-    act: async (page) => {
-      await done(page);
-      await page.getByLabel("Compare with a key").fill("A".repeat(140));
-    },
-  },
-  "verified, with an invalid block hash": {
-    path: ({ victim }) => `#/verify/${victim.userID}`,
-    act: async (page) => {
-      await done(page);
-      await page.getByLabel("A block that I trust").check();
-      await page.getByRole("button", { name: "Verify with this evidence" }).click();
-    },
-  },
-  "a forged file": { path: () => "#/attack/swapped-record", act: done },
-  "an unusable server": { path: () => "#/attack/redirect", act: done },
-  "the attacks": { path: () => "#/attacks" },
-  "a bundle": { path: () => "#/bundle" },
-  "an unreadable bundle": {
-    path: () => "#/bundle",
-    act: async (page) => {
-      const file = { name: "b.json", mimeType: "application/json", buffer: Buffer.from("{}") };
-      await page.locator("input[type=file]").setInputFiles(file);
-      await done(page);
-    },
-  },
-  "a batch": {
-    path: ({ root, victim }) => `#/batch/${root}/${victim.userID}`,
-    act: (page) => page.waitForSelector("canvas"),
-  },
-  "a missing batch": { path: () => `#/batch/${"0".repeat(64)}`, act: done },
-  "no page": { path: () => "#/nothing" },
-};
+/** The most that a page may move while it loads, as Cumulative Layout Shift. 0.1 counts as good. */
+const MOST_SHIFT = 0.01;
 
 describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   this.timeout(60_000);
@@ -83,17 +26,49 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   });
   after(() => world.stop());
 
-  for (const [name, { path, act }] of Object.entries(STATES)) {
+  for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
     for (const view of VIEWS) {
       it(`${name}: has no violation of axe and nothing wider than ${view.viewport.width} pixels, ${view.colorScheme}`, async () => {
         await using opened = await world.open(url + path(world), view);
         const { page } = opened;
-        await act?.(page);
+        await act?.(page, world);
         await page.evaluate(axe.source);
         const { violations } = await page.evaluate<AxeResults>("axe.run()");
         const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
         expect(found).to.deep.equal([]);
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).to.be.at.most(view.viewport.width);
+      });
+    }
+  }
+
+  for (const [name, path] of [
+    ["a verified key", ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`],
+    ["a user without a key", () => `#/verify/${"y".repeat(32)}`],
+    ["a forged file", () => "#/attack/swapped-record"],
+    ["a lying endpoint", () => "#/attack/other-chain"],
+    ["a batch", ({ root }: ExplorerWorld) => `#/batch/${root}`],
+  ] as const) {
+    for (const width of [360, 768, 1440]) {
+      it(`${name}: nothing moves while it loads, at ${width} pixels`, async () => {
+        await using opened = await world.open(url + path(world), { viewport: { width, height: 800 } });
+        const { page } = opened;
+        await done(page);
+        await page.waitForTimeout(300);
+        const moved = await page.evaluate(
+          () =>
+            new Promise((resolve) => {
+              new PerformanceObserver((list) => {
+                resolve(
+                  list.getEntries().reduce((sum, entry) => sum + (entry as unknown as { value: number }).value, 0),
+                );
+              }).observe({ type: "layout-shift", buffered: true });
+              // There is no call without entries.
+              setTimeout(() => {
+                resolve(0);
+              }, 500);
+            }),
+        );
+        expect(moved).to.be.at.most(MOST_SHIFT);
       });
     }
   }

@@ -6,6 +6,14 @@ export {
   type AdminClientOptions,
   type CreateServerTokenOptions,
   type InviteOptions,
+  type ListPartnersOptions,
   type PublishOptions,
 } from "./client/admin/adminClient.ts";
-export type { CreatedPartner, CreatedServerToken, PublishedBatch, StaffInvitation } from "./client/admin/answers.ts";
+export type {
+  CreatedPartner,
+  CreatedServerToken,
+  PartnerSummary,
+  PublishedBatch,
+  RevokedServerToken,
+  StaffInvitation,
+} from "./client/admin/answers.ts";

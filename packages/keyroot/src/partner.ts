@@ -4,7 +4,15 @@ export type { ShadowUser } from "./client/answers.ts";
 export type { CallOptions } from "./client/options.ts";
 export type { Region } from "./identity/region.ts";
 export type { KeyProgress, KeyState, OtherKey, Possession, RegisteredKey } from "./client/keys.ts";
-export type { CreatedUser, KeyEvent, KeyOfUser, RefreshToken, ServerToken } from "./client/partner/answers.ts";
+export type {
+  CreatedUser,
+  DeactivatedUser,
+  ErasedUser,
+  KeyEvent,
+  KeyOfUser,
+  RefreshToken,
+  ServerToken,
+} from "./client/partner/answers.ts";
 export {
   type CreateTokenOptions,
   type ListOptions,

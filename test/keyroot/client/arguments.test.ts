@@ -46,6 +46,8 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
     createUser: of(partner, "createUser", userID, "us-west-2"),
     createRefreshToken: of(partner, "createRefreshToken", userID, "phone"),
     getUser: of(partner, "getUser", userID),
+    deactivateUser: of(partner, "deactivateUser", userID),
+    eraseUser: of(partner, "eraseUser", userID),
     listUsers: list(of(partner, "listUsers")),
     listRefreshTokens: list(of(partner, "listRefreshTokens", userID)),
     revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),

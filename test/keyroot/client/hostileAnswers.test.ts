@@ -14,6 +14,8 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
     () => partner.createUser(userID, "us-west-2"),
     () => partner.createRefreshToken(userID, "c"),
     () => partner.getUser(userID),
+    () => partner.deactivateUser(userID),
+    () => partner.eraseUser(userID),
     () => partner.listUsers().next(),
     () => partner.listRefreshTokens(userID).next(),
     () => partner.revokeRefreshToken(userID, tokenID),

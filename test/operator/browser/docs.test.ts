@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "../../support/browser/openPage.ts";
+import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { OPERATIONS } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";

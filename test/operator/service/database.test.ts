@@ -131,11 +131,11 @@ describe("the service's databases", () => {
       {
         await using databases = await openDatabases(options);
         await databases.migrate();
-        ({ bizID } = await new PartnerStore(databases.home).create("A company", 1));
+        ({ bizID } = await new PartnerStore(databases).create("A company", 1));
       }
       await using databases = await openDatabases(options);
       await databases.migrate();
-      expect(await new PartnerStore(databases.home).exists(bizID)).to.equal(true);
+      expect(await new PartnerStore(databases).exists(bizID)).to.equal(true);
     });
 
     it("is locked by one process, until that process ends or is killed", async () => {

@@ -81,7 +81,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       const tokens = await list();
       expect(tokens.map(({ context }) => context)).to.deep.equal(["A phone", "Second", "Ｔｈｉｒｄ 👩‍🚀"]);
       for (const token of tokens) {
-        expect(Object.keys(token).sort()).to.deep.equal(["context", "created", "revoked", "token_id"]);
+        expect(Object.keys(token).sort()).to.deep.equal(["context", "created", "last_used", "revoked", "token_id"]);
         expect(token.revoked).to.equal(null);
         expect(token.created).to.be.closeTo(Date.now(), 60_000);
       }
@@ -211,7 +211,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       const tokens = (await service.done(SERVER_LIST, {}, { token: company.jwt }))["tokens"] as TokenInfo[];
       expect(tokens.map(({ token_id }) => token_id)).to.deep.equal([company.tokenID, second.tokenID]);
       for (const token of tokens)
-        expect(Object.keys(token).sort()).to.deep.equal(["created", "name", "revoked", "token_id"]);
+        expect(Object.keys(token).sort()).to.deep.equal(["created", "last_used", "name", "revoked", "token_id"]);
 
       const body = { token_id: second.tokenID };
       const first = await service.post(SERVER_REVOKE, body, { token: company.jwt });

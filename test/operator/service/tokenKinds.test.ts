@@ -45,6 +45,7 @@ describeOnEachDatabase("tokens at every operation", (service) => {
   describe("an operation that requires a token", () => {
     let rows: unknown;
     before(async () => {
+      await service.context.refreshTokens.storeUses();
       rows = await dump(service.databases.home);
     });
 

@@ -9,7 +9,7 @@ export interface Bundle {
   /** `entry` and all chunks that it imports statically. The others are loaded on demand. */
   initial: readonly string[];
   /** The chunks with code of a module whose path contains these words. */
-  chunksWith(words: string): string[];
+  chunksWith: (words: string) => string[];
 }
 
 /**

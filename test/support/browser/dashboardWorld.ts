@@ -1,7 +1,7 @@
 import { buildSite } from "@keyroot/web/build";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { freshDatabases, TestService } from "../service/support.ts";
-import { launchChromium } from "./openPage.ts";
+import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
 export interface DashboardPage extends AsyncDisposable {

@@ -1,12 +1,10 @@
-import { access, constants } from "node:fs/promises";
-import { chromium, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
+import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 import { serve } from "../servers.ts";
 import type { Bundle } from "./bundle.ts";
 
 /** What a page loads: files by their names, and which of them is the script. */
 export type PageCode = Pick<Bundle, "chunks" | "entry">;
-
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 
 /** A page in a real browser, with its own origin. */
 export interface OpenPage extends Pick<Page, "evaluate"> {
@@ -74,16 +72,4 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
     },
     close: () => running.disposeAsync(),
   };
-}
-
-/** Starts headless Chromium. @throws Error if it is not installed */
-export async function launchChromium() {
-  try {
-    await access(CHROMIUM, constants.X_OK);
-  } catch (cause) {
-    const remedy = "Install it (Debian: apt-get install chromium), or say where it is with the variable CHROMIUM.";
-    throw new Error(`There is no Chromium at ${CHROMIUM}. ${remedy}`, { cause });
-  }
-  // Without its sandbox, which root cannot have (Playwright's default): it sees none but these pages.
-  return chromium.launch({ executablePath: CHROMIUM, args: ["--disable-gpu", "--disable-quic"] });
 }

@@ -75,12 +75,15 @@ export interface Tenant {
   /** The id of an unused refresh token of the user, which a test may revoke. */
   tokenID: string;
   tokens: Record<Tag, string | undefined>;
+  /** Another partner, and another user of the first one: a test may suspend, deactivate or erase them. */
+  expendable: { partner: TestPartner; user: TestUser };
 }
 
 /** Creates a partner and a user with a registered key. */
 export async function createTenant(service: Caller): Promise<Tenant> {
   const partner = await service.createPartner();
   const user = await service.createUser(partner);
+  const expendable = { partner: await service.createPartner(), user: await service.createUser(partner) };
   await service.registerKey(user, keys);
   const [token, ofUser] = [partner.jwt, { user_id_hex: user.hex }];
   await service.done("/v1/authdBizSrv/users/createRefreshToken", { ...ofUser, context: SPARE }, { token });
@@ -91,6 +94,7 @@ export async function createTenant(service: Caller): Promise<Tenant> {
     user,
     tokenID: spare?.token_id ?? never("The token is missing in the list."),
     tokens: { public: undefined, partner: partner.jwt, user: user.jwt, operator: ADMIN_TOKEN },
+    expendable,
   };
 }
 
@@ -98,9 +102,14 @@ const SPARE = "A tablet that was lost";
 const [keys = never("There is no sample.")] = sampleKeyPairs;
 const KEY = makeKeyRecord("y".repeat(32), keys.publicKey);
 
+/** The operations after which a partner, a user or a server's token is of no use to other tests. */
+const EXPENDING =
+  /^\/v1\/admin\/(?:partners\/(?:suspend|resume|setUserLimit)|serverTokens\/revoke)$|\/users\/(?:deactivate|erase)$/;
+
 /** A valid body for the operation. @throws Error for a field without a value here */
 export function goodBody({ path, body }: Operation, tenant: Tenant): Record<string, unknown> {
-  const { partner, user, tokenID } = tenant;
+  const { partner, user } = EXPENDING.test(path) ? tenant.expendable : tenant;
+  const tokenID = path.startsWith("/v1/admin/") ? partner.tokenID : tenant.tokenID;
   const values: Record<string, unknown> = {
     biz_id: partner.bizID,
     token: partner.refreshToken,
@@ -113,6 +122,8 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     after: cursorOf(path, tenant),
     name: "A name",
     role: "reader",
+    search: "compan",
+    user_limit: 1000,
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
     challenge: Buffer.alloc(32).toString("base64"),
@@ -128,6 +139,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
 
 /** The `after` of a list: the id of an item. */
 function cursorOf(path: string, { partner, tokenID }: Tenant): string {
+  if (path.endsWith("/partners/list")) return partner.bizID;
   if (path.endsWith("/listRefreshTokens")) return tokenID;
   return path.endsWith("/serverTokens/list") ? partner.tokenID : "y".repeat(32);
 }

@@ -19,3 +19,9 @@ export async function adminClientOf(service: string | undefined, host: Host): Pr
   const message = "Set the environment variable KEYROOT_ADMIN_TOKEN to the service's admin token.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function requireBizId(bizId: string | undefined): string {
+  if (bizId !== undefined) return bizId;
+  throw new ArgumentError("ARGUMENT_INVALID", "Set the partner's id: --biz-id ID.");
+}

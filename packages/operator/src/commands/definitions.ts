@@ -45,6 +45,20 @@ const service = text(
   "url",
   "URL of the partner service, with its admin token in KEYROOT_ADMIN_TOKEN (default: the local stack's)",
 );
+const bizId = text("id", "Id of the partner, printed by create-partner and list-partners");
+const maxFee = text(
+  "gwei",
+  "Maximum fee in gwei per unit of gas; required unless the chain is a local one (default: the variable KEYROOT_MAX_FEE)",
+);
+const ownership = {
+  callOnly: flag("Print the call for the sender's own wallet, such as a Safe, and send nothing"),
+  maxFee,
+  maxCost: text("eth", "Maximum cost of the transaction in ETH (default: the variable KEYROOT_MAX_COST)"),
+  timeout: integer("seconds", "Maximum number of seconds to wait for the transaction's block", {
+    min: 1,
+    default: 600,
+  }),
+};
 const user = "User id, 32 characters of z-base-32";
 
 export const DEFINITIONS = {
@@ -79,10 +93,7 @@ export const DEFINITIONS = {
       ),
       plan: text("dir", "Folder that keeps an unfinished plan (default: a folder in .keyroot/plans)"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
-      maxFee: text(
-        "gwei",
-        "Maximum fee in gwei per unit of gas; required unless the chain is a local one (default: the variable KEYROOT_MAX_FEE)",
-      ),
+      maxFee,
       maxCost: text(
         "eth",
         "Maximum cost of this run in ETH, at worst (default: the variable KEYROOT_MAX_COST, or an allowance per user at --max-fee)",
@@ -115,6 +126,21 @@ export const DEFINITIONS = {
   },
 
   status: { summary: "Show the owner, user count and code hash of a registry", options: { ...chain, json } },
+
+  "transfer-ownership": {
+    summary: "Offer the ownership of a registry to another account, which becomes the owner when it accepts",
+    options: {
+      newOwner: text("address", "Account that shall own the registry"),
+      ...ownership,
+      ...chain,
+      json,
+    },
+  },
+
+  "accept-ownership": {
+    summary: "Accept the ownership of a registry that transfer-ownership offered",
+    options: { ...ownership, ...chain, json },
+  },
 
   verify: {
     summary: "Verify a user's public key as an app does",
@@ -246,7 +272,7 @@ export const DEFINITIONS = {
   "create-server-token": {
     summary: "Create a partner's server token and print it once",
     options: {
-      bizId: text("id", "Id of the partner, printed by create-partner"),
+      bizId,
       name: text("text", "Name of the token, for people (optional)"),
       service,
       json,
@@ -266,6 +292,43 @@ export const DEFINITIONS = {
       service,
       json,
     },
+  },
+
+  "list-partners": {
+    summary: "List the partners of a running partner service with their numbers",
+    options: {
+      search: text("text", "A part of the name, or the beginning of the partner's id (default: all partners)"),
+      service,
+      json: flag("Print one JSON object per line for each partner"),
+    },
+  },
+
+  "suspend-partner": {
+    summary: "Refuse all tokens of a partner and of its users, until resume-partner",
+    options: { bizId, service, json },
+  },
+
+  "resume-partner": { summary: "End the suspension of a partner", options: { bizId, service, json } },
+
+  "limit-users": {
+    summary: "Limit the number of users that a partner may create",
+    options: {
+      bizId,
+      max: integer("n", "Maximum number of users", { min: 0, max: MAX_INT32 }),
+      unlimited: flag("Remove the limit instead"),
+      service,
+      json,
+    },
+  },
+
+  "list-server-tokens": {
+    summary: "List a partner's server tokens, without their values",
+    options: { bizId, service, json: flag("Print one JSON object per line for each token") },
+  },
+
+  "revoke-server-token": {
+    summary: "Revoke a partner's server token",
+    options: { tokenId: text("id", "Id of the token, printed by list-server-tokens"), service, json },
   },
 
   "publish-registered": {

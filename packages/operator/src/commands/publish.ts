@@ -1,7 +1,5 @@
 import { setFlagsFromString } from "node:v8";
 import { ArgumentError } from "keyroot/errors";
-import { describeValue } from "keyroot/input";
-import { parseAmount } from "../publisher/chain/amounts.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
@@ -12,7 +10,7 @@ import { publish, type PublishOptions } from "../publisher/publish.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
-import type { CostLimits } from "../publisher/transactions/costLimits.ts";
+import { limitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
@@ -141,41 +139,6 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, ch
       timeoutMs: timeout * 1000,
     },
   };
-}
-
-/**
- * The limits of cost: required unless the chain is a local one, or the owners of a Safe send the transactions.
- * @throws ArgumentError ARGUMENT_INVALID
- */
-function limitsOf(args: Args, target: Target): CostLimits | "local" | undefined {
-  if (args.safeOut !== undefined) {
-    if (args.maxFee === undefined && args.maxCost === undefined) return undefined;
-    const message = "--safe-out excludes --max-fee and --max-cost: the owners of the Safe choose what to pay.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
-  const maxFeePerGas = readAmount("--max-fee", args.maxFee ?? variable("KEYROOT_MAX_FEE"), "gwei");
-  const maxCost = readAmount("--max-cost", args.maxCost ?? variable("KEYROOT_MAX_COST"), "ether");
-  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost };
-  if (target.isLocal && maxCost === undefined) return "local";
-  const message =
-    "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
-    "the endpoint could choose the price. 'estimate' shows the current one.";
-  throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-function readAmount(option: string, text: string | undefined, unit: "gwei" | "ether"): bigint | undefined {
-  if (text === undefined) return undefined;
-  const wei = parseAmount(text, unit);
-  if (wei !== undefined) return wei;
-  const name = unit === "gwei" ? "gwei" : "ETH";
-  throw new ArgumentError(
-    "ARGUMENT_INVALID",
-    `${option} must be a number of ${name} above 0, not ${describeValue(text)}.`,
-  );
-}
-
-function variable(name: "KEYROOT_MAX_FEE" | "KEYROOT_MAX_COST"): string | undefined {
-  return process.env[name] === "" ? undefined : process.env[name];
 }
 
 function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {

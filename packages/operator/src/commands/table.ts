@@ -11,6 +11,8 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   publish: () => import("./publish.ts"),
   estimate: () => import("./estimate.ts"),
   status: () => import("./status.ts"),
+  "transfer-ownership": () => import("./transferOwnership.ts"),
+  "accept-ownership": () => import("./acceptOwnership.ts"),
   verify: () => import("./verify.ts"),
   explorer: () => import("./explorer.ts"),
   bundle: () => import("./bundle.ts"),
@@ -22,6 +24,12 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   "create-partner": () => import("./createPartner.ts"),
   "create-server-token": () => import("./createServerToken.ts"),
   invite: () => import("./invite.ts"),
+  "list-partners": () => import("./listPartners.ts"),
+  "suspend-partner": () => import("./suspendPartner.ts"),
+  "resume-partner": () => import("./resumePartner.ts"),
+  "limit-users": () => import("./limitUsers.ts"),
+  "list-server-tokens": () => import("./listServerTokens.ts"),
+  "revoke-server-token": () => import("./revokeServerToken.ts"),
   "publish-registered": () => import("./publishRegistered.ts"),
 };
 

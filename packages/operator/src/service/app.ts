@@ -27,7 +27,7 @@ export interface AppOptions {
 /** Creates the HTTP API as a fastify app that does not listen yet. */
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
-  const { rateLimits, authenticator, now } = context;
+  const { rateLimits, authenticator, refreshTokens, now } = context;
   const isKnown = (request: FastifyRequest) => authenticator.isKnown(request, now());
   const app = makeBaseApp({
     ...baseOptions,
@@ -39,6 +39,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
     },
     seeAlso: `: see ${PARTNER_API.documentPath}`,
   });
+  app.addHook("onClose", () => refreshTokens.storeUses());
   observe?.(app);
   answerPreflights(app);
   parseAndValidate(app);

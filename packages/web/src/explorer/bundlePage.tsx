@@ -3,6 +3,7 @@ import { Field } from "../shared/field.tsx";
 import { formatBytes, shorten } from "../shared/text.ts";
 import { defaultChoice, optionsFor } from "./evidenceChoice.ts";
 import type { WorkerCalls } from "./messages.ts";
+import { goToVerdict } from "./verdict.tsx";
 import { startWorker, callWorker } from "./workers.ts";
 import { VerificationView } from "./verificationView.tsx";
 
@@ -62,6 +63,9 @@ export function BundlePage({ dropped }: BundlePageProps) {
     startWorker("evidence").catch(() => undefined);
   }, []);
   useEffect(() => void open(dropped), [dropped]);
+  useEffect(() => {
+    if (outcome?.hash !== undefined) goToVerdict();
+  }, [outcome]);
 
   const result = outcome?.result;
   const isUnanchored = result !== undefined && "failure" in result && result.failure.code === "UNANCHORED";

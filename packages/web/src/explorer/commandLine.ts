@@ -29,7 +29,7 @@ export function verifyCommand(userID: string, options: Options): string {
 /** The command that verifies a bundle. */
 export function bundleCommand(name: string, { contract, chainId, blockHash = "0x…" }: Options): string {
   return [
-    `npx -p @keyroot/operator keyroot verify --bundle ${quote(name)}`,
+    `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,
     `--block-hash ${blockHash}`,
     `--contract ${contract}`,
     `--chain-id ${chainId}`,

@@ -2,7 +2,7 @@ import type { VerificationStep } from "keyroot/errors";
 import type { PastedKey } from "./comparison.ts";
 import { hostOf } from "./config.ts";
 import type { DrawingProps, NodeState, Part } from "./pathLayout.ts";
-import type { Failure } from "./messages.ts";
+import type { Failure, Options } from "./messages.ts";
 import { type StepState, type Verification } from "./useVerification.ts";
 
 /** What the drawing shows of a verification, and of the comparison with a pasted key. */
@@ -11,7 +11,7 @@ export function drawingProps(
   states: Readonly<Record<VerificationStep, StepState>>,
   pasted: PastedKey,
 ): DrawingProps {
-  const { outcome, options, userID } = verification;
+  const { outcome, options, userID, source } = verification;
   const failure = outcome && "failure" in outcome ? outcome.failure : undefined;
   const path = outcome && ("verified" in outcome ? outcome.verified.path : outcome.path);
   const failed = failure && failedPart(failure, states);
@@ -32,8 +32,15 @@ export function drawingProps(
   return {
     path,
     contractRoot: rootOf(verification),
-    endpoint: typeof options.rpc === "string" ? hostOf(options.rpc) : `${options.rpc.length} endpoints`,
-    fileHost: hostOf(options.merkleUrl),
+    ...(source === "network"
+      ? {
+          endpoint: { caption: "endpoint", text: endpointOf(options) },
+          file: { caption: "file", text: hostOf(options.merkleUrl) },
+        }
+      : {
+          endpoint: { caption: "block", text: options.blockHash ?? "…" },
+          file: { caption: "bundle", text: source.bundle },
+        }),
     states: {
       endpoint: failed === "endpoint" ? "bad" : states.anchor === "passed" ? "good" : "plain",
       contract: failed === "contract" ? "bad" : states.root === "passed" ? "good" : "plain",
@@ -46,6 +53,10 @@ export function drawingProps(
     given,
     userID,
   };
+}
+
+function endpointOf({ rpc }: Options): string {
+  return typeof rpc === "string" ? hostOf(rpc) : `${rpc.length} endpoints`;
 }
 
 function rootOf({ outcome }: Verification): string | null | undefined {

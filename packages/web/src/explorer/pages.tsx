@@ -6,6 +6,7 @@ import { EvidenceForm } from "./evidenceForm.tsx";
 import { SearchForm } from "./searchForm.tsx";
 import { readUserID } from "./userIDInput.ts";
 import { useVerification } from "./useVerification.ts";
+import { goToVerdict } from "./verdict.tsx";
 import { VerificationView } from "./verificationView.tsx";
 
 /** The start page. */
@@ -17,7 +18,7 @@ export function HomePage() {
         <h1>Is this really their key?</h1>
         <p class="lead">
           A server that hands out public keys can hand out a wrong one. Here you check a key yourself: your browser
-          reads a public blockchain and verifies every step. No answer of a server is taken on faith.
+          reads a public blockchain, verifies every step, and says what each step relies on.
         </p>
         <SearchForm />
       </section>
@@ -93,7 +94,14 @@ export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoicePro
             setAttempt(attempt + 1);
           }}
         >
-          <EvidenceForm choice={choice} setChoice={setChoice} />
+          <EvidenceForm
+            choice={choice}
+            setChoice={(choice) => {
+              setChoice(choice);
+              setAttempt(attempt + 1);
+              goToVerdict();
+            }}
+          />
         </VerificationView>
       )}
     </>

@@ -69,7 +69,7 @@ function Node({ node, width }: { node: DrawnNode; width: number }) {
 }
 
 const STATE_WORDS: Readonly<Record<DrawnNode["state"], string>> = {
-  good: "correct",
+  good: "passed",
   bad: "wrong: the verification failed here",
   plain: "",
   ghost: "not reached",

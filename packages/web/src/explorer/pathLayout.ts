@@ -45,12 +45,18 @@ export interface Layout {
 /** The parts of the drawing that have a state of their own. */
 export type Part = "endpoint" | "contract" | "file" | "tree" | "record" | "key" | "given";
 
+interface Source {
+  caption: string;
+  text: string;
+}
+
 export interface DrawingProps {
   path: TreePath | undefined;
   /** The root that the contract has; null if it has none. Undefined if it is not known yet. */
   contractRoot: string | null | undefined;
-  endpoint: string;
-  fileHost: string;
+  /** Where the answers came from: servers, or a bundle and a block. */
+  endpoint: Source;
+  file: Source;
   states: Readonly<Record<Part, NodeState>>;
   /** The other key that was compared: from a server, or pasted. */
   given: { caption: string; text: string } | undefined;
@@ -83,20 +89,13 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const top = levels.length - 1;
   const rowOf = (level: number) => 1 + top - level;
 
-  const file = { id: "file", x: centre, y: yOf(0), caption: "file", full: props.fileHost, isMain: false };
-  const records =
-    path?.leafCount === undefined ? name(props.fileHost) : `${path.leafCount.toLocaleString("en")} records`;
-  add({ ...file, text: records, state: states.file });
+  const { file, endpoint } = props;
+  const records = path?.leafCount === undefined ? name(file.text) : `${path.leafCount.toLocaleString("en")} records`;
+  const above = { y: yOf(0), isMain: false };
+  add({ ...above, id: "file", x: centre, caption: file.caption, text: records, full: file.text, state: states.file });
   add({
-    ...{
-      id: "endpoint",
-      x: column(2),
-      y: yOf(0),
-      caption: "endpoint",
-      text: name(props.endpoint),
-      full: props.endpoint,
-    },
-    ...{ state: states.endpoint, isMain: false },
+    ...{ ...above, id: "endpoint", x: column(2), caption: endpoint.caption, text: name(endpoint.text) },
+    ...{ full: endpoint.text, state: states.endpoint },
   });
   edges.push({ id: "file-root", path: vertical(centre + nodeWidth / 2, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
   const right = column(2) + nodeWidth / 2;
@@ -139,9 +138,15 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     ...{ caption: path?.index === undefined ? "record" : `record ${(path.index + 1).toLocaleString("en")}` },
     ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
   });
+  // The value that the other one is compared with.
+  const isKey = given !== undefined && given.text.length === record?.pubKey.length;
+  const own = isKey ? record.pubKey : record?.keyID;
+  // As long as the file is not verified, its key is not the published one.
+  const whose = states.key === "good" ? "published key" : "key in the file";
+  const caption = isKey ? whose : states.key === "good" ? "published key’s id" : "key id in the file";
   add({
-    ...{ id: "key", x: centre, y: yOf(last + 2), caption: narrow ? "key id" : "published key’s id", isMain: true },
-    ...{ text: record ? name(record.keyID) : "…", full: record?.keyID ?? "not known yet", state: states.key },
+    ...{ id: "key", x: centre, y: yOf(last + 2), caption: narrow ? (isKey ? "key" : "key id") : caption },
+    ...{ text: own ? name(own) : "…", full: own ?? "not known yet", state: states.key, isMain: true },
   });
   for (const row of [last, last + 1]) {
     const path = vertical(centre + nodeWidth / 2, yOf(row) + NODE_HEIGHT, yOf(row + 1));

@@ -1,6 +1,5 @@
 import type { VerificationStep } from "keyroot/errors";
 import { Icon, type IconName } from "../shared/icon.tsx";
-import { errorTable } from "./errorTable.ts";
 import { stepText } from "./stepTexts.tsx";
 import { STEPS, type StepState, type Verification } from "./useVerification.ts";
 
@@ -42,15 +41,20 @@ export function StepList({ states, verification }: StepListProps) {
               {title} <span class="step-state">{LABELS[state]}</span>
             </h3>
             <p class="term">{term}</p>
-            {state === "passed" && checked !== undefined && <p>{checked}</p>}
-            {state === "passed" && (
+            <div class="step-result">
+              {state === "passed" && <p>{checked}</p>}
+              {state === "failed" && failure && (
+                <>
+                  <p>
+                    Failed with <code class="error-code">{failure.code}</code>.
+                  </p>
+                  <p class="detail">{failure.message}</p>
+                </>
+              )}
+            </div>
+            {state !== "failed" && (
               <p class="relies">
                 <b>Relies on</b> {relies}
-              </p>
-            )}
-            {state === "failed" && failure && (
-              <p>
-                <code class="error-code">{failure.code}</code> {errorTable[failure.code ?? ""]?.meaning}
               </p>
             )}
           </li>

@@ -23,6 +23,7 @@ interface Context {
   outcome: VerificationOutcome | undefined;
 }
 
+/** For a verification over the network. */
 const TITLES: Readonly<Record<VerificationStep, string>> = {
   anchor: "Endpoint and block",
   root: "Root from the contract",
@@ -65,11 +66,28 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
 };
 
+/** What is different for a bundle, which no server takes part in. */
+const BUNDLE_TEXTS: Readonly<Partial<Record<VerificationStep, { title: string; term: ComponentChildren }>>> = {
+  anchor: {
+    title: "Block",
+    term: (
+      <>
+        A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. A block’s{" "}
+        <dfn>hash</dfn>, a short fingerprint, stands for everything in it.
+      </>
+    ),
+  },
+  file: {
+    title: "Bundle",
+    term: <>The bundle contains the user’s record and what leads from it to the block. Anyone may have made it.</>,
+  },
+};
+
 /** What the page says about a step. */
 export function stepText(step: VerificationStep, context: Context): StepText {
-  const { outcome } = context;
+  const { outcome, source } = context;
   const evidence = outcome && ("verified" in outcome ? outcome.verified.evidence : outcome.failure.evidence);
-  const texts = { title: TITLES[step], term: TERMS[step] };
+  const texts = { title: TITLES[step], term: TERMS[step], ...(source === "network" ? {} : BUNDLE_TEXTS[step]) };
   switch (step) {
     case "anchor":
       return { ...texts, checked: anchorChecked(context, evidence), relies: anchorRelies(context.options, evidence) };
@@ -80,7 +98,7 @@ export function stepText(step: VerificationStep, context: Context): StepText {
     case "tree":
       return { ...texts, ...treeText(outcome) };
     case "record":
-      return { ...texts, ...recordText(outcome) };
+      return { ...texts, ...recordText(context) };
     case "key":
       return { ...texts, ...keyText(context) };
   }
@@ -160,11 +178,12 @@ function treeText(outcome: VerificationOutcome | undefined) {
   return { checked: path && `The root was computed again in your browser from ${users}. ${result}`, relies };
 }
 
-function recordText(outcome: VerificationOutcome | undefined) {
+function recordText({ source, outcome }: Context) {
   const relies = "the steps above.";
-  if (outcome === undefined || !("verified" in outcome)) return { checked: undefined, relies };
-  const { uniqueness, path } = outcome.verified;
-  const position = path.index === undefined ? "" : ` It is number ${path.index + 1}.`;
+  if (outcome === undefined) return { checked: undefined, relies };
+  const { path, uniqueness = source === "network" ? "checked" : "unchecked" } =
+    "verified" in outcome ? outcome.verified : { path: outcome.path };
+  const position = path?.index === undefined ? "" : ` It is number ${(path.index + 1).toLocaleString("en")}.`;
   const checked =
     uniqueness === "checked"
       ? `Exactly one record belongs to this user.${position} Its key is well-formed, and the key id belongs to the key.`
@@ -179,6 +198,6 @@ function keyText({ options, outcome }: Context) {
     ? undefined
     : given
       ? "The key that the server sent is the published key."
-      : "This is the published key. It was not compared with another one. Paste a key below to compare.";
+      : "This key is published. It was not compared with another one. Paste a key below to compare.";
   return { checked, relies: "the steps above." };
 }

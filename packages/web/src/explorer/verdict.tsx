@@ -6,26 +6,46 @@ import { errorTable } from "./errorTable.ts";
 import type { Failure, Options } from "./messages.ts";
 import type { Verification } from "./useVerification.ts";
 
-type Tone = "good" | "bad" | "open" | "busy";
+/** `neutral` is for what was computed, but proves no key. */
+type Tone = "good" | "bad" | "open" | "neutral" | "busy";
 
 const ICONS: Readonly<Record<Tone, IconName | undefined>> = {
   good: "check",
   bad: "cross",
   open: "warning",
+  neutral: "check",
   busy: undefined,
 };
 
 interface VerdictProps {
   tone: Tone;
   title: string;
+  /** Reserves the space of a verification's result, so that nothing moves when it comes. */
+  isTall?: boolean;
   children: ComponentChildren;
 }
 
+const VERDICT = "verdict";
+
+/** Shows the verdict, for visitors who started a verification further down. */
+export function goToVerdict(): void {
+  const verdict = document.getElementById(VERDICT);
+  verdict?.focus({ preventScroll: true });
+  verdict?.scrollIntoView({ block: "center" });
+}
+
 /** The result in one sentence, and what it is worth. */
-export function Verdict({ tone, title, children }: VerdictProps) {
+export function Verdict({ tone, title, isTall = false, children }: VerdictProps) {
   const icon = ICONS[tone];
   return (
-    <section class={`verdict verdict-${tone}`} data-verdict={tone} aria-live="polite" aria-atomic="true">
+    <section
+      id={VERDICT}
+      class={`verdict verdict-${tone} ${isTall ? "verdict-tall" : ""}`}
+      data-verdict={tone}
+      tabIndex={-1}
+      aria-live="polite"
+      aria-atomic="true"
+    >
       <span class="verdict-mark">{icon && <Icon name={icon} />}</span>
       <div>
         <h2>{title}</h2>
@@ -46,7 +66,7 @@ export function VerificationVerdict({
   const { outcome, defect, options, duration } = verification;
   if (defect !== undefined) {
     return (
-      <Verdict tone="open" title="Not verified">
+      <Verdict tone="open" title="Not verified" isTall>
         <p>The page could not do its work: {defect} Nothing was verified or refuted.</p>
         {retry && <RetryButton retry={retry} />}
       </Verdict>
@@ -54,22 +74,28 @@ export function VerificationVerdict({
   }
   if (outcome === undefined) {
     return (
-      <Verdict tone="busy" title="Verifying …">
+      <Verdict tone="busy" title="Verifying …" isTall>
         <p>Your browser checks every step itself.</p>
       </Verdict>
     );
   }
   if ("failure" in outcome) return <FailureVerdict failure={outcome.failure} options={options} retry={retry} />;
-  const { evidence } = outcome.verified;
+  const { evidence, record, uniqueness } = outcome.verified;
   const compared =
-    options.expectedPublicKey === undefined
-      ? "This is the user’s published key"
-      : "The server’s key is the published key";
+    uniqueness === "unchecked"
+      ? "This key is published for the user"
+      : options.expectedPublicKey === undefined
+        ? "This is the user’s published key"
+        : "The server’s key is the published key";
   return (
-    <Verdict tone="good" title={compared}>
+    <Verdict tone="good" title={compared} isTall>
       <p>
         Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
         <b>What this is worth:</b> {worthOf(evidence, options)}
+        {uniqueness === "unchecked" && " Only the whole file could show that the user has no second key in it."}
+      </p>
+      <p>
+        <b>Key id:</b> <code>{record.keyID}</code>
       </p>
     </Verdict>
   );
@@ -94,52 +120,62 @@ function worthOf({ anchor, storageProof, agreeing = 0 }: Evidence, { rpc }: Pick
   }
 }
 
-function FailureVerdict({
-  failure,
-  options,
-  retry,
-}: {
+interface FailureVerdictProps {
   failure: Failure;
   options: Options;
   retry: (() => void) | undefined;
-}) {
-  const { name, code = "" } = failure;
+}
+
+/** What failed, what that means, and what to do. The failed step has the values. */
+function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
+  const { name, code = "", evidence } = failure;
+  const meaning = (
+    <p>
+      <code class="error-code">{code}</code> {errorTable[code]?.meaning}
+    </p>
+  );
   if (name !== "VerificationError") {
     const isArgument = name === "ArgumentError";
     return (
-      <Verdict tone="open" title={isArgument ? "Nothing was checked" : "Not verified"}>
-        <Explanation failure={failure} />
+      <Verdict tone="open" title={isArgument ? "Nothing was checked" : "Not verified"} isTall>
+        {meaning}
+        <Remedy code={code} />
         {!isArgument && retry && <RetryButton retry={retry} />}
       </Verdict>
     );
   }
   const isAbsent = code === "NOT_PUBLISHED";
-  const { evidence } = failure;
   return (
-    <Verdict tone="bad" title={isAbsent ? "No key is published for this user" : "Do not use this key"}>
-      <Explanation failure={failure} />
-      {isAbsent && evidence && (
+    <Verdict tone="bad" title={isAbsent ? "No key is published for this user" : "Do not use this key"} isTall>
+      {meaning}
+      {isAbsent && evidence ? (
         <p>
           <b>What this is worth:</b> {worthOf(evidence, options)}
         </p>
+      ) : (
+        <Remedy code={code} />
       )}
     </Verdict>
   );
 }
 
-/** An error in the words of docs/errors.md. */
+function Remedy({ code }: { code: string }) {
+  const remedy = errorTable[code]?.remedy;
+  return remedy === undefined ? null : (
+    <p>
+      <b>What to do:</b> {remedy}
+    </p>
+  );
+}
+
+/** An error in the words of docs/errors.md, and its message. */
 export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
-  const entry = errorTable[code];
   return (
     <>
       <p>
-        <code class="error-code">{code}</code> {entry?.meaning}
+        <code class="error-code">{code}</code> {errorTable[code]?.meaning}
       </p>
-      {entry && (
-        <p>
-          <b>What to do:</b> {entry.remedy}
-        </p>
-      )}
+      <Remedy code={code} />
       <p class="detail">{message}</p>
     </>
   );

@@ -34,7 +34,7 @@ export function VerificationView({ verification, retry, children }: Verification
   return (
     <>
       {comparison.state === "different" ? (
-        <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`}>
+        <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
           <Explanation
             failure={{ code: "KEY_MISMATCH", message: "The published key itself is verified; see below." }}
           />
@@ -53,7 +53,7 @@ export function VerificationView({ verification, retry, children }: Verification
         </section>
       </div>
       {verified && (
-        <div class="columns columns-even">
+        <div class={source === "network" ? "columns columns-even" : "columns"}>
           <KeyCard verified={verified}>
             <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
           </KeyCard>

@@ -10,6 +10,11 @@ import { refusalOf } from "../../../support/refusalOf.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
+const PARTNER = {
+  ...{ biz_id: "biz_1", name: "n", created: 1, suspended: null, user_limit: 5, users: 2 },
+  ...{ pending_keys: 1, published_keys: 1, server_tokens: 1 },
+};
+const TOKEN = { token_id: randomUUID(), name: "n", created: 1, revoked: null, last_used: 2 };
 const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
 
 describe("AdminClient", () => {
@@ -115,6 +120,82 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("administration", () => {
+    let bizId: string;
+    let serverToken: string;
+    let tokenId: string;
+    beforeEach(async () => {
+      ({ biz_id: bizId } = await client().createPartner("A company"));
+      ({ token: serverToken, token_id: tokenId } = await client().createServerToken(bizId));
+    });
+    const partner = () => new PartnerClient({ baseUrl: service.url, bizId, serverToken });
+
+    it("returns a partner with its numbers, and finds it", async () => {
+      await partner().createUser(randomUUID().replaceAll("-", "") + "0".repeat(8), "us-west-2");
+      const found = await client().getPartner(bizId);
+      expect(found).to.include({ biz_id: bizId, suspended: null, user_limit: null, users: 1, server_tokens: 1 });
+      expect(found).to.include({ name: "A company", pending_keys: 0, published_keys: 0 });
+      expect(await all(client().listPartners({ search: bizId }))).to.deep.equal([found]);
+    });
+
+    it("lists all partners, page by page", async () => {
+      const later = await client().createPartner("Another company");
+      const listed = await all(client().listPartners({ pageSize: 1, after: bizId }));
+      expect(listed.map(({ biz_id }) => biz_id)).to.deep.equal([later.biz_id]);
+      expect(proxy.to("/partners/list")).to.have.length(2);
+    });
+
+    it("suspends and resumes a partner", async () => {
+      expect((await client().suspendPartner(bizId)).suspended).to.be.closeTo(Date.now(), 60_000);
+      const error = await failure(all(partner().listUsers()));
+      expect(error).to.include({ name: "ServiceError", code: "PARTNER_SUSPENDED", status: 403 });
+      expect((await client().resumePartner(bizId)).suspended).to.equal(null);
+      expect(await all(partner().listUsers())).to.deep.equal([]);
+    });
+
+    it("limits the number of users, and removes the limit", async () => {
+      expect((await client().setUserLimit(bizId, 0)).user_limit).to.equal(0);
+      const hex = () => randomUUID().replaceAll("-", "") + "0".repeat(8);
+      const error = await failure(partner().createUser(hex(), "us-west-2"));
+      expect(error).to.include({ code: "USER_LIMIT_REACHED", status: 409 });
+      // Every later user of a run would be rejected, too.
+      const users = [{ userID: hex(), region: "us-west-2" as const, context: "phone" }];
+      const run = failure(all(partner().provision(users, { runId: randomUUID() })));
+      expect(await run).to.include({ code: "USER_LIMIT_REACHED" });
+      expect((await client().setUserLimit(bizId, null)).user_limit).to.equal(null);
+      await partner().createUser(hex(), "us-west-2");
+    });
+
+    it("lists and revokes any server token", async () => {
+      const [listed, ...others] = await all(client().listServerTokens(bizId, { pageSize: 1 }));
+      expect(listed).to.include({ token_id: tokenId, revoked: null, last_used: null });
+      expect(others).to.deep.equal([]);
+      const revoked = await client().revokeServerToken(tokenId);
+      expect(revoked).to.include({ biz_id: bizId, token_id: tokenId });
+      expect(await failure(all(partner().listUsers()))).to.include({ code: "REFRESH_TOKEN_REFUSED" });
+    });
+
+    it("rejects invalid arguments, and an answer about another partner", async () => {
+      const invalid = [
+        () => client().getPartner("two words"),
+        () => client().setUserLimit(bizId, -1),
+        () => client().setUserLimit(bizId, 1.5),
+        () => client().revokeServerToken(7 as unknown as string),
+        () => all(client().listPartners({ search: 7 as unknown as string })),
+        () => all(client().listPartners({ pageSize: 0 })),
+        () => all(client().listPartners({ serch: "a" } as object)),
+        () => all(client().listServerTokens("two words")),
+      ];
+      for (const call of invalid) {
+        const error = await failure(Promise.resolve().then<unknown>(call));
+        expect(error, String(call)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      }
+      const answer = await client().getPartner(bizId);
+      const fetch = () => Promise.resolve(new Response(JSON.stringify(answer)));
+      expect(await failure(client({ fetch }).getPartner("biz_other"))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    });
+  });
+
   describe("publish", () => {
     it("returns the published batches", async () => {
       expect(await client().publish()).to.deep.equal([BATCH]);
@@ -139,6 +220,13 @@ describe("AdminClient", () => {
       () => admin.createServerToken("biz_1", { signal }),
       () => admin.invite("biz_1", "Ada", { signal }),
       () => admin.publish({ signal }),
+      () => admin.getPartner("biz_1", { signal }),
+      () => admin.listPartners({ signal }).next(),
+      () => admin.suspendPartner("biz_1", { signal }),
+      () => admin.resumePartner("biz_1", { signal }),
+      () => admin.setUserLimit("biz_1", 5, { signal }),
+      () => admin.listServerTokens("biz_1", { signal }).next(),
+      () => admin.revokeServerToken(TOKEN.token_id, { signal }),
     ];
 
     it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
@@ -154,9 +242,12 @@ describe("AdminClient", () => {
 
     it("fails with a code for every malformed answer", async () => {
       const good = {
-        ...{ biz_id: "biz_1", name: "n", created: 1, token_id: randomUUID(), token: `krs_${"x".repeat(43)}` },
+        ...{ biz_id: "biz_1", name: "n", created: 1, token: `krs_${"x".repeat(43)}` },
         ...{ person_id: randomUUID(), role: "reader", url: "http://localhost:1/dashboard/#/invitation/x", expires: 1 },
         batches: [BATCH],
+        ...PARTNER,
+        ...TOKEN,
+        ...{ partners: [PARTNER], tokens: [TOKEN], next: null },
       };
       const answering = (answer: object) =>
         operations(client({ fetch: () => Promise.resolve(new Response(JSON.stringify(answer))) }));

@@ -285,7 +285,7 @@ describe("PartnerClient", () => {
 
   describe("an answer", () => {
     const userID = randomUserID();
-    const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null };
+    const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null, last_used: 2 };
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
     const listed = { user_id: userID, ...place, salt: "0".repeat(32), created: 1 };
     const user = { status: 201, ...listed };
@@ -330,6 +330,7 @@ describe("PartnerClient", () => {
         { tokens: [] },
         { tokens: [{}], next: null },
         { tokens: [{ ...token, revoked: "no" }], next: null },
+        { tokens: [{ ...token, last_used: "no" }], next: null },
         { tokens: [{ ...token, token_id: "1" }], next: null },
         { tokens: [token], next: "1" },
         { tokens: [], next: token.token_id },

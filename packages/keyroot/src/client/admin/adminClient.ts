@@ -1,6 +1,6 @@
 import { ArgumentError } from "../../errors.ts";
 import { checkNames } from "../../input/names.ts";
-import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS } from "../../input/options.ts";
+import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "../../input/options.ts";
 import { operationCaller, type OperationOptions } from "../callOperation.ts";
 import {
   type CallOptions,
@@ -13,14 +13,22 @@ import {
   type ConnectionOptions,
 } from "../options.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
+import { iteratePages, type PagedList, type PageOptions } from "../pages.ts";
+import { checkSubject } from "../answers.ts";
+import { readServerToken as readTokenMetadata, readTokenPage, type ServerToken } from "../partner/answers.ts";
 import {
   type CreatedPartner,
   type CreatedServerToken,
+  type PartnerSummary,
   type PublishedBatch,
   readBatches,
   readInvitation,
   readPartner,
+  readPartnerPage,
+  readPartnerSummary,
+  readRevokedToken,
   readServerToken,
+  type RevokedServerToken,
   type StaffInvitation,
 } from "./answers.ts";
 
@@ -56,6 +64,12 @@ export interface InviteOptions extends CallOptions {
   role?: "administrator" | "reader" | undefined;
 }
 
+/** Options of `AdminClient.listPartners`. */
+export interface ListPartnersOptions extends PageOptions {
+  /** A part of the name, in any case, or the beginning of the `biz_id`. Default: all partners. */
+  search?: string | undefined;
+}
+
 /** Options of `AdminClient.publish`. */
 export interface PublishOptions extends CallOptions {
   /** The longest time for publishing in ms. Default 600,000: the service answers after the transactions are confirmed. */
@@ -66,8 +80,8 @@ const PATH = "/v1/admin";
 const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
- * The client for the operator of the service: creates partners and their server tokens, invites their
- * staff, and publishes registered keys.
+ * The client for the operator of the service: creates, lists and suspends partners; creates, lists and revokes their server tokens;
+ * invites their staff; publishes registered keys.
  *
  * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
  * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
@@ -102,6 +116,67 @@ export class AdminClient {
     const body = { name: checkText("The argument name", name) };
     const call = { signal, idempotencyKey: checkIdempotencyKey(idempotencyKey) };
     return readPartner(await this.#call("partners/create", body, call));
+  }
+
+  /** Returns a partner with its numbers. */
+  getPartner(bizId: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("partners/get", bizId, {}, options);
+  }
+
+  /** Iterates over partners with their numbers, in the order of creation. */
+  listPartners(options: ListPartnersOptions = {}): AsyncGenerator<PartnerSummary, void, undefined> {
+    const operation = "partners/list";
+    const fields = () => ({
+      after: optional(checkBizId, "The option after", options.after),
+      ...(options.search !== undefined && { search: checkText("The option search", options.search) }),
+    });
+    return this.#list({ operation, fields, names: ["search"], read: readPartnerPage }, options);
+  }
+
+  /** Refuses all tokens of a partner and its users until it is resumed. Its published keys remain verifiable. */
+  suspendPartner(bizId: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("partners/suspend", bizId, {}, options);
+  }
+
+  /** Ends a partner's suspension. */
+  resumePartner(bizId: string, options: CallOptions = {}): Promise<PartnerSummary> {
+    return this.#callPartner("partners/resume", bizId, {}, options);
+  }
+
+  /**
+   * Limits the number of users that a partner may create.
+   * @param userLimit null for any number
+   */
+  setUserLimit(bizId: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
+    if (userLimit !== null) checkInteger("The argument userLimit", userLimit, 0, 2 ** 31 - 1);
+    return this.#callPartner(
+      "partners/setUserLimit",
+      bizId,
+      userLimit === null ? {} : { user_limit: userLimit },
+      options,
+    );
+  }
+
+  /** Iterates over the metadata of a partner's server tokens, in the order of creation. */
+  listServerTokens(bizId: string, options: PageOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
+    const operation = "serverTokens/list";
+    const fields = () => ({
+      biz_id: checkBizId("The argument bizId", bizId),
+      after: optional<unknown>(checkText, "The option after", options.after) as string | undefined,
+    });
+    const read = (answer: unknown, limit: number) => {
+      const { tokens, next } = readTokenPage(answer, limit, readTokenMetadata);
+      return { items: tokens, next };
+    };
+    return this.#list({ operation, fields, read }, options);
+  }
+
+  /** Revokes any server token, and its access tokens, immediately. Repeating the call has no effect. */
+  async revokeServerToken(tokenId: string, options: CallOptions = {}): Promise<RevokedServerToken> {
+    const body = { token_id: checkText("The argument tokenId", tokenId) };
+    const token = readRevokedToken(await this.#call("serverTokens/revoke", body, checkCallOptions(options)));
+    checkSubject("token", tokenId, token.token_id);
+    return token;
   }
 
   /**
@@ -143,6 +218,18 @@ export class AdminClient {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
     checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
     return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));
+  }
+
+  async #callPartner(operation: string, bizId: string, fields: object, options: CallOptions): Promise<PartnerSummary> {
+    const body = { biz_id: checkBizId("The argument bizId", bizId), ...fields };
+    const partner = readPartnerSummary("partner", await this.#call(operation, body, checkCallOptions(options)));
+    checkSubject("partner", bizId, partner.biz_id);
+    return partner;
+  }
+
+  #list<Item>(list: Omit<PagedList<Item>, "request">, options: PageOptions): AsyncGenerator<Item, void, undefined> {
+    const request = (body: object, call: CallOptions) => this.#call(list.operation, body, call);
+    return iteratePages({ ...list, request }, options);
   }
 
   #call(

@@ -1,4 +1,5 @@
 import { ANSWER } from "../answers.ts";
+import { readServerToken as readTokenMetadata, type ServerToken } from "../partner/answers.ts";
 import { LOWERCASE_HASH } from "../../ethereum/hash.ts";
 import { MERKLE_ROOT } from "../../merkle/hash.ts";
 
@@ -19,15 +20,54 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** More than the largest answer can hold. */
 const MAX_BATCHES = 2 ** 16;
 
-export function readPartner(answer: unknown) {
-  const { biz_id, name, created } = ANSWER.fields("The answer", answer, ["biz_id", "name", "created"]);
+export function readPartner(answer: unknown, where = "partner") {
+  const { biz_id, name, created } = ANSWER.fields(where, answer, ["biz_id", "name", "created"]);
   return {
     /** The partner's business identifier. */
-    biz_id: ANSWER.text("biz_id", biz_id, BIZ_ID),
-    name: ANSWER.text("name", name),
+    biz_id: ANSWER.text(`${where}.biz_id`, biz_id, BIZ_ID),
+    name: ANSWER.text(`${where}.name`, name),
     /** Milliseconds since 1970. */
-    created: ANSWER.count("created", created),
+    created: ANSWER.count(`${where}.created`, created),
   };
+}
+
+/** A partner with its numbers. */
+export type PartnerSummary = ReturnType<typeof readPartnerSummary>;
+
+/** The metadata of a server token, and the partner whose token it is. */
+export interface RevokedServerToken extends ServerToken {
+  biz_id: string;
+}
+
+export function readPartnerSummary(where: string, answer: unknown) {
+  const fields = ["suspended", "user_limit", "users", "pending_keys", "published_keys", "server_tokens"] as const;
+  const { suspended, user_limit, ...numbers } = ANSWER.fields(where, answer, fields);
+  return {
+    ...readPartner(answer, where),
+    /** Milliseconds since 1970; null if the partner is not suspended. */
+    suspended: suspended === null ? null : ANSWER.count(`${where}.suspended`, suspended),
+    /** The most users that the partner may have; null for any number. */
+    user_limit: user_limit === null ? null : ANSWER.count(`${where}.user_limit`, user_limit),
+    users: ANSWER.count(`${where}.users`, numbers.users),
+    /** Registered public keys that are not on the chain. */
+    pending_keys: ANSWER.count(`${where}.pending_keys`, numbers.pending_keys),
+    published_keys: ANSWER.count(`${where}.published_keys`, numbers.published_keys),
+    /** Active refresh tokens of the partner's servers. */
+    server_tokens: ANSWER.count(`${where}.server_tokens`, numbers.server_tokens),
+  };
+}
+
+export function readPartnerPage(answer: unknown, limit: number): { items: PartnerSummary[]; next: string | null } {
+  const { partners, next } = ANSWER.fields("The answer", answer, ["partners", "next"]);
+  return {
+    items: ANSWER.list("partners", partners, limit, readPartnerSummary),
+    next: next === null ? null : ANSWER.text("next", next, BIZ_ID),
+  };
+}
+
+export function readRevokedToken(answer: unknown): RevokedServerToken {
+  const { biz_id } = ANSWER.fields("The answer", answer, ["biz_id"]);
+  return { biz_id: ANSWER.text("biz_id", biz_id, BIZ_ID), ...readTokenMetadata("token", answer) };
 }
 
 export function readServerToken(answer: unknown) {

@@ -17,11 +17,29 @@ export interface RefreshToken {
   created: number;
   /** Milliseconds since 1970; null while the token is valid. */
   revoked: number | null;
+  /** The beginning of the hour in which the token was last used, in ms since 1970; null before its first use. */
+  last_used: number | null;
 }
 
 /** The metadata of a server's refresh token. */
 export interface ServerToken extends Omit<RefreshToken, "context"> {
   name: string | null;
+}
+
+/** A user whose tokens are refused. */
+export interface DeactivatedUser {
+  user_id: UserID;
+  /** Milliseconds since 1970. */
+  deactivated: number;
+}
+
+/** A user whose data was deleted. */
+export interface ErasedUser {
+  user_id: UserID;
+  /** Milliseconds since 1970. */
+  erased: number;
+  /** `remains` if the user's public key is on the chain or about to be: it cannot be deleted. */
+  key: "deleted" | "remains";
 }
 
 /** A page of a partner's users. */
@@ -110,6 +128,20 @@ export function checkKeyAnswer(answer: unknown, userID: UserID, keyID: string): 
   checkSubject("public key", keyID, ANSWER.text("keyID", fields.keyID));
 }
 
+export function readDeactivation(answer: unknown): DeactivatedUser {
+  const { user_id, deactivated } = ANSWER.fields("The answer", answer, ["user_id", "deactivated"]);
+  return { user_id: readUserID("user_id", user_id), deactivated: ANSWER.count("deactivated", deactivated) };
+}
+
+export function readErasure(answer: unknown): ErasedUser {
+  const { user_id, erased, key } = ANSWER.fields("The answer", answer, ["user_id", "erased", "key"]);
+  return {
+    user_id: readUserID("user_id", user_id),
+    erased: ANSWER.count("erased", erased),
+    key: ANSWER.oneOf("key", key, ["deleted", "remains"]),
+  };
+}
+
 /** A user's refresh token: a prefix and 256 random bits. */
 export function readToken(answer: unknown): string {
   return ANSWER.secret("token", ANSWER.fields("The answer", answer, ["token"]).token, /^kru_[\x21-\x7e]{1,495}$/);
@@ -138,10 +170,12 @@ export function readTokenPage<Token>(
 }
 
 function readTokenMetadata(where: string, answer: unknown): Omit<RefreshToken, "context"> {
-  const { token_id, created, revoked } = ANSWER.fields(where, answer, ["token_id", "created", "revoked"]);
+  const fields = ["token_id", "created", "revoked", "last_used"] as const;
+  const { token_id, created, revoked, last_used } = ANSWER.fields(where, answer, fields);
   return {
     token_id: ANSWER.text(`${where}.token_id`, token_id, UUID),
     created: ANSWER.count(`${where}.created`, created),
     revoked: revoked === null ? null : ANSWER.count(`${where}.revoked`, revoked),
+    last_used: last_used === null ? null : ANSWER.count(`${where}.last_used`, last_used),
   };
 }

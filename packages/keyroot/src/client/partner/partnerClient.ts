@@ -7,18 +7,22 @@ import {
   checkRefreshToken,
   type ClientOptions,
 } from "../options.ts";
+import { iteratePages, type ListPage, type PageOptions } from "../pages.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
 import { ServiceSession } from "../serviceSession.ts";
-import { TransportError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
-import { checkInteger, checkText } from "../../input/options.ts";
+import { checkText } from "../../input/options.ts";
 import {
   checkKeyAnswer,
   type CreatedUser,
   type KeyOfUser,
   readCreatedUser,
   readKeyOfUser,
+  type DeactivatedUser,
+  type ErasedUser,
+  readDeactivation,
+  readErasure,
   readRefreshToken,
   readServerToken,
   readToken,
@@ -33,12 +37,6 @@ import { provision, type ProvisionOptions, type ProvisionOutcome, type UserToPro
 export interface PartnerClientOptions extends ClientOptions {
   /** A server's refresh token (specification, "Server refresh token"). It never expires: keep it on servers. */
   serverToken: string;
-}
-
-/** Options of all lists. */
-interface PageOptions extends CallOptions {
-  /** How many items to request at once, 1 to 1,000. Default 100. */
-  pageSize?: number | undefined;
 }
 
 /** Options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
@@ -122,6 +120,25 @@ export class PartnerClient {
   async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
     const id = toUserID(userID);
     const user = readShadowUser("user", await this.#call("users/get", { user_id_hex: userIDToHex(id) }, options));
+    checkSubject("user", id, user.user_id);
+    return user;
+  }
+
+  /** Refuses all tokens of a user permanently. The public key remains published. Repeating the call has no effect. */
+  async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
+    const id = toUserID(userID);
+    const user = readDeactivation(await this.#call("users/deactivate", { user_id_hex: userIDToHex(id) }, options));
+    checkSubject("user", id, user.user_id);
+    return user;
+  }
+
+  /**
+   * Deactivates a user and deletes its data permanently. The id cannot be used again, and a public key that is on the chain,
+   * or about to be, cannot be deleted. Repeating the call has no effect.
+   */
+  async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
+    const id = toUserID(userID);
+    const user = readErasure(await this.#call("users/erase", { user_id_hex: userIDToHex(id) }, options));
     checkSubject("user", id, user.user_id);
     return user;
   }
@@ -238,30 +255,14 @@ export class PartnerClient {
     checkKeyAnswer(await this.#call(`publicKeys/${decision}`, body, options), id, keyID);
   }
 
-  /**
-   * Requests the pages of a list one after the other.
-   * @param fields makes the first request's body; it throws if the caller's arguments are invalid
-   */
-  async *#list<Item>(
+  #list<Item>(
     operation: string,
     fields: () => { after: string | undefined },
     options: PageOptions,
-    read: (answer: unknown, limit: number) => { items: Item[]; next: string | null },
+    read: (answer: unknown, limit: number) => ListPage<Item>,
   ): AsyncGenerator<Item, void, undefined> {
-    const { pageSize = 100, signal } = checkCallOptions<ListTokensOptions>(options, "pageSize", "after");
-    const limit = checkInteger("The option pageSize", pageSize, 1, 1000);
-    const { after: first, ...others } = fields();
-    let after = first;
-    for (;;) {
-      const body = { ...others, limit, ...(after !== undefined && { after }) };
-      const { items, next } = read(await this.#call(operation, body, { signal }), limit);
-      yield* items;
-      if (next === null) return;
-      if (next === after || items.length === 0) {
-        throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${operation} do not advance.`);
-      }
-      after = next;
-    }
+    const request = (body: object, call: CallOptions) => this.#call(operation, body, call);
+    return iteratePages({ operation, fields, request, read }, options);
   }
 
   #call(operation: string, body: object, options: CallOptions, idempotencyKey?: string): Promise<unknown> {

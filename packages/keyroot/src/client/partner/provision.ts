@@ -54,6 +54,11 @@ const MIN_RUN_ID_LENGTH = 32;
 /** HTTP statuses that do not depend on the user: every later request would get them, too. They end the run. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
+/** Whether every later user would be rejected, too: by these statuses, or because the partner may create no more users. */
+function endsRun({ status, code }: ServiceError): boolean {
+  return RUN_ENDING_STATUSES.has(status) || code === "PARTNER_SUSPENDED" || code === "USER_LIMIT_REACHED";
+}
+
 /** As `PartnerClient.provision`, with the operations of any client. */
 export async function* provision<User extends UserToProvision>(
   operations: ProvisioningOperations,
@@ -103,8 +108,7 @@ async function provisionUser<User extends UserToProvision>(
       token: await operations.createRefreshToken(shadowUser.user_id, context, { idempotencyKey, signal }),
     };
   } catch (error) {
-    const isAboutUser =
-      error instanceof ArgumentError || (error instanceof ServiceError && !RUN_ENDING_STATUSES.has(error.status));
+    const isAboutUser = error instanceof ArgumentError || (error instanceof ServiceError && !endsRun(error));
     if (isAboutUser) return { user, error };
     throw error;
   }

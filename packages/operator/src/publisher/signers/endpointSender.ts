@@ -9,7 +9,10 @@ import type { SendTransaction } from "./signer.ts";
  * @param chainId the chain to sign for. It is part of each request: nodes reject one for another chain
  * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError as the chain
  */
-export async function endpointSender({ chain, owner, contract }: Registry, chainId: number): Promise<SendTransaction> {
+export async function endpointSender(
+  { chain, owner, contract }: Pick<Registry, "chain" | "owner" | "contract">,
+  chainId: number,
+): Promise<SendTransaction> {
   const accounts = await chain.withRetry(() => chain.call("eth_accounts", []));
   if (!Array.isArray(accounts) || !accounts.some((account) => String(account).toLowerCase() === owner.toLowerCase())) {
     const message =

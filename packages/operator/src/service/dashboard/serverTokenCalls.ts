@@ -40,7 +40,7 @@ export function serverTokenCalls(app: App, context: ServiceContext): void {
     access: "administrator",
     schema: schemas.revokeServerToken,
     async handle({ token_id }, { person: { bizID } }, request) {
-      const revoked = (await refreshTokens.revokeOfPartner(bizID, token_id, now())) ?? unknown();
+      const revoked = (await refreshTokens.revokeServerToken(bizID, token_id, now())) ?? unknown();
       request.change = { action: "serverToken.revoked", partner: bizID, token: token_id };
       return toServerTokenResponse(revoked);
     },

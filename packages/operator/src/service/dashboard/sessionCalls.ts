@@ -13,7 +13,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   const passkeys = new Passkeys(context);
 
   const describe = async (person: Person, count: number) => {
-    const partner = await partners.get(person.bizID);
+    const partner = await partners.find(person.bizID);
     return {
       person: { person_id: person.personID, name: person.name, role: person.role },
       partner: { biz_id: person.bizID, name: partner?.name ?? "" },

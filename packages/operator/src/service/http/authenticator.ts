@@ -1,7 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "keyroot/errors";
+import { userDeactivated } from "../store/eraseUser.ts";
 import type { RefreshTokenStore } from "../store/refreshTokens.ts";
+import type { Refusal } from "../store/tokenState.ts";
 import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";
 import { hashSecret } from "../tokens/refreshToken.ts";
 
@@ -21,7 +23,8 @@ export class Authenticator {
   /**
    * The principal of the request's access token, if it is of the required kind.
    * @param now milliseconds since 1970
-   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, and as `AccessTokens.verify`
+   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and as
+   * `AccessTokens.verify`
    */
   async principalOf<Kind extends Principal["kind"]>(
     request: FastifyRequest,
@@ -31,7 +34,8 @@ export class Authenticator {
     const token = bearerTokenOf(request);
     try {
       const principal = await this.#accessTokens.verify(token, kind, now);
-      if (!(await this.#refreshTokens.isActive(principal))) throw revoked();
+      const refusal = await this.#refreshTokens.refusalOf(principal, now);
+      if (refusal !== undefined) throw tokenRefused(refusal);
       this.#accessTokens.setAccepted(token, true);
       return principal;
     } catch (error) {
@@ -56,6 +60,21 @@ export class Authenticator {
   }
 }
 
+/** The error for a valid token that is refused. */
+export function tokenRefused(refusal: Refusal): ServiceError {
+  switch (refusal) {
+    case "revoked":
+      return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
+    case "suspended": {
+      const message =
+        "The operator of the service has suspended this partner: its tokens are refused until it is resumed.";
+      return new ServiceError(403, "PARTNER_SUSPENDED", message);
+    }
+    case "deactivated":
+      return userDeactivated();
+  }
+}
+
 /** The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
 function findBearerToken({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
@@ -67,8 +86,4 @@ function bearerTokenOf(request: FastifyRequest): string {
   if (token !== undefined) return token;
   const message = "Send the header Authorization: Bearer <token>.";
   throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
-}
-
-function revoked(): ServiceError {
-  return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
 }

@@ -83,7 +83,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     publish,
     baseUrl,
     service,
-    partners: new PartnerStore(databases.home),
+    partners: new PartnerStore(databases),
     staff: new StaffStore(databases.home),
     passkeys: new PasskeyStore(databases.home),
     sessions: new SessionStore(databases.home),

@@ -41,7 +41,7 @@ const idempotencyHeader = z.object({
 const ERROR_DESCRIPTIONS: Record<number, string> = {
   400: "The request is invalid.",
   401: "The token is missing or not valid.",
-  403: "The token is of the wrong kind.",
+  403: "The token is of the wrong kind, its partner is suspended, or its user is deactivated.",
   404: "Not found, or owned by another partner.",
   409: "The id or key is already in use, or a limit of stored items is reached.",
   413: "The body is too large.",
@@ -68,7 +68,7 @@ export function defineOperation<Body extends z.ZodType, Result extends z.ZodType
   }: Operation<Body, Result>,
 ): void {
   const security = tag === "public" ? [] : [{ [`${tag}Token`]: [] }];
-  const commonErrors = [400, ...(tag === "public" ? [401] : [401, 403]), 413, 415, 429, 500, 503];
+  const commonErrors = [400, 401, 403, 413, 415, 429, 500, 503];
   const errorStatuses = [...commonErrors, ...errors].sort((a, b) => a - b);
   const problems = Object.fromEntries(
     errorStatuses.map((error) => [

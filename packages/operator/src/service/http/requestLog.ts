@@ -13,9 +13,14 @@ type Actor =
 interface Change {
   action:
     | "partner.created"
+    | "partner.suspended"
+    | "partner.resumed"
+    | "partner.limited"
     | "serverToken.created"
     | "serverToken.revoked"
     | "user.created"
+    | "user.deactivated"
+    | "user.erased"
     | "refreshToken.created"
     | "refreshToken.revoked"
     | "key.registered"

@@ -8,6 +8,8 @@ export const MAX_BODY_BYTES = 16_384;
 
 /** The maximum length of a token's context and of a name, in characters. */
 const MAX_TEXT = 200;
+/** The highest limit of a partner's users: the largest value of PostgreSQL's `integer`. */
+const MAX_USERS = 2 ** 31 - 1;
 /** The maximum number of items per page. */
 const MAX_PAGE = 1000;
 
@@ -38,6 +40,10 @@ const timestamp = z
   .nonnegative()
   .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
 const revoked = timestamp.nullable().meta({ description: "When the token was revoked; null while it is active." });
+const lastUsed = timestamp.nullable().meta({
+  description:
+    "The beginning of the hour in which the token was last used, some seconds late; null before its first use.",
+});
 const text = (what: string) =>
   z
     .string()
@@ -53,7 +59,11 @@ const pubKey = z
   .string()
   .max(140)
   .meta({ description: "The public key in base64: 105 bytes, an uncompressed point of Curve41417." });
-const keyID = z.string().max(24).meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
+const keyID = z
+  .string()
+  .max(24)
+  .regex(/^[A-Za-z0-9+/=]*$/)
+  .meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
 const root = z
   .string()
   .regex(MERKLE_ROOT)
@@ -87,8 +97,14 @@ const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The
 const nextToken = tokenID
   .nullable()
   .meta({ description: "Send it as `after` to get the next page; null on the last page." });
-const userToken = strict({ token_id: tokenID, context, created: timestamp, revoked });
-const serverToken = strict({ token_id: tokenID, name: name.nullable(), created: timestamp, revoked });
+const userToken = strict({ token_id: tokenID, context, created: timestamp, revoked, last_used: lastUsed });
+const serverToken = strict({
+  token_id: tokenID,
+  name: name.nullable(),
+  created: timestamp,
+  revoked,
+  last_used: lastUsed,
+});
 const publishableAt = timestamp.nullable().meta({
   description:
     "Of a pending key: the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
@@ -127,6 +143,25 @@ const key = {
   transaction: transaction.optional(),
 };
 const empty = strict({});
+const userLimit = z.int().nonnegative().max(MAX_USERS);
+const number = (what: string) =>
+  z
+    .int()
+    .nonnegative()
+    .meta({ description: `The number of ${what}.` });
+const partner = strict({
+  biz_id: bizID,
+  name,
+  created: timestamp,
+  suspended: timestamp.nullable().meta({ description: "When the partner was suspended; null if it is not." }),
+  user_limit: userLimit
+    .nullable()
+    .meta({ description: "The most users that the partner may have; null for any number." }),
+  users: number("its users"),
+  pending_keys: number("registered public keys that are not on the chain"),
+  published_keys: number("public keys on the chain"),
+  server_tokens: number("active refresh tokens of its servers"),
+});
 
 /** The bodies of requests and successful responses. The OpenAPI description is generated from them. */
 export const schemas = {
@@ -141,6 +176,20 @@ export const schemas = {
   createRefreshToken: {
     body: strict({ user_id_hex: userIDHex, context }),
     response: strict({ token: z.string().meta({ description: "The user's refresh token. It is shown only once." }) }),
+  },
+  deactivateUser: {
+    body: strict({ user_id_hex: userIDHex }),
+    response: strict({ user_id: userID, deactivated: timestamp }),
+  },
+  eraseUser: {
+    body: strict({ user_id_hex: userIDHex }),
+    response: strict({
+      user_id: userID,
+      erased: timestamp,
+      key: z.enum(["deleted", "remains"]).meta({
+        description: "`remains` if the user's public key is on the chain or about to be: it cannot be deleted.",
+      }),
+    }),
   },
   getUser: { body: strict({ user_id_hex: userIDHex }), response: strict(user) },
   listUsers: {
@@ -232,6 +281,35 @@ export const schemas = {
   },
   getPublicKey: { body: strict({ user_id: userID }), response: strict({ user_id: userID, ...key }) },
   createPartner: { body: strict({ name }), response: strict({ biz_id: bizID, name, created: timestamp }) },
+  getPartner: { body: strict({ biz_id: bizID }), response: partner },
+  listPartners: {
+    body: strict({
+      search: text("A part of the name, in any case, or the beginning of the biz_id").optional(),
+      limit,
+      after: bizID.optional(),
+    }),
+    response: strict({
+      partners: z.array(partner),
+      next: bizID.nullable().meta({ description: "Send it as `after` to get the next page; null on the last page." }),
+    }),
+  },
+  suspendPartner: { body: strict({ biz_id: bizID }), response: partner },
+  resumePartner: { body: strict({ biz_id: bizID }), response: partner },
+  setUserLimit: {
+    body: strict({
+      biz_id: bizID,
+      user_limit: userLimit.optional().meta({ description: "The limit. Without it, any number of users is allowed." }),
+    }),
+    response: partner,
+  },
+  listServerTokensOf: {
+    body: strict({ biz_id: bizID, limit, after: tokenID.optional() }),
+    response: strict({ tokens: z.array(serverToken), next: nextToken }),
+  },
+  revokeAnyServerToken: {
+    body: strict({ token_id: tokenID }),
+    response: strict({ biz_id: bizID, ...serverToken.shape }),
+  },
   createServerToken: {
     body: strict({ biz_id: bizID, name: name.optional() }),
     response: strict({

@@ -3,6 +3,7 @@ import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { invitationUrl } from "../http/origin.ts";
 import { schemas } from "../http/schemas.ts";
+import { administrationRoutes, partnerUnknown } from "./administration.ts";
 import { toInvitationResponse } from "./responses.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
@@ -39,13 +40,15 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.createServerToken,
     async handle({ biz_id: bizID, name = null }, request) {
-      if (!(await partners.exists(bizID))) throw unknownPartner();
+      if (!(await partners.exists(bizID))) throw partnerUnknown();
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
       request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
     },
   });
+
+  administrationRoutes(app, context);
 
   defineOperation(app, {
     path: "/v1/admin/staff/invite",
@@ -57,7 +60,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.inviteStaff,
     async handle({ biz_id: bizID, name, role }, request) {
-      if (!(await partners.exists(bizID))) throw unknownPartner();
+      if (!(await partners.exists(bizID))) throw partnerUnknown();
       const invitation = await staff.inviteByName(bizID, name, role, now());
       request.change = { action: "person.invited", partner: bizID, person: invitation.personID };
       return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
@@ -81,8 +84,4 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
       return { batches };
     },
   });
-}
-
-function unknownPartner(): ServiceError {
-  return new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { ServiceError } from "keyroot/errors";
 import { userIDFromHex } from "keyroot/identity";
+import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
@@ -23,8 +24,9 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
   const userOf = async (request: FastifyRequest, userIDHex: string): Promise<User> => {
     const user = await users.get(partnerOf(request).bizID, userIDFromHex(userIDHex));
     if (user !== undefined) return user;
-    throw new ServiceError(404, "USER_UNKNOWN", "You have no user with this id.");
+    throw userUnknown();
   };
+  const userUnknown = () => new ServiceError(404, "USER_UNKNOWN", "You have no user with this id.");
 
   defineOperation(app, {
     path: "/v1/authdBizSrv/users/create",
@@ -55,6 +57,7 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.createRefreshToken,
     async handle({ user_id_hex, context: purpose }, request) {
       const user = await userOf(request, user_id_hex);
+      if (user.deactivated !== null) throw tokenRefused("deactivated");
       const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
       const { token, tokenID } = await refreshTokens.createForUser(user, purpose, options);
       request.change = { action: "refreshToken.created", partner: user.bizID, user: user.userID, token: tokenID };
@@ -81,6 +84,42 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     async handle({ limit, after }, request) {
       const page = await users.list(partnerOf(request).bizID, after, limit);
       return { users: page.users.map((user) => toUserResponse(user, stage)), next: page.next };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/users/deactivate",
+    summary: "Refuse all tokens of a user permanently",
+    description: "The user's public key remains published and verifiable. Repeating the request has no effect.",
+    tag: "partner",
+    errors: [404],
+    schema: schemas.deactivateUser,
+    async handle({ user_id_hex }, request) {
+      const { bizID, userID, region } = await userOf(request, user_id_hex);
+      const deactivated = await users.deactivate(region, userID, now());
+      request.change = { action: "user.deactivated", partner: bizID, user: userID };
+      return { user_id: userID, deactivated };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/users/erase",
+    summary: "Deactivate a user and delete its data permanently",
+    description:
+      "The id cannot be used again. A public key that is on the chain, or about to be, cannot be deleted: its file and the chain show the user id and the key.",
+    tag: "partner",
+    errors: [404],
+    schema: schemas.eraseUser,
+    async handle({ user_id_hex }, request) {
+      const { bizID } = partnerOf(request);
+      const erased = await users.erase(bizID, userIDFromHex(user_id_hex), now());
+      if (erased === undefined) throw userUnknown();
+      request.change = { action: "user.erased", partner: bizID, user: erased.userID };
+      return {
+        user_id: erased.userID,
+        erased: erased.erased,
+        key: erased.keyRemains ? ("remains" as const) : ("deleted" as const),
+      };
     },
   });
 
@@ -185,7 +224,7 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.revokeServerToken,
     async handle({ token_id }, request) {
       const { bizID } = partnerOf(request);
-      const revoked = await refreshTokens.revokeOfPartner(bizID, token_id, now());
+      const revoked = await refreshTokens.revokeServerToken(bizID, token_id, now());
       if (revoked === undefined)
         throw new ServiceError(404, "TOKEN_UNKNOWN", "You have no refresh token with this id.");
       request.change = { action: "serverToken.revoked", partner: bizID, token: token_id };

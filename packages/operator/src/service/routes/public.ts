@@ -1,4 +1,5 @@
 import { ServiceError } from "keyroot/errors";
+import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
 import { refuseBrowsers } from "../http/cors.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
@@ -16,14 +17,16 @@ export function publicRoutes(app: App, context: ServiceContext): void {
     specified: true,
     schema: schemas.exchange,
     async handle({ biz_id: bizID, token }, request, reply) {
-      const principal = await refreshTokens.principalOf(token, bizID);
-      if (principal === undefined) {
+      const found = await refreshTokens.principalOf(token, bizID, now());
+      if (found === undefined) {
         const message = "The refresh token is not an active token of this biz_id.";
         throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
       }
+      const { principal, refusal } = found;
       // A partner's token belongs on its servers: a page that has one cannot use it.
       if (principal.kind === "partner") refuseBrowsers(reply);
       request.actor = actorOf(principal);
+      if (refusal !== undefined) throw tokenRefused(refusal);
       await rateLimits.countCaller(principal, reply);
       return { jwt: await accessTokens.issue(principal, now()) };
     },

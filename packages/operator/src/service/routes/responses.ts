@@ -4,6 +4,7 @@ import type { UserID } from "keyroot/identity";
 import type { Challenge, ChallengeResponse } from "../registration/keyRegistration.ts";
 import type { KeyEvent } from "../store/keyEvents.ts";
 import type { ObjectionOutcome } from "../store/keyObjections.ts";
+import type { PartnerSummary } from "../store/partners.ts";
 import type { RegisteredKey } from "../store/publicKeys.ts";
 import type { ServerTokenInfo, UserTokenInfo } from "../store/refreshTokens.ts";
 import type { Invitation, Person } from "../store/staff.ts";
@@ -68,13 +69,29 @@ export function toChallengeAnswer(nonce?: string, response?: string): ChallengeR
 }
 
 /** A user's refresh token in the API's field names. */
-export function toUserTokenResponse({ tokenID, context, created, revoked }: UserTokenInfo) {
-  return { token_id: tokenID, context, created, revoked };
+export function toUserTokenResponse({ tokenID, context, created, revoked, lastUsed }: UserTokenInfo) {
+  return { token_id: tokenID, context, created, revoked, last_used: lastUsed };
 }
 
 /** A server's refresh token in the API's field names. */
-export function toServerTokenResponse({ tokenID, name, created, revoked }: ServerTokenInfo) {
-  return { token_id: tokenID, name, created, revoked };
+export function toServerTokenResponse({ tokenID, name, created, revoked, lastUsed }: ServerTokenInfo) {
+  return { token_id: tokenID, name, created, revoked, last_used: lastUsed };
+}
+
+/** A partner in the API's field names. */
+export function toPartnerResponse(partner: PartnerSummary) {
+  const { bizID, name, created, suspended, userLimit, users, pendingKeys, publishedKeys, serverTokens } = partner;
+  return {
+    biz_id: bizID,
+    name,
+    created,
+    suspended,
+    user_limit: userLimit,
+    users,
+    pending_keys: pendingKeys,
+    published_keys: publishedKeys,
+    server_tokens: serverTokens,
+  };
 }
 
 /** A person of a partner's staff in the API's field names. */

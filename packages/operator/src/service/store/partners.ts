@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { eq } from "drizzle-orm";
+import { and, asc, count, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { REGIONS } from "keyroot/identity";
 import { hashSecret } from "../tokens/refreshToken.ts";
-import type { Database } from "./database.ts";
+import type { Database, Databases } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
-import { partners } from "./tables.ts";
+import { batches, partners, publicKeys, suspensions, users } from "./tables.ts";
 
 /** A partner company. */
 export interface Partner {
@@ -13,12 +14,37 @@ export interface Partner {
   created: number;
 }
 
-/** Stores partners, in the home database. */
+/** A partner with its numbers, for the operator. */
+export interface PartnerSummary extends Partner {
+  /** Milliseconds since 1970; null while the partner is not suspended. */
+  suspended: number | null;
+  /** The most users that it may have; null for any number. */
+  userLimit: number | null;
+  users: number;
+  /** Registered public keys that are not on the chain. */
+  pendingKeys: number;
+  publishedKeys: number;
+  /** Active refresh tokens of its servers. */
+  serverTokens: number;
+}
+
+/** Which partners to list. */
+export interface ListPartnersOptions {
+  /** A part of the name, in any case, or the beginning of the biz_id; undefined for all partners. */
+  search: string | undefined;
+  /** The biz_id before the page; undefined for the first page. */
+  after: string | undefined;
+  limit: number;
+}
+
+/** Stores partners, in the home database, and their suspensions, in every database. */
 export class PartnerStore {
+  readonly #databases: Databases;
   readonly #home: Database;
 
-  constructor(home: Database) {
-    this.#home = home;
+  constructor(databases: Databases) {
+    this.#databases = databases;
+    this.#home = databases.home;
   }
 
   /**
@@ -40,12 +66,112 @@ export class PartnerStore {
   }
 
   /** @returns undefined when there is no such partner */
-  async get(bizID: string): Promise<Partner | undefined> {
+  async find(bizID: string): Promise<Partner | undefined> {
     const [found] = await this.#home.select().from(partners).where(eq(partners.bizID, bizID));
     return found;
   }
 
   async exists(bizID: string): Promise<boolean> {
-    return (await this.get(bizID)) !== undefined;
+    return (await this.find(bizID)) !== undefined;
+  }
+
+  /** Returns a partner with its numbers. @returns undefined when there is no such partner */
+  async get(bizID: string): Promise<PartnerSummary | undefined> {
+    return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];
+  }
+
+  /**
+   * Lists one page of partners in the order of creation.
+   * @returns `next` is null when no page follows; undefined when there is no partner `after`
+   */
+  async list({
+    search,
+    after,
+    limit,
+  }: ListPartnersOptions): Promise<{ partners: PartnerSummary[]; next: string | null } | undefined> {
+    const { bizID, name, created } = partners;
+    const conditions: (SQL | undefined)[] = [];
+    if (search !== undefined)
+      conditions.push(or(sql`position(lower(${search}) in lower(${name})) > 0`, sql`starts_with(${bizID}, ${search})`));
+    if (after !== undefined) {
+      const [last] = await this.#home.select().from(partners).where(eq(bizID, after));
+      if (last === undefined) return undefined;
+      conditions.push(sql`(${created}, ${bizID}) > (${last.created}, ${after})`);
+    }
+    const page = await this.#summarize(and(...conditions), limit);
+    return { partners: page, next: page.length === limit ? (page.at(-1)?.bizID ?? null) : null };
+  }
+
+  /** Limits the number of a partner's users. @param userLimit null for any number */
+  async setUserLimit(bizID: string, userLimit: number | null): Promise<void> {
+    await this.#home.update(partners).set({ userLimit }).where(eq(partners.bizID, bizID));
+  }
+
+  /**
+   * Refuses all tokens of a partner and its users from now on, at all replicas. Repeating the call has no effect. The home
+   * database comes first: while a region is unreachable, the partner is listed as suspended and the call fails.
+   */
+  async suspend(bizID: string, since: number): Promise<void> {
+    for (const database of this.#all())
+      await database.insert(suspensions).values({ bizID, since }).onConflictDoNothing();
+  }
+
+  /** Ends a suspension. The home database comes last: the partner is listed as suspended until no token is refused. */
+  async resume(bizID: string): Promise<void> {
+    for (const database of [...this.#all()].reverse())
+      await database.delete(suspensions).where(eq(suspensions.bizID, bizID));
+  }
+
+  /** Each database once, the home database first. */
+  #all(): Set<Database> {
+    const { home, regions } = this.#databases;
+    return new Set([home, ...REGIONS.map((region) => regions[region])]);
+  }
+
+  async #summarize(condition: SQL | undefined, limit: number): Promise<PartnerSummary[]> {
+    const { bizID, name, created, userLimit } = partners;
+    // Names in SQL: drizzle leaves out the tables of columns in a query of one table, but these are subqueries.
+    const userSum = sql`(select coalesce(sum(users), 0) from user_counts where user_counts.biz_id = partners.biz_id)`;
+    const tokenCount = sql`(select count(*) from server_tokens where server_tokens.biz_id = partners.biz_id and revoked is null)`;
+    const page = await this.#home
+      .select({
+        ...{ bizID, name, created, userLimit },
+        suspended: suspensions.since,
+        users: userSum.mapWith(Number),
+        serverTokens: tokenCount.mapWith(Number),
+      })
+      .from(partners)
+      .leftJoin(suspensions, eq(suspensions.bizID, bizID))
+      .where(condition)
+      .orderBy(asc(created), asc(bizID))
+      .limit(limit);
+    const keys = await this.#countKeys(page.map((partner) => partner.bizID));
+    return page.map((partner) => ({
+      ...partner,
+      ...(keys.get(partner.bizID) ?? { pendingKeys: 0, publishedKeys: 0 }),
+    }));
+  }
+
+  /** Counts the public keys of these partners in all regions, which takes time in proportion to the stored keys. */
+  async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
+    const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
+    if (bizIDs.length === 0) return counts;
+    for (const region of REGIONS) {
+      const rows = await this.#databases.regions[region]
+        .select({ bizID: users.bizID, keys: count(), published: count(batches.blockNumber) })
+        .from(publicKeys)
+        .innerJoin(users, eq(users.userID, publicKeys.userID))
+        .leftJoin(batches, eq(batches.root, publicKeys.root))
+        .where(and(eq(publicKeys.region, region), inArray(users.bizID, [...bizIDs])))
+        .groupBy(users.bizID);
+      for (const { bizID, keys, published } of rows) {
+        const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
+        counts.set(bizID, {
+          pendingKeys: pendingKeys + keys - published,
+          publishedKeys: publishedKeys + published,
+        });
+      }
+    }
+    return counts;
   }
 }

@@ -1,6 +1,7 @@
 import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Database, type Databases, perRegion } from "./database.ts";
+import { lockActiveUser } from "./eraseUser.ts";
 import { recordKeyEvent } from "./keyEvents.ts";
 import { startOf } from "./keyObjections.ts";
 import { batches, publicKeys } from "./tables.ts";
@@ -67,10 +68,12 @@ export class PublicKeyStore {
   /**
    * Adds a user's key, unless the user has one.
    * @param transaction of the user's region
+   * @throws ServiceError USER_DEACTIVATED
    */
   async add(transaction: Database, region: Region, record: KeyRecord, registration: Registration): Promise<void> {
     const { userID, keyID } = record;
     const { registered: at } = registration;
+    await lockActiveUser(transaction, userID);
     const { disputed, afterWithdrawal } = await startOf(transaction, record, at);
     const [added] = await transaction
       .insert(publicKeys)

@@ -7,7 +7,9 @@ import { hashSecret, makeRefreshToken, openToken, parseRefreshToken, sealToken }
 import { batchingLoader } from "./batchingLoader.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
+import { LastUse } from "./lastUse.ts";
 import { partners, serverTokens, users, userTokens } from "./tables.ts";
+import { isSuspended, type Refusal, refusalOf } from "./tokenState.ts";
 
 /** How long a request with an Idempotency-Key can be repeated. */
 const REPEATABLE_MS = 24 * 60 * 60 * 1000;
@@ -29,6 +31,8 @@ interface TokenInfo {
   created: number;
   /** Milliseconds since 1970; null while the token is active. */
   revoked: number | null;
+  /** The beginning of the hour in which it was last used, in milliseconds since 1970; null before its first use. */
+  lastUsed: number | null;
 }
 
 export interface ServerTokenInfo extends TokenInfo {
@@ -63,6 +67,7 @@ export interface CreateTokenOptions {
 /** Stores refresh tokens: partners' in the home database, users' in the user's region, each only as a hash. */
 export class RefreshTokenStore {
   readonly #databases: Databases;
+  readonly #uses: LastUse[];
   readonly #serverTokens;
   readonly #userTokens;
 
@@ -71,17 +76,24 @@ export class RefreshTokenStore {
     const { home } = databases;
     const hash = sql.placeholder("hash");
     const id = sql.placeholder("tokenID");
+    const serverToken = {
+      tokenID: serverTokens.tokenID,
+      lastUsed: serverTokens.lastUsed,
+      suspended: isSuspended("server_tokens"),
+      deactivated: sql<boolean>`false`,
+    };
     const activeServerTokens = home
-      .select({ tokenID: serverTokens.tokenID })
+      .select(serverToken)
       .from(serverTokens)
       .where(and(sql`${serverTokens.tokenID} = any(${id}::uuid[])`, isNull(serverTokens.revoked)))
       .prepare("active_server_tokens");
     const serverTokensByHash = home
-      .select({ tokenHash: serverTokens.tokenHash, tokenID: serverTokens.tokenID, bizID: serverTokens.bizID })
+      .select({ ...serverToken, tokenHash: serverTokens.tokenHash, bizID: serverTokens.bizID })
       .from(serverTokens)
       .where(and(sql`${serverTokens.tokenHash} = any(${hash}::text[])`, isNull(serverTokens.revoked)))
       .prepare("server_tokens_by_hash");
     this.#serverTokens = {
+      uses: new LastUse(home, serverTokens),
       byHash: batchingLoader(async (hashes: readonly string[]) =>
         inOrder(hashes, await serverTokensByHash.execute({ hash: hashes }), "tokenHash"),
       ),
@@ -90,23 +102,26 @@ export class RefreshTokenStore {
       ),
     };
     this.#userTokens = perRegion(databases, (database) => {
+      const userToken = {
+        tokenID: userTokens.tokenID,
+        lastUsed: userTokens.lastUsed,
+        suspended: isSuspended("users"),
+        deactivated: sql<boolean>`${users.deactivated} is not null`,
+      };
       const activeUserTokens = database
-        .select({ tokenID: userTokens.tokenID })
+        .select(userToken)
         .from(userTokens)
+        .innerJoin(users, eq(users.userID, userTokens.userID))
         .where(and(sql`${userTokens.tokenID} = any(${id}::uuid[])`, isNull(userTokens.revoked)))
         .prepare("active_user_tokens");
       const userTokensByHash = database
-        .select({
-          tokenHash: userTokens.tokenHash,
-          tokenID: userTokens.tokenID,
-          userID: userTokens.userID,
-          bizID: users.bizID,
-        })
+        .select({ ...userToken, tokenHash: userTokens.tokenHash, userID: userTokens.userID, bizID: users.bizID })
         .from(userTokens)
         .innerJoin(users, eq(users.userID, userTokens.userID))
         .where(and(sql`${userTokens.tokenHash} = any(${hash}::text[])`, isNull(userTokens.revoked)))
         .prepare("user_tokens_by_hash");
       return {
+        uses: new LastUse(database, userTokens),
         byHash: batchingLoader(async (hashes: readonly string[]) =>
           inOrder(hashes, await userTokensByHash.execute({ hash: hashes }), "tokenHash"),
         ),
@@ -115,35 +130,48 @@ export class RefreshTokenStore {
         ),
       };
     });
+    this.#uses = [this.#serverTokens, ...Object.values(this.#userTokens)].map(({ uses }) => uses);
   }
 
   /**
-   * The principal of a refresh token.
+   * The principal of a refresh token, and why the token is refused, if it is.
+   * @param now milliseconds since 1970
    * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers cannot tell which
    */
-  async principalOf(token: string, bizID: string): Promise<Principal | undefined> {
+  async principalOf(
+    token: string,
+    bizID: string,
+    now: number,
+  ): Promise<{ principal: Principal; refusal: Refusal | undefined } | undefined> {
     const parsed = parseRefreshToken(token);
     if (parsed === undefined) return undefined;
     const hash = hashSecret(token);
-    let principal: Principal | undefined;
     if (parsed.kind === "partner") {
       const found = await this.#serverTokens.byHash(hash);
-      if (found !== undefined) principal = { kind: "partner", bizID: found.bizID, tokenID: found.tokenID };
-    } else {
-      const { region } = parsed;
-      const found = await this.#userTokens[region].byHash(hash);
-      if (found !== undefined) {
-        const { bizID, tokenID, userID } = found;
-        principal = { kind: "user", region, bizID, tokenID, userID };
-      }
+      if (found?.bizID !== bizID) return undefined;
+      const principal = { kind: "partner" as const, bizID, tokenID: found.tokenID };
+      return { principal, refusal: refusalOf(found, this.#serverTokens.uses, now) };
     }
-    return principal?.bizID === bizID ? principal : undefined;
+    const { region } = parsed;
+    const found = await this.#userTokens[region].byHash(hash);
+    if (found?.bizID !== bizID) return undefined;
+    const principal = { kind: "user" as const, region, bizID, tokenID: found.tokenID, userID: found.userID };
+    return { principal, refusal: refusalOf(found, this.#userTokens[region].uses, now) };
   }
 
-  /** Whether a principal's refresh token is not revoked. Revocation takes effect on its access tokens at once. */
-  async isActive(principal: Principal): Promise<boolean> {
-    const tokens = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];
-    return (await tokens.active(principal.tokenID)) !== undefined;
+  /**
+   * Why a principal's tokens are refused; undefined if they are accepted. Revocation, suspension and deactivation take effect
+   * on access tokens at once.
+   * @param now milliseconds since 1970
+   */
+  async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
+    const { active, uses } = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];
+    return refusalOf(await active(principal.tokenID), uses, now);
+  }
+
+  /** Stores which tokens were used in the last second. */
+  async storeUses(): Promise<void> {
+    for (const uses of this.#uses) await uses.store();
   }
 
   /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
@@ -196,7 +224,7 @@ export class RefreshTokenStore {
    */
   async listOfPartner(bizID: string, { after, limit }: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
     const { home } = this.#databases;
-    const { tokenID, created, revoked, name } = getTableColumns(serverTokens);
+    const { tokenID, created, revoked, lastUsed, name } = getTableColumns(serverTokens);
     const owned = eq(serverTokens.bizID, bizID);
     let start: SQL | undefined;
     if (after !== undefined) {
@@ -208,7 +236,7 @@ export class RefreshTokenStore {
       start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
     }
     const tokens = await home
-      .select({ tokenID, created, revoked, name })
+      .select({ tokenID, created, revoked, lastUsed, name })
       .from(serverTokens)
       .where(and(owned, start))
       .orderBy(asc(created), asc(tokenID))
@@ -225,7 +253,7 @@ export class RefreshTokenStore {
     { after, limit }: PageOptions,
   ): Promise<Page<UserTokenInfo> | undefined> {
     const database = this.#databases.regions[region];
-    const { tokenID, created, revoked, context } = getTableColumns(userTokens);
+    const { tokenID, created, revoked, lastUsed, context } = getTableColumns(userTokens);
     const owned = eq(userTokens.userID, userID);
     let start: SQL | undefined;
     if (after !== undefined) {
@@ -237,7 +265,7 @@ export class RefreshTokenStore {
       start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
     }
     const tokens = await database
-      .select({ tokenID, created, revoked, context })
+      .select({ tokenID, created, revoked, lastUsed, context })
       .from(userTokens)
       .where(and(owned, start))
       .orderBy(asc(created), asc(tokenID))
@@ -246,14 +274,19 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Revokes a partner's own token permanently. Repeating the call has no effect.
-   * @returns undefined when the partner has no such token
+   * Revokes a server's token permanently. Repeating the call has no effect.
+   * @param bizID the partner whose token it must be; undefined for the operator, who may revoke any
+   * @returns undefined when there is no such token
    */
-  async revokeOfPartner(bizID: string, tokenID: string, now: number): Promise<ServerTokenInfo | undefined> {
+  async revokeServerToken(
+    bizID: string | undefined,
+    tokenID: string,
+    now: number,
+  ): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
     const [revoked] = await this.#databases.home
       .update(serverTokens)
       .set({ revoked: sql`coalesce(${serverTokens.revoked}, ${now})`, sealedToken: null })
-      .where(and(eq(serverTokens.bizID, bizID), eq(serverTokens.tokenID, tokenID)))
+      .where(and(bizID === undefined ? undefined : eq(serverTokens.bizID, bizID), eq(serverTokens.tokenID, tokenID)))
       .returning();
     return revoked;
   }

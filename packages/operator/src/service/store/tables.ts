@@ -20,6 +20,7 @@ const timestampMs = (name: string) => bigint(name, { mode: "number" });
 
 /**
  * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, whose value is not stored.
+ * `last_used` is the beginning of the hour in which the token was last used.
  * A request with an Idempotency-Key also stores the SHA-256 of owner and key, and for 24 hours the token encrypted under
  * the key. The key itself is not stored, so the database alone does not reveal the token.
  */
@@ -28,16 +29,44 @@ const refreshToken = () => ({
   tokenHash: text("token_hash").notNull().unique(),
   created: timestampMs("created").notNull(),
   revoked: timestampMs("revoked"),
+  lastUsed: timestampMs("last_used"),
   requestHash: text("request_hash").unique(),
   sealedToken: text("sealed_token"),
 });
 
-/** Home database: partner companies. `request_hash` is the SHA-256 of the Idempotency-Key that created the partner. */
+/**
+ * Home database: partner companies. `request_hash` is the SHA-256 of the Idempotency-Key that created the partner, `user_limit`
+ * the most users that the partner may have.
+ */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),
   created: timestampMs("created").notNull(),
   requestHash: text("request_hash").unique(),
+  userLimit: integer("user_limit"),
+});
+
+/**
+ * Home database: the number of each partner's rows in `user_ids`, in several rows so that concurrent inserts rarely wait for
+ * each other. A trigger of `user_ids` maintains it, in the transaction of the insert.
+ */
+export const userCounts = pgTable(
+  "user_counts",
+  {
+    bizID: text("biz_id").notNull(),
+    shard: integer("shard").notNull(),
+    users: bigint("users", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bizID, table.shard] })],
+);
+
+/**
+ * Every database: the suspended partners. Home and regions have a row each, so that a token is checked in the database that
+ * stores it.
+ */
+export const suspensions = pgTable("suspensions", {
+  bizID: text("biz_id").primaryKey(),
+  since: timestampMs("since").notNull(),
 });
 
 /** Home database: partners' refresh tokens. */
@@ -67,7 +96,10 @@ export const userIDs = pgTable(
   (table) => [index("user_ids_of_partner").on(table.bizID, table.userID)],
 );
 
-/** User's region: shadow users. */
+/**
+ * User's region: shadow users. The tokens of a deactivated user are refused. An erased user is deactivated, too, and its row
+ * only keeps the id from being used again.
+ */
 export const users = pgTable("users", {
   userID: text("user_id").primaryKey(),
   bizID: text("biz_id").notNull(),
@@ -75,6 +107,8 @@ export const users = pgTable("users", {
   bucket: text("bucket").notNull().unique(),
   salt: text("salt").notNull(),
   created: timestampMs("created").notNull(),
+  deactivated: timestampMs("deactivated"),
+  erased: timestampMs("erased"),
 });
 
 /** User's region: users' refresh tokens. */

@@ -1,10 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { and, asc, eq, gt, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { batchingLoader } from "./batchingLoader.ts";
 import { bucketName } from "./bucketName.ts";
 import { type Databases, perRegion } from "./database.ts";
+import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
 import { userIDs, users } from "./tables.ts";
+import { claimWithinLimit } from "./userLimit.ts";
 
 /** A shadow user (specification, "Shadow user"). */
 export interface User {
@@ -16,12 +18,14 @@ export interface User {
   salt: string;
   /** Milliseconds since 1970. */
   created: number;
+  /** Milliseconds since 1970; null while the user is active. */
+  deactivated: number | null;
 }
 
 const SALT_BYTES = 16;
 
 /** Which partner owns an id, and in which region the user is. */
-type Claim = Pick<User, "userID" | "bizID" | "region">;
+export type Claim = Pick<User, "userID" | "bizID" | "region">;
 
 /** Stores shadow users: ownership of ids in the home database, everything else in the user's region. */
 export class UserStore {
@@ -40,7 +44,10 @@ export class UserStore {
     const insertClaims = home
       .insert(userIDs)
       .select(
-        sql`select * from unnest(${arrayOf("text", "userID")}, ${arrayOf("text", "bizID")}, ${arrayOf("text", "region")})`,
+        // Claims of partners with a limit are counted one after the other, by `claimWithinLimit`.
+        sql`select * from unnest(${arrayOf("text", "userID")}, ${arrayOf("text", "bizID")}, ${arrayOf("text", "region")})
+          as claim(user_id, biz_id, region)
+          where (select user_limit from partners where partners.biz_id = claim.biz_id) is null`,
       )
       .onConflictDoNothing()
       .returning()
@@ -60,13 +67,13 @@ export class UserStore {
       const columns = names.map((name) => arrayOf(name === "created" ? "bigint" : "text", name));
       const insertUsers = database
         .insert(users)
-        .select(sql`select * from unnest(${sql.join(columns, sql`, `)})`)
+        .select(sql`select *, null::bigint, null::bigint from unnest(${sql.join(columns, sql`, `)})`)
         .onConflictDoNothing()
         .returning()
         .prepare("insert_users");
       return {
         get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: batchingLoader(async (rows: readonly User[]) => {
+        insert: batchingLoader(async (rows: readonly Pick<User, (typeof names)[number]>[]) => {
           const inserted = await insertUsers.execute(columnsOf(rows.toSorted(byUserID), names));
           const bySalt = new Map(inserted.map((row) => [row.salt, row]));
           return rows.map(({ salt }) => bySalt.get(salt));
@@ -80,24 +87,49 @@ export class UserStore {
    * after a crash between both inserts, the partner's next call completes the user.
    * @param created milliseconds since 1970
    * @returns undefined when the id belongs to another partner or another region
+   * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
    */
   async create(bizID: string, userID: UserID, region: Region, created: number): Promise<User | undefined> {
-    if (!(await this.#claim({ userID, bizID, region }))) {
-      const [claim] = await this.#getClaim.execute({ userID });
+    const wanted = { userID, bizID, region };
+    if (!(await this.#claim(wanted))) {
+      const [found] = await this.#getClaim.execute({ userID });
+      const claim = found ?? (await claimWithinLimit(this.#databases.home, wanted));
       if (claim?.bizID !== bizID || claim.region !== region) return undefined;
     }
     const { get, insert } = this.#inRegion[region];
     const { bucketPrefix, stage } = this.#naming;
     const bucket = bucketName(bucketPrefix, stage, region, userID);
     const salt = randomBytes(SALT_BYTES).toString("hex");
-    return (await insert({ userID, bizID, region, bucket, salt, created })) ?? (await get.execute({ userID }))[0];
+    const inserted = await insert({ userID, bizID, region, bucket, salt, created });
+    if (inserted !== undefined) return inserted;
+    const [earlier] = await get.execute({ userID });
+    if (earlier !== undefined && earlier.erased !== null) throw userErased();
+    return earlier;
   }
 
   /** @returns undefined when there is no such user, or it belongs to another partner */
   async get(bizID: string, userID: UserID): Promise<User | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
     if (claim?.bizID !== bizID) return undefined;
-    return (await this.#inRegion[claim.region].get.execute({ userID }))[0];
+    const [user] = await this.#inRegion[claim.region].get.execute({ userID });
+    return user?.erased === null ? user : undefined;
+  }
+
+  /** Refuses all tokens of a user from now on. @returns since when, in milliseconds since 1970 */
+  async deactivate(region: Region, userID: UserID, now: number): Promise<number> {
+    await this.#databases.regions[region]
+      .update(users)
+      .set({ deactivated: now })
+      .where(and(eq(users.userID, userID), isNull(users.deactivated)));
+    const [user] = await this.#inRegion[region].get.execute({ userID });
+    return user?.deactivated ?? now;
+  }
+
+  /** Erases a user. @returns undefined when there is no such user, or it belongs to another partner */
+  async erase(bizID: string, userID: UserID, now: number): Promise<ErasedUser | undefined> {
+    const [claim] = await this.#getClaim.execute({ userID });
+    if (claim?.bizID !== bizID) return undefined;
+    return eraseUser(this.#databases.regions[claim.region], userID, now);
   }
 
   /**
@@ -117,12 +149,15 @@ export class UserStore {
         const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
         return here.length === 0
           ? []
-          : this.#databases.regions[region].select().from(users).where(inArray(users.userID, here));
+          : this.#databases.regions[region]
+              .select()
+              .from(users)
+              .where(and(inArray(users.userID, here), isNull(users.erased)));
       }),
     );
     const byID = new Map(rows.flat().map((user) => [user.userID, user]));
     const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
-    // A claimed id without a user is left out: its creation is in progress or was interrupted.
+    // A claimed id without a user is left out: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
 }

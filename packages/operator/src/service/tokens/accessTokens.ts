@@ -62,7 +62,7 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token. Revocation is not checked here: see `RefreshTokenStore.isActive`.
+   * Verifies an access token. Revocation is not checked here: see `RefreshTokenStore.refusalOf`.
    * @param kind the only kind of principal that is accepted
    * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID

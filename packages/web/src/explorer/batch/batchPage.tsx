@@ -79,7 +79,7 @@ function OpenBatch({ batch, received, userID }: { batch: Batch; received: number
   const measured = useRef(false);
   return (
     <>
-      <Verdict tone="good" title={`${plural(tree.leafCount, "record")} in ${plural(tree.height, "level")}`}>
+      <Verdict tone="neutral" title={`${plural(tree.leafCount, "record")} in ${plural(tree.height, "level")}`}>
         <p>
           Your browser computed the tree of this file ({formatBytes(batch.bytes)}) again: its root is{" "}
           <code>{shorten(batch.root)}</code>. Whether the contract has this root for a user is checked when you verify

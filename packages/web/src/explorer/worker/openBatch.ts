@@ -1,4 +1,5 @@
 import { parseMerkleFile } from "keyroot";
+import { checkMerkleRoot } from "keyroot/merkle";
 import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
 import type { Batch } from "../messages.ts";
 import { toFailure } from "./failure.ts";
@@ -8,6 +9,8 @@ import type { Handler } from "./serveCalls.ts";
 export const openBatch: Handler<"openBatch"> = async ({ root, merkleUrl }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
+    // The root is from a link, and becomes a part of an address.
+    checkMerkleRoot(root);
     const bytes = await fetchMerkleFile(merkleUrl, root, { maxBytes: fileBytes, timeoutMs, signal });
     report({ kind: "received", bytes: bytes.length, at: performance.timeOrigin + performance.now() });
     const { records, tree } = parseMerkleFile(bytes, root);

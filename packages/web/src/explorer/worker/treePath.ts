@@ -1,4 +1,4 @@
-import { type MerkleFile, type MerkleProof, MerkleTree, parseKeyRecord } from "keyroot";
+import { type MerkleProof, MerkleTree, parseKeyRecord, type Sibling } from "keyroot";
 import { hashChildren, hashLeaf } from "keyroot/merkle";
 import type { Failure, PathNode, TreePath } from "../messages.ts";
 
@@ -13,23 +13,53 @@ export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {
   return [...nodes, { hash, sibling: undefined }];
 }
 
-/** What a path shows of a whole file. */
-export function pathInFile({ values, records, lookup }: MerkleFile, proof: MerkleProof, userID: string): TreePath {
-  const index = lookup.get(userID);
-  const record = index === undefined ? undefined : records[index];
-  return { nodes: pathOfProof(proof), index, leafCount: values.length, record };
+/** The parts of a file that lead from a record to the root. */
+interface FileParts {
+  merkle: Record<string, { left: string; right: string; parent: string }>;
+  values: string[];
+  lookup: Record<string, number>;
 }
+
+/**
+ * A user's proof and path in a file that the verifier has accepted for this root. It has compared the file's `merkle` with
+ * `values`, so only the path's hashes are computed again here.
+ */
+export function pathInFile(bytes: Uint8Array, root: string, userID: string): { path: TreePath; proof: MerkleProof } {
+  const { merkle, values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as FileParts;
+  const index = lookup[userID] ?? -1;
+  const value = values[index] ?? "";
+  const siblings: Sibling[] = [];
+  for (let hash = hashLeaf(value); hash !== root;) {
+    const parentHash = merkle[hash]?.parent ?? "";
+    const parent = merkle[parentHash];
+    if (parent === undefined) throw new Error("The path does not lead to the root.");
+    const isLeft = parent.left === hash;
+    siblings.push(isLeft ? { side: "right", hash: parent.right } : { side: "left", hash: parent.left });
+    hash = parentHash;
+  }
+  const proof: MerkleProof = { format: "keyroot-proof-v1", value, siblings, root };
+  const nodes = pathOfProof(proof);
+  if (nodes.at(-1)?.hash !== root) throw new Error("The path does not lead to the root.");
+  return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value) }, proof };
+}
+
+/** The most records of a rejected file that is drawn: more than a file of the permitted size usually has. */
+const MAX_DRAWN = 20_000;
+/** Failures after which a file is not parsed, because that could take too much memory. */
+const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
  * The path in a file that the verifier rejected, as far as the file can be read, and the lowest node where it contradicts
  * itself. For the drawing only: the verdict is the verifier's.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
+  if (UNREADABLE.test(failure.code ?? "")) return undefined;
   try {
     const { values, merkle = {} } = JSON.parse(new TextDecoder().decode(bytes)) as {
       values: string[];
       merkle?: Record<string, unknown>;
     };
+    if (values.length > MAX_DRAWN) return undefined;
     const tree = new MerkleTree(values);
     const isDuplicate = failure.code === "DUPLICATE_VALUE" || failure.code === "DUPLICATE_USER";
     const found = isDuplicate ? Number(failure.actual) : values.findIndex((value) => value.includes(`"${userID}"`));

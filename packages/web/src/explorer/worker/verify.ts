@@ -1,4 +1,4 @@
-import { makeProof, parseMerkleFile, verifyPublicKey } from "keyroot";
+import { verifyPublicKey } from "keyroot";
 import type { VerificationOutcome } from "../messages.ts";
 import { toFailure } from "./failure.ts";
 import { observeFetch } from "./observeFetch.ts";
@@ -11,9 +11,7 @@ export const verify: Handler<"verify"> = async ({ userID, options }, report, sig
   try {
     const verified = await verifyPublicKey(userID, { ...options, fetch: observed.fetch, signal });
     const { record, root, blockNumber, evidence } = verified;
-    const file = parseMerkleFile(observed.file() ?? new Uint8Array(), root);
-    const proof = makeProof(file, userID);
-    const path = pathInFile(file, proof, userID);
+    const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID);
     return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };
   } catch (error) {
     const failure = toFailure(error);

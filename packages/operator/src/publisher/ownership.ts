@@ -1,0 +1,138 @@
+import { getAddress, Interface } from "ethers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
+import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
+import { limitPriorityFee, maxGasPriceOf, quoteFees } from "./chain/fees.ts";
+import type { Chain, Receipt } from "./chain/chain.ts";
+import type { Registry } from "./chain/registry.ts";
+import { endpointSender } from "./signers/endpointSender.ts";
+import { type Signer, signingSender } from "./signers/signer.ts";
+import { refuseTestAccount } from "./signers/testAccounts.ts";
+import { type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
+import { sendOnce } from "./transactions/sendOnce.ts";
+
+/** OpenZeppelin's `Ownable2Step`: the new owner must accept, so that no address can be the owner by mistake. */
+const OWNABLE = new Interface([
+  "function transferOwnership(address newOwner)",
+  "function acceptOwnership()",
+  "function pendingOwner() view returns (address)",
+]);
+/** The fee limit without limits, as a multiple of the current price. Only local chains have none. */
+const LOCAL_FEE_FACTOR = 10n;
+const POLL_MS = 250;
+
+/** A call of the registry, for its sender's wallet. */
+export interface OwnershipCall {
+  /** The account that must send it: 0x and 40 hex digits, with checksum (EIP-55). */
+  from: string;
+  to: string;
+  data: string;
+}
+
+export interface SendOwnershipCallOptions {
+  /** The chain to sign for (EIP-155). */
+  chainId: number;
+  limits: CostLimits | "local";
+  /** Signs for the call's sender. Undefined: the endpoint does. */
+  signer: Signer | undefined;
+  /** How long to wait for the transaction's block, in ms. */
+  timeoutMs: number;
+}
+
+/** The account that may accept the ownership: 0x and 40 hex digits, with checksum; undefined if there is none. */
+export async function fetchPendingOwner({ chain, contract }: Registry): Promise<string | undefined> {
+  const call = { to: contract, data: OWNABLE.encodeFunctionData("pendingOwner") };
+  const pending = await chain.request("eth_call", [call, "latest"], (answer) =>
+    getAddress(String(OWNABLE.decodeFunctionResult("pendingOwner", String(answer))[0])),
+  );
+  return /^0x0{40}$/.test(pending) ? undefined : pending;
+}
+
+/**
+ * The owner's call that offers the ownership to another account.
+ * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED
+ */
+export function transferOwnershipCall(registry: Registry, newOwner: string, chainId: number): OwnershipCall {
+  const { contract, owner } = registry;
+  const to = getAddress(newOwner);
+  refuseTestAccount(to, chainId);
+  if (to === owner) throw new ArgumentError("ARGUMENT_INVALID", `${owner} is the owner already: name another account.`);
+  if (to === getAddress(contract))
+    throw new ArgumentError("ARGUMENT_INVALID", `${to} is the registry itself, which cannot accept: name an account.`);
+  return { from: owner, to: contract, data: OWNABLE.encodeFunctionData("transferOwnership", [to]) };
+}
+
+/** The new owner's call that accepts the ownership. @throws ArgumentError NOT_OWNER if it is not offered to anyone */
+export async function acceptOwnershipCall(registry: Registry): Promise<OwnershipCall> {
+  const { contract, owner } = registry;
+  const from = await fetchPendingOwner(registry);
+  if (from !== undefined) return { from, to: contract, data: OWNABLE.encodeFunctionData("acceptOwnership") };
+  const message = `The ownership of ${contract} is not offered to any account: its owner ${owner} must run 'transfer-ownership' first.`;
+  throw new ArgumentError("NOT_OWNER", message, { actual: owner });
+}
+
+/**
+ * Sends the call in a transaction, and waits until it is in a block.
+ * @throws ArgumentError NOT_OWNER if the signer has another account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
+ * VerificationError TRANSACTION_REVERTED
+ */
+export async function sendOwnershipCall(
+  { chain, contract }: Registry,
+  call: OwnershipCall,
+  { chainId, limits, signer, timeoutMs }: SendOwnershipCallOptions,
+): Promise<Receipt> {
+  const { from } = call;
+  if (signer !== undefined && signer.address !== from) {
+    const message = `Only ${from} can send this transaction, but the signer's account is ${signer.address}. Use its key, or --call-only for its wallet.`;
+    throw new ArgumentError("NOT_OWNER", message, { expected: from, actual: signer.address });
+  }
+  const sender = { chain, contract, owner: from };
+  const send =
+    signer === undefined
+      ? await endpointSender(sender, chainId)
+      : signingSender(signer, { chainId, contract, owner: from }, chain.call);
+  const gas = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
+  const fees = await quoteWithin(chain, gas, limits);
+  const nonce = await chain.transactionCount(from, "pending");
+  const feeFields = Object.fromEntries(Object.entries(fees).map(([name, wei]) => [name, toQuantity(wei)]));
+  const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feeFields };
+  const { hash } = await sendOnce(send, request);
+  if (!isHash(hash)) throw noReceipt(`The endpoint did not confirm the transaction with the nonce ${nonce} of ${from}`);
+  const receipt = await waitForReceipt(chain, hash, timeoutMs);
+  if (receipt.succeeded) return receipt;
+  const message = `The transaction ${hash} in block ${receipt.blockNumber} was reverted.`;
+  throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
+}
+
+/** The fees of a transaction, if it stays within the limits. */
+async function quoteWithin(chain: Chain, gas: number, limits: CostLimits | "local") {
+  const feeData = await chain.fetchFeeData(await chain.block("latest"));
+  if (limits === "local") {
+    const { baseFeePerGas = 0n, priorityFee } = feeData;
+    const fees = quoteFees(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee));
+    if (fees !== undefined) return fees;
+  } else {
+    const { maxFeePerGas, maxCost } = limits;
+    const fees = quoteFees(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), maxFeePerGas);
+    if (fees !== undefined && (maxCost === undefined || BigInt(gas) * maxGasPriceOf(fees) <= maxCost)) return fees;
+  }
+  const message = "The transaction could cost more than --max-fee and --max-cost allow. Nothing was sent.";
+  throw new TransportError("FEE_TOO_HIGH", message);
+}
+
+async function waitForReceipt(chain: Chain, hash: string, timeoutMs: number): Promise<Receipt> {
+  const end = performance.now() + timeoutMs;
+  for (;;) {
+    const receipt = await chain.receipt(hash);
+    if (receipt !== undefined) return receipt;
+    if (performance.now() > end) throw noReceipt(`The transaction ${hash} is in no block after ${timeoutMs / 1000} s`);
+    await sleep(POLL_MS);
+  }
+}
+
+function noReceipt(what: string): TransportError {
+  return new TransportError(
+    "NO_RECEIPT",
+    `${what}. It may still be included: run the command again, which reports that.`,
+  );
+}

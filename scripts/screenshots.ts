@@ -1,0 +1,36 @@
+/**
+ * Takes pictures of every page and state of the explorer, in light and dark, at 360 and 1440 pixels:
+ *
+ *     npm run screenshots [folder] [states, such as "a batch,no page"]
+ *
+ * The default folder is screenshots, which git ignores.
+ */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { EXPLORER_STATES, VIEWS } from "../fixtures/browser/explorerStates.ts";
+import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
+import { sampleRecords } from "../fixtures/samples.ts";
+
+const [, , folder = "screenshots", states] = process.argv;
+/** As many as a full batch has. */
+const USERS = 700;
+
+await mkdir(folder, { recursive: true });
+const world = new ExplorerWorld(sampleRecords(USERS));
+await world.start();
+try {
+  const url = await world.serve();
+  for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
+    if (states !== undefined && !states.split(",").includes(name)) continue;
+    for (const view of VIEWS) {
+      await using opened = await world.open(url + path(world), view);
+      const { page } = opened;
+      await act?.(page, world);
+      const file = `${name.replaceAll(/[^a-z]+/g, "-")}-${view.viewport.width}-${view.colorScheme}.png`;
+      await page.screenshot({ path: join(folder, file), fullPage: true });
+      process.stdout.write(`${join(folder, file)}\n`);
+    }
+  }
+} finally {
+  await world.stop();
+}

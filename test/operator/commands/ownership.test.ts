@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { getAddress } from "ethers";
+import { join } from "node:path";
+import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { program as keyroot } from "../../support/commandLine.ts";
+import { temporaryFolder } from "../../support/support.ts";
+
+describe("handing over a registry", function () {
+  this.timeout(120_000);
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+
+  const run = async (command: string, options: string[] = [], chainId = "31337") => {
+    const target = ["--rpc", fresh.rpcUrl, "--contract", fresh.contract, "--chain-id", chainId];
+    // No stack of this project.
+    const env = { KEYROOT_STACK_FILE: join(folder.path, "none.json") };
+    const { code, json } = await keyroot.json([command, ...target, ...options], { env });
+    const error = json.error;
+    return { code, json, error: error?.["code"] };
+  };
+  const ownerOf = async () => (await run("status")).json["owner"];
+  const to = (address: string) => ["--new-owner", address];
+
+  it("offers it first, and changes the owner when the other account accepts", async () => {
+    const [owner, stranger] = [getAddress(fresh.owner), getAddress(fresh.stranger)];
+    const offered = await run("transfer-ownership", to(stranger));
+    expect(offered.code, JSON.stringify(offered.json)).to.equal(0);
+    expect(offered.json["transaction"]).to.match(/^0x[0-9a-f]{64}$/);
+    expect(await ownerOf()).to.equal(owner);
+    // Repeating the command sends nothing.
+    expect((await run("transfer-ownership", to(stranger))).json).to.deep.equal({ owner, pendingOwner: stranger });
+    expect((await run("accept-ownership")).code).to.equal(0);
+    expect(await ownerOf()).to.equal(stranger);
+    expect(await run("accept-ownership")).to.include({ code: 2, error: "NOT_OWNER" });
+  });
+
+  it("prints the call for a wallet, and sends nothing", async () => {
+    const { json } = await run("transfer-ownership", [...to(fresh.stranger), "--call-only"]);
+    expect(json).to.deep.equal({
+      from: getAddress(fresh.owner),
+      to: fresh.contract,
+      value: "0",
+      data: `0xf2fde38b${fresh.stranger.slice(2).toLowerCase().padStart(64, "0")}`,
+    });
+    expect(await run("accept-ownership")).to.include({ code: 2, error: "NOT_OWNER" });
+    await fresh.send(fresh.owner, "transferOwnership", fresh.stranger);
+    const accept = await run("accept-ownership", ["--call-only"]);
+    expect(accept.json).to.include({ from: getAddress(fresh.stranger), data: "0x79ba5097" });
+    expect(await ownerOf()).to.equal(getAddress(fresh.owner));
+  });
+
+  it("rejects the owner itself, the registry, what is no address, another chain, and costs above the limits", async () => {
+    for (const address of [fresh.owner, fresh.contract, "0x12", "alice"])
+      expect(await run("transfer-ownership", to(address)), address).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(await run("transfer-ownership")).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(await run("transfer-ownership", to(fresh.stranger), "1")).to.include({
+      code: 1,
+      error: "CHAIN_ID_MISMATCH",
+    });
+    const limits = ["--max-fee", "100", "--max-cost", "0.0000001"];
+    const expensive = await run("transfer-ownership", [...to(fresh.stranger), ...limits]);
+    expect(expensive).to.include({ code: 3, error: "FEE_TOO_HIGH" });
+    expect(await run("accept-ownership")).to.include({ error: "NOT_OWNER" });
+  });
+});

@@ -1,0 +1,165 @@
+import { expect } from "chai";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import type { Page } from "playwright-core";
+import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
+import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
+import { textOf } from "../../fixtures/samples.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { serve } from "../support/servers.ts";
+
+/** Would set a global variable, if any text became markup. */
+const MARKUP = `<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload="pwned=1">`;
+
+describeIfNamed(import.meta.filename)("the explorer under attack", function () {
+  this.timeout(60_000);
+  const world = new ExplorerWorld();
+  const opened = new AsyncDisposableStack();
+
+  before(async function () {
+    this.timeout(120_000);
+    await world.start();
+  });
+  after(async () => {
+    await opened.disposeAsync();
+    await world.stop();
+  });
+
+  /** A server that any page may use. */
+  const server = async (respond: (request: IncomingMessage, response: ServerResponse) => unknown) => {
+    const listening = await serve((request, response) => {
+      response.setHeader("Access-Control-Allow-Origin", "*");
+      response.setHeader("Access-Control-Allow-Headers", "Content-Type");
+      if (request.method === "OPTIONS") response.end();
+      else void respond(request, response);
+    });
+    return opened.adopt(listening, (it) => it.close()).url;
+  };
+  const fileHost = (content: () => string, status = 200) =>
+    server((_, response) => response.writeHead(status).end(content()));
+
+  const settled = (page: Page) => page.waitForSelector("[data-verdict]:not([data-verdict=busy])");
+  /** Nothing ran, nothing was added to the page, and the browser had nothing to block. */
+  const expectHarmless = async (page: Page, complaints: readonly string[]) => {
+    expect(await page.evaluate("globalThis.pwned")).to.equal(undefined);
+    expect(await page.locator("main img, main script, main [onload], main [onerror]").count()).to.equal(0);
+    expect(complaints.filter((complaint) => /policy|trusted|uncaught|TypeError/i.test(complaint))).to.deep.equal([]);
+  };
+
+  const file = () => makeMerkleFile(world.records);
+  const FILES: Readonly<Record<string, () => string>> = {
+    "an unknown key": () => textOf(file()).replace('"lookup":', `${JSON.stringify(MARKUP)}:"a","lookup":`),
+    "a value": () => textOf(file()).replace(/"values":\["/, `"values":[${JSON.stringify(MARKUP)},"`),
+    "a record": () => textOf(file()).replaceAll(world.victim.keyID, JSON.stringify(MARKUP).slice(1, -1)),
+    "a user id of the lookup": () => textOf(file()).replace('"lookup":{', `"lookup":{${JSON.stringify(MARKUP)}:0,`),
+    "the hash algorithm": () => textOf(file()).replace('"sha256"', JSON.stringify(MARKUP)),
+    "a page of its own": () => `<!doctype html>${MARKUP}`,
+  };
+  for (const [where, content] of Object.entries(FILES)) {
+    it(`shows markup of the file host in ${where} as text`, async () => {
+      const url = await world.serve({ merkleUrl: await fileHost(content) });
+      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
+      const { page, complaints } = one;
+      await settled(page);
+      expect(await page.getAttribute("[data-verdict]", "data-verdict")).to.equal("bad");
+      await expectHarmless(page, complaints);
+      await page.goto(`${url}#/batch/${world.root}`);
+      await page.getByText("This file cannot be shown").waitFor();
+      await expectHarmless(page, complaints);
+    });
+  }
+
+  it("shows markup of a file host's error page as an error", async () => {
+    const url = await world.serve({ merkleUrl: await fileHost(() => MARKUP, 500) });
+    await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
+    await settled(one.page);
+    expect(await one.page.innerText("[data-verdict]")).to.contain("FILE_HOST_ERROR");
+    await expectHarmless(one.page, one.complaints);
+  });
+
+  for (const [what, answer] of [
+    ["an error message", { error: { code: -32000, message: MARKUP } }],
+    ["a result", { result: MARKUP }],
+    ["the block's fields", { result: { number: MARKUP, hash: MARKUP } }],
+  ] as const) {
+    it(`shows markup of an endpoint in ${what} as text`, async () => {
+      const rpc = await server(async (request, response) => {
+        const { id } = JSON.parse(await text(request)) as { id: number };
+        response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+      });
+      const url = await world.serve({ rpc: [rpc] });
+      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await settled(one.page);
+      expect(await one.page.getAttribute("[data-verdict]", "data-verdict")).to.not.equal("good");
+      await expectHarmless(one.page, one.complaints);
+    });
+  }
+
+  it("stops reading an endless file", async () => {
+    let sent = 0;
+    const merkleUrl = await server((_, response) => {
+      const chunk = Buffer.alloc(2 ** 20, " ");
+      const write = () => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+        sent += chunk.length;
+      };
+      response.on("drain", write);
+      write();
+    });
+    const url = await world.serve({ merkleUrl });
+    await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
+    await settled(one.page);
+    expect(await one.page.innerText("[data-verdict]")).to.contain("ANSWER_TOO_LARGE");
+    expect(sent).to.be.below(2 ** 27);
+  });
+
+  for (const [what, content] of [
+    ["brackets", () => "[".repeat(2 ** 23)],
+    ["objects", () => `{"values":[${"{},".repeat(2 ** 22)}{}]}`],
+    ["values", () => `{"merkle":{},"values":[${'"a",'.repeat(300_000)}"a"],"lookup":{}}`],
+  ] as const) {
+    it(`rejects a file of too many ${what}, and goes on`, async () => {
+      const url = await world.serve({ merkleUrl: await fileHost(content) });
+      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
+      const { page, complaints } = one;
+      await settled(page);
+      expect(await page.getAttribute("[data-verdict]", "data-verdict")).to.equal("bad");
+      await expectHarmless(page, complaints);
+    });
+  }
+
+  for (const link of [
+    `#/verify/${MARKUP}`,
+    `#/verify/${encodeURIComponent(MARKUP)}`,
+    `#/batch/${encodeURIComponent(MARKUP)}`,
+    "#/batch/%252e%252e%252fsecret",
+    `#/attack/${MARKUP}`,
+    "#/attack/__proto__",
+    "#/constructor",
+    "#/verify/%E0%A4%A",
+    `#/verify/${"y".repeat(100_000)}`,
+    `#/${MARKUP}`,
+  ]) {
+    it(`opens the link ${link.slice(0, 40)} without harm`, async () => {
+      const url = await world.serve();
+      await using one = await world.open(url + link);
+      const { page, complaints, requests } = one;
+      await page.locator("h1").waitFor();
+      await expectHarmless(page, complaints);
+      const { merkleUrl, rpcUrl } = world.stack;
+      expect(requests.filter((address) => address.startsWith(merkleUrl) || address.startsWith(rpcUrl))).to.be.empty;
+    });
+  }
+
+  it("shows markup in a bundle and its name as text", async () => {
+    const url = await world.serve();
+    await using one = await world.open(`${url}#/bundle`);
+    const { page, complaints } = one;
+    const bytes = JSON.stringify({ format: MARKUP, [MARKUP]: MARKUP });
+    const input = page.getByLabel("Bundle", { exact: true });
+    await input.setInputFiles({ name: `${MARKUP}.json`, mimeType: "application/json", buffer: Buffer.from(bytes) });
+    await settled(page);
+    expect(await page.innerText("[data-verdict]")).to.contain("BUNDLE_SHAPE");
+    await expectHarmless(page, complaints);
+  });
+});

@@ -1,0 +1,174 @@
+import { expect } from "chai";
+import type { Page } from "playwright-core";
+import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
+import { describeIfNamed } from "../support/named.ts";
+
+describeIfNamed(import.meta.filename)("using the explorer", function () {
+  this.timeout(30_000);
+  const world = new ExplorerWorld();
+  let url: string;
+
+  before(async function () {
+    this.timeout(120_000);
+    await world.start();
+    url = await world.serve();
+  });
+  after(() => world.stop());
+
+  describe("the view of a batch", () => {
+    const openBatch = async (options = {}) => {
+      const opened = await world.open(`${url}#/batch/${world.root}`, options);
+      const canvas = opened.page.locator("canvas");
+      await canvas.waitFor();
+      return { ...opened, canvas };
+    };
+    /** Waits until so many leaves are in view. */
+    const shows = (page: Page, span: number) =>
+      page.waitForFunction((span) => Number(document.querySelector("canvas")?.dataset["span"]) === span, span);
+    const selected = (page: Page) => page.innerText(".selection h3");
+
+    it("is used by keyboard: arrows go from node to node", async () => {
+      await using view = await openBatch();
+      const { page, canvas } = view;
+      await canvas.focus();
+      const visited: string[] = [];
+      for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"]) {
+        await page.keyboard.press(key);
+        visited.push(await selected(page));
+      }
+      expect(visited).to.deep.equal(["The root", "Node 1 of level 3", "Node 2 of level 3", "The root", "The root"]);
+    });
+
+    it("zooms by keyboard, buttons and wheel, and shows the whole tree again", async () => {
+      await using view = await openBatch({ reducedMotion: "reduce" });
+      const { page, canvas } = view;
+      const whole = world.records.length;
+      await shows(page, whole);
+      await canvas.focus();
+      await page.keyboard.press("+");
+      await shows(page, whole / 1.6);
+      await page.keyboard.press("-");
+      await shows(page, whole);
+      await page.getByRole("button", { name: "Zoom in" }).click();
+      await shows(page, whole / 1.6);
+      await page.getByRole("button", { name: "Show the whole tree" }).click();
+      await shows(page, whole);
+      await canvas.hover();
+      await page.mouse.wheel(0, -300);
+      await page.waitForFunction((whole) => Number(document.querySelector("canvas")?.dataset["span"]) < whole, whole);
+      await canvas.focus();
+      await page.keyboard.press("0");
+      await shows(page, whole);
+    });
+
+    it("zooms without any animation for visitors who prefer reduced motion", async () => {
+      await using view = await openBatch({ reducedMotion: "reduce" });
+      const { page, canvas } = view;
+      await page.evaluate(() => {
+        const spans: string[] = [];
+        Object.assign(globalThis, { spans });
+        new MutationObserver((changes) => {
+          for (const { target } of changes) spans.push((target as HTMLElement).dataset["span"] ?? "");
+        }).observe(document.querySelector("canvas") as Node, { attributeFilter: ["data-span"] });
+      });
+      await canvas.focus();
+      const { length } = world.records;
+      await page.keyboard.press("+");
+      await shows(page, length / 1.6);
+      await page.keyboard.press("0");
+      await shows(page, length);
+      expect(await page.evaluate("spans")).to.deep.equal([String(length / 1.6), String(length)]);
+      const transition = await page.$eval(".icon-button", (button) => getComputedStyle(button).transitionDuration);
+      expect(transition).to.equal("0s");
+    });
+
+    it("selects the node that is clicked", async () => {
+      await using view = await openBatch();
+      const { page, canvas } = view;
+      const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
+      await canvas.click({ position: { x: box.width / 2, y: box.height / 10 } });
+      expect(await selected(page)).to.equal("The root");
+      await canvas.click({ position: { x: 5, y: box.height - 5 } });
+      expect(await selected(page)).to.equal("Leaf 1");
+    });
+
+    for (const [what, part] of [
+      ["user id", () => world.victim.userID.slice(5, 20)],
+      ["key id", () => world.victim.keyID],
+    ] as const) {
+      it(`finds a record by its ${what}`, async () => {
+        await using view = await openBatch();
+        const { page } = view;
+        await page.getByLabel("Find a record").fill(part());
+        await page.keyboard.press("Enter");
+        expect(await selected(page)).to.match(/^Leaf \d+$/);
+        const text = await page.innerText(".selection");
+        expect(text).to.contain(what === "user id" ? world.victim.userID : world.victim.keyID);
+      });
+    }
+
+    it("says when no record is found, and keeps what was entered", async () => {
+      await using view = await openBatch();
+      const { page } = view;
+      const field = page.getByLabel("Find a record");
+      await field.fill("nothing");
+      expect(await page.getByRole("alert").first().innerText()).to.equal("No record of this file contains that.");
+      expect(await field.inputValue()).to.equal("nothing");
+    });
+
+    it("lists all records as text, with links to their verification", async () => {
+      await using view = await openBatch();
+      const { page } = view;
+      const users = await page.$$eval("tbody a", (links) => links.map(({ textContent }) => textContent));
+      expect(users).to.have.members(world.records.map(({ userID }) => userID));
+    });
+  });
+
+  it("a bundle that is dropped on any page is opened", async () => {
+    const { userID } = world.victim;
+    const { bundle } = await world.makeBundle();
+    await using opened = await world.open(`${url}#/verify/${userID}`);
+    const { page, complaints } = opened;
+    const dataTransfer = await page.evaluateHandle((text) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], "dropped.json", { type: "application/json" }));
+      return transfer;
+    }, JSON.stringify(bundle));
+    await page.dispatchEvent("main", "drop", { dataTransfer });
+    await page.getByText("dropped.json says that it is about the user").waitFor();
+    expect(page.url()).to.equal(`${url}#/bundle`);
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("after a new choice of the evidence, the verdict is in view and has the focus", async () => {
+    await using opened = await world.open(`${url}#/verify/${world.victim.userID}`, {
+      viewport: { width: 360, height: 800 },
+    });
+    const { page } = opened;
+    await page.getByLabel("Require a storage proof").check();
+    await page.getByRole("button", { name: "Verify with this evidence" }).click();
+    await page.getByText("so the storage proof adds little").waitFor();
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal("verdict");
+    const top = await page.$eval("#verdict", (verdict) => verdict.getBoundingClientRect().top);
+    expect(top).to.be.within(0, 800);
+  });
+
+  it("keyboard users reach the content with one key, and every control shows that it has the focus", async () => {
+    await using opened = await world.open(url);
+    const { page } = opened;
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal("Skip to the content");
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).to.equal("main");
+    const withoutOutline: string[] = [];
+    for (let i = 0; i < 12; i++) {
+      await page.keyboard.press("Tab");
+      const found = await page.evaluate(() => {
+        const element = document.activeElement ?? document.body;
+        return getComputedStyle(element).outlineStyle === "none" ? element.outerHTML : undefined;
+      });
+      if (found !== undefined) withoutOutline.push(found);
+    }
+    expect(withoutOutline).to.deep.equal([]);
+  });
+});
