@@ -11,6 +11,7 @@ import { type ExplorerServer, serveExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 import { type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
 import { buildSite } from "@keyroot/web/build";
+import { AdminClient } from "keyroot/admin";
 import { type DemoListener, type DemoResult, runDemo } from "../demo/demo.ts";
 import { startRelay } from "../demo/relay.ts";
 import type { DemoArgs } from "./demoCommand.ts";
@@ -47,8 +48,9 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
     for (const relay of relays) servers.defer(() => relay.close());
     const rpc = [stack.rpcUrl, ...relays.map(({ url }) => url)];
     const explorer = servers.use(await startExplorer(stack, rpc, result, port));
-    say(stayLines(result, stack.announced, explorer.url));
-    if (json) print(JSON.stringify(readiness(stack, result, explorer.url)));
+    const links = { explorerUrl: explorer.url, dashboardUrl: await inviteToDashboard(stack, result) };
+    say(stayLines(result, stack.announced, links));
+    if (json) print(JSON.stringify(readiness(stack, result, links)));
     await stopped;
   } catch (error) {
     // Ctrl-C during the demo makes the current step fail, which is no error.
@@ -58,6 +60,18 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
     await stack.close();
   }
   return undefined;
+}
+
+interface Links {
+  explorerUrl: string;
+  /** Works once, within 15 minutes. */
+  dashboardUrl: string;
+}
+
+/** A link that signs in the sample partner's administrator. */
+async function inviteToDashboard({ service }: Stack, { bizId }: DemoResult): Promise<string> {
+  if (service === undefined) throw new Error("The stack has no partner service.");
+  return (await new AdminClient(service).invite(bizId, "Sample administrator")).url;
 }
 
 /** The explorer of the stack, with its users and the attacker's servers. */
@@ -117,9 +131,9 @@ function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): s
   ].join("\n");
 }
 
-function stayLines({ records }: DemoResult, announced: boolean, explorerUrl: string): string {
+function stayLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
-  const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n`;
+  const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;
   return announced
     ? `\n${succeeded}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
     : `\n${succeeded}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
@@ -130,9 +144,9 @@ function summaryOf({ contract }: Stack, { published, verified, rejected, registr
   return { published: users, verified, rejected, registrations, contract, roots: published.map(({ root }) => root) };
 }
 
-function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult, explorerUrl: string): object {
+function readiness(stack: Stack, { records, bizId, serverToken }: DemoResult, links: Links): object {
   const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service } = stack;
   const users = records.map(({ userID }) => userID);
-  const place = { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, explorerUrl };
+  const place = { rpcUrl, merkleUrl, merkleDir, contract, chainId, baseUrl: service?.baseUrl, ...links };
   return { ...place, bizId, serverToken, users };
 }

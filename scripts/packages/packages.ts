@@ -45,6 +45,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       "README.md": "packages/operator/README.md",
       "dist/service/store/migrations": "packages/operator/src/service/store/migrations",
       "site/explorer": "packages/operator/site/explorer",
+      "site/dashboard": "packages/operator/site/dashboard",
     },
     build: {
       platform: "node",

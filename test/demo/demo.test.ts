@@ -238,12 +238,24 @@ describe("the demo", function () {
         child = hardhat.start(["demo", "--stay", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];
         const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
-          DemoResult & { baseUrl: string; explorerUrl: string; users: string[] };
+          DemoResult & { baseUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
         const place = ["rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId"];
-        expect(ready).to.have.all.keys(...place, "baseUrl", "explorerUrl", "bizId", "serverToken", "users");
+        expect(ready).to.have.all.keys(
+          ...place,
+          "baseUrl",
+          "explorerUrl",
+          "dashboardUrl",
+          "bizId",
+          "serverToken",
+          "users",
+        );
         expect(ready.users).to.have.lengthOf(25);
         const { baseUrl, explorerUrl, bizId, serverToken } = ready;
         expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
+        const { origin, pathname, hash } = new URL(ready.dashboardUrl);
+        expect(origin).to.equal(baseUrl.replace("127.0.0.1", "localhost"));
+        expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
+        expect(await (await fetch(baseUrl + pathname)).text()).to.contain("Keyroot dashboard");
         const known = new Set<string>();
         for await (const user of new PartnerClient({ baseUrl, bizId, serverToken }).listUsers())
           known.add(user.user_id);

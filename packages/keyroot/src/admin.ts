@@ -5,6 +5,7 @@ export {
   AdminClient,
   type AdminClientOptions,
   type CreateServerTokenOptions,
+  type InviteOptions,
   type ListPartnersOptions,
   type PublishOptions,
 } from "./client/admin/adminClient.ts";
@@ -14,4 +15,5 @@ export type {
   PartnerSummary,
   PublishedBatch,
   RevokedServerToken,
+  StaffInvitation,
 } from "./client/admin/answers.ts";

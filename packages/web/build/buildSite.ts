@@ -8,13 +8,19 @@
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { buildPage } from "./buildPage.ts";
 import { buildExplorer } from "./buildExplorer.ts";
 import { hashOfSources, SITE } from "./sources.ts";
 
 const sources = hashOfSources();
-const files = await buildExplorer();
-for (const [name, content] of files) write(join("explorer", name), content);
-const names = new Set([...files.keys()].map((name) => join("explorer", name)));
+const parts = { explorer: await buildExplorer(), dashboard: await buildPage("dashboard") };
+const names = new Set<string>();
+for (const [part, files] of Object.entries(parts)) {
+  for (const [name, content] of files) {
+    write(join(part, name), content);
+    names.add(join(part, name));
+  }
+}
 for (const entry of readdirSync(SITE, { recursive: true, withFileTypes: true })) {
   const path = join(entry.parentPath, entry.name);
   if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(SITE.length + 1)))

@@ -121,6 +121,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     limit: 2,
     after: cursorOf(path, tenant),
     name: "A name",
+    role: "reader",
     search: "compan",
     user_limit: 1000,
     pubKey: KEY.pubKey,

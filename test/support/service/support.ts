@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { makeApp } from "../../../packages/operator/src/service/app.ts";
 import { makeContext, type ServiceContext } from "../../../packages/operator/src/service/http/context.ts";
 import type { RateLimitOptions } from "../../../packages/operator/src/service/http/rateLimit.ts";
+import { makeLogger } from "../../../packages/operator/src/service/logger.ts";
 import { makeMonitoring } from "../../../packages/operator/src/service/monitoring.ts";
 import type { App } from "../../../packages/operator/src/service/http/defineOperation.ts";
 import {
@@ -32,6 +33,8 @@ export interface TestServiceOptions {
   rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
   publish?: ServiceContext["publish"];
+  /** Gets the lines of the log. */
+  log?: string[];
   service?: string;
   possession?: "required" | "optional";
   /** Default 0. */
@@ -60,7 +63,7 @@ export class TestService extends Caller {
 
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing } = options;
+    const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
     const { service, possession, holdMs = 0, holdOnConflict } = options;
     const context = makeContext({
       databases,
@@ -77,7 +80,8 @@ export class TestService extends Caller {
       now: () => Date.now() + this.ahead,
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
-    const app = await makeApp(context, { trustedProxies, observe });
+    const logger = log && makeLogger("info", { write: (line: string) => void log.push(line) });
+    const app = await makeApp(context, { trustedProxies, observe, ...(logger && { logger }) });
     this.#running = { app, monitoring, context };
     this.url = await app.listen({ host: "127.0.0.1", port: 0 });
     this.monitoringUrl = await monitoring.listen({ host: "127.0.0.1", port: 0 });

@@ -279,6 +279,21 @@ export const DEFINITIONS = {
     },
   },
 
+  invite: {
+    summary:
+      "Invite a person to a partner's dashboard and print the link once; again for a person who lost the passkeys",
+    options: {
+      bizId: text("id", "Id of the partner, printed by create-partner"),
+      name: text("text", "Name of the person"),
+      role: text("role", "administrator, who can change everything, or reader", {
+        choices: ["administrator", "reader"],
+        default: "administrator",
+      }),
+      service,
+      json,
+    },
+  },
+
   "list-partners": {
     summary: "List the partners of a running partner service with their numbers",
     options: {

@@ -23,6 +23,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   "make-signing-key": () => import("./makeSigningKey.ts"),
   "create-partner": () => import("./createPartner.ts"),
   "create-server-token": () => import("./createServerToken.ts"),
+  invite: () => import("./invite.ts"),
   "list-partners": () => import("./listPartners.ts"),
   "suspend-partner": () => import("./suspendPartner.ts"),
   "resume-partner": () => import("./resumePartner.ts"),

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { extname } from "node:path";
 import { gzipSync } from "node:zlib";
+import { headersOf } from "../readSite.ts";
 import { listen } from "../stack/ports.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { type ExplorerFiles, makeExplorer } from "./site.ts";
@@ -12,14 +12,6 @@ export interface ExplorerServer extends AsyncDisposable {
   /** Ends every open connection at once and frees the port. */
   close(): Promise<void>;
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  ".css": "text/css",
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript",
-  ".svg": "image/svg+xml",
-  ".txt": "text/plain; charset=utf-8",
-};
 
 /**
  * Serves an explorer on this machine.
@@ -53,10 +45,7 @@ function respond(
     response.writeHead(content === undefined ? 404 : 405, { "Content-Type": "text/plain" }).end("Not found\n");
     return;
   }
-  response.setHeader("Content-Type", TYPES[extname(name)] ?? "application/octet-stream");
-  // The names of assets contain their hashes.
-  const isAsset = name.startsWith("assets/");
-  response.setHeader("Cache-Control", isAsset ? "public, max-age=31536000, immutable" : "no-cache");
+  for (const [header, value] of Object.entries(headersOf(name))) response.setHeader(header, value);
   response.setHeader("Vary", "Accept-Encoding");
   let body = content;
   if (/\bgzip\b/.test(String(headers["accept-encoding"]))) {

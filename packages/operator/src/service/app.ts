@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { serializerCompiler } from "fastify-type-provider-zod";
 import type { z } from "zod";
 import { parseJson } from "keyroot/input";
+import { dashboard } from "./dashboard/index.ts";
 import { makeBaseApp } from "./http/baseApp.ts";
 import type { ServiceContext } from "./http/context.ts";
 import { answerPreflights } from "./http/cors.ts";
@@ -54,6 +55,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
     await describeApi(scope, OPERATOR_API);
     await registerRoutes(scope, operatorRoutes, context);
   });
+  await dashboard(app, context);
   return app;
 }
 

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { DrizzleQueryError } from "drizzle-orm";
-import { type Logger, pino, stdSerializers } from "pino";
+import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
 /** The part of a request that the log contains. */
 interface LoggedRequest {
@@ -12,8 +12,8 @@ interface LoggedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
-/** The service's log: one JSON object per line on standard error, with request ids and without secrets. */
-export function makeLogger(level: string): Logger {
+/** The service's log: one JSON object per line, by default on standard error, with request ids and without secrets. */
+export function makeLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {
       level,
@@ -31,7 +31,7 @@ export function makeLogger(level: string): Logger {
         err: (error: Error) => stdSerializers.err(withoutParameters(error)),
       },
     },
-    pino.destination({ dest: 2, sync: false }),
+    destination ?? pino.destination({ dest: 2, sync: false }),
   );
 }
 

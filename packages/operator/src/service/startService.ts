@@ -19,6 +19,9 @@ import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signing
 /** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */
 const DROP_MS = 60 * 60 * 1000;
 
+/** How often expired sessions of the dashboard are deleted. */
+const DROP_SESSIONS_MS = 10 * 60 * 1000;
+
 /** How often the counts of past minutes are deleted. */
 const DROP_COUNTS_MS = 60 * 1000;
 
@@ -87,6 +90,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     databases,
     signingKeys,
     issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
+    baseUrl: config.baseUrl,
     service: config.baseUrl === undefined ? undefined : serviceNameOf(config.baseUrl),
     registry: chain && { chainId: chain.chainId, contract: chain.contract },
     possession: config.possession,
@@ -98,10 +102,11 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     adminToken,
     publish: publisher && (() => publisher.publish()),
   });
-  const { refreshTokens, rateLimits, challenges, now } = context;
+  const { refreshTokens, rateLimits, challenges, sessions, now } = context;
   starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
   starting.defer(every(DROP_MS, logger, "expired challenges", () => challenges.dropExpired(now())));
   starting.defer(every(DROP_COUNTS_MS, logger, "counts of requests", () => rateLimits.dropExpired()));
+  starting.defer(every(DROP_SESSIONS_MS, logger, "expired sessions", () => sessions.dropExpired(now())));
 
   // Closed after the API, so that /readyz reports that the service is stopping.
   const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit });

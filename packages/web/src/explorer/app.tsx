@@ -5,7 +5,7 @@ import { BuildHashes } from "./buildHashes.tsx";
 import { BundlePage } from "./bundlePage.tsx";
 import { config } from "./config.ts";
 import { defaultChoice } from "./evidenceChoice.ts";
-import favicon from "./favicon.svg";
+import favicon from "../shared/favicon.svg";
 import { AttackPage, AttacksPage, HomePage, NotFoundPage, VerifyPage } from "./pages.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {

@@ -101,6 +101,25 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("invite", () => {
+    it("creates a link to the partner's dashboard, and another one for the same person", async () => {
+      const { biz_id: bizId } = await client().createPartner("A company");
+      const first = await client().invite(bizId, "Ada");
+      expect(first).to.have.all.keys("person_id", "name", "role", "url", "expires");
+      expect(first).to.include({ name: "Ada", role: "administrator" });
+      expect(first.url).to.match(/^http:\/\/localhost:\d+\/dashboard\/#\/invitation\/[\w-]{43}$/);
+      const second = await client().invite(bizId, "Ada", { role: "reader" });
+      expect(second).to.include({ person_id: first.person_id, role: "reader" });
+      expect(second.url).to.not.equal(first.url);
+    });
+
+    it("fails for an unknown partner and for an unknown role", async () => {
+      expect(await failure(client().invite("biz_unknown", "Ada"))).to.include({ code: "PARTNER_UNKNOWN", status: 404 });
+      const wrong = failure(client().invite("biz_1", "Ada", { role: "owner" as "reader" }));
+      expect(await wrong).to.include({ code: "ARGUMENT_INVALID" });
+    });
+  });
+
   describe("administration", () => {
     let bizId: string;
     let serverToken: string;
@@ -199,6 +218,7 @@ describe("AdminClient", () => {
     const operations = (admin: AdminClient, signal?: AbortSignal) => [
       () => admin.createPartner("A company", { signal }),
       () => admin.createServerToken("biz_1", { signal }),
+      () => admin.invite("biz_1", "Ada", { signal }),
       () => admin.publish({ signal }),
       () => admin.getPartner("biz_1", { signal }),
       () => admin.listPartners({ signal }).next(),
@@ -223,6 +243,7 @@ describe("AdminClient", () => {
     it("fails with a code for every malformed answer", async () => {
       const good = {
         ...{ biz_id: "biz_1", name: "n", created: 1, token: `krs_${"x".repeat(43)}` },
+        ...{ person_id: randomUUID(), role: "reader", url: "http://localhost:1/dashboard/#/invitation/x", expires: 1 },
         batches: [BATCH],
         ...PARTNER,
         ...TOKEN,

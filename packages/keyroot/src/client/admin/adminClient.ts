@@ -22,12 +22,14 @@ import {
   type PartnerSummary,
   type PublishedBatch,
   readBatches,
+  readInvitation,
   readPartner,
   readPartnerPage,
   readPartnerSummary,
   readRevokedToken,
   readServerToken,
   type RevokedServerToken,
+  type StaffInvitation,
 } from "./answers.ts";
 
 /** Which service to call, as its operator. */
@@ -56,6 +58,12 @@ export interface CreateServerTokenOptions extends CallOptions {
   idempotencyKey?: string | undefined;
 }
 
+/** Options of `AdminClient.invite`. */
+export interface InviteOptions extends CallOptions {
+  /** `administrator` or `reader`. Default `administrator`. */
+  role?: "administrator" | "reader" | undefined;
+}
+
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
   /** A part of the name, in any case, or the beginning of the `biz_id`. Default: all partners. */
@@ -69,10 +77,11 @@ export interface PublishOptions extends CallOptions {
 }
 
 const PATH = "/v1/admin";
+const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
  * The client for the operator of the service: creates, lists and suspends partners; creates, lists and revokes their server tokens;
- * publishes registered keys.
+ * invites their staff; publishes registered keys.
  *
  * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
  * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
@@ -182,6 +191,23 @@ export class AdminClient {
     };
     const call = { signal, idempotencyKey: checkIdempotencyKey(idempotencyKey) };
     return readServerToken(await this.#call("serverTokens/create", body, call));
+  }
+
+  /**
+   * Invites a person to the dashboard of a partner. The link works once, within 15 minutes. A person with this name is
+   * invited again: the earlier link, all passkeys and all sessions of the person end.
+   * @param name the name of the person, at most 200 characters
+   */
+  async invite(bizId: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
+    const { role, signal } = checkCallOptions(options, "role");
+    if (role !== undefined && !ROLES.includes(role))
+      throw new ArgumentError("ARGUMENT_INVALID", "The option role must be administrator or reader.");
+    const body = {
+      biz_id: checkBizId("The argument bizId", bizId),
+      name: checkText("The argument name", name),
+      ...(role !== undefined && { role }),
+    };
+    return readInvitation(await this.#call("staff/invite", body, { signal }));
   }
 
   /**

@@ -9,6 +9,9 @@ export type CreatedPartner = ReturnType<typeof readPartner>;
 /** A server's refresh token that `createServerToken` created. */
 export type CreatedServerToken = ReturnType<typeof readServerToken>;
 
+/** An invitation that `invite` created. */
+export type StaffInvitation = ReturnType<typeof readInvitation>;
+
 /** A batch of keys that `publish` published. */
 export type PublishedBatch = ReturnType<typeof readBatches>[number];
 
@@ -78,6 +81,22 @@ export function readServerToken(answer: unknown) {
     name: name === null ? null : ANSWER.text("name", name),
     /** Milliseconds since 1970. */
     created: ANSWER.count("created", created),
+  };
+}
+
+export function readInvitation(answer: unknown) {
+  const fields = ["person_id", "name", "role", "url", "expires"] as const;
+  const { person_id, name, role, url, expires } = ANSWER.fields("The answer", answer, fields);
+  return {
+    /** A UUID. */
+    person_id: ANSWER.text("person_id", person_id, UUID),
+    name: ANSWER.text("name", name),
+    /** `administrator` or `reader`. */
+    role: ANSWER.text("role", role, /^(?:administrator|reader)$/),
+    /** The link for the person. It works once; the service shows it this once. */
+    url: ANSWER.secret("url", url, /^https?:\/\/[\x21-\x7e]{1,2000}$/),
+    /** When the link expires, in milliseconds since 1970. */
+    expires: ANSWER.count("expires", expires),
   };
 }
 

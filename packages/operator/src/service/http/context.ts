@@ -2,10 +2,13 @@ import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
 import { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
+import { PasskeyStore } from "../store/passkeys.ts";
 import { KeyObjections } from "../store/keyObjections.ts";
 import { PartnerStore } from "../store/partners.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { RefreshTokenStore } from "../store/refreshTokens.ts";
+import { SessionStore } from "../store/sessions.ts";
+import { StaffStore } from "../store/staff.ts";
 import { UserStore } from "../store/users.ts";
 import { AccessTokens } from "../tokens/accessTokens.ts";
 import type { SigningKeys } from "../tokens/signingKeys.ts";
@@ -19,6 +22,8 @@ export interface ContextOptions {
   signingKeys: SigningKeys;
   /** The URL at which callers reach the service: the issuer of access tokens. */
   issuer: string;
+  /** The URL at which callers reach the service. Default: http://localhost and the port that it listens on. */
+  baseUrl?: string | undefined;
   /** The URL by which users' apps know the service. Default: where it listens. */
   service?: string | undefined;
   /** Where the service publishes keys; undefined if it publishes none. */
@@ -43,8 +48,12 @@ export interface ContextOptions {
 /** Everything that the operations of the API use. */
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
+  baseUrl: ContextOptions["baseUrl"];
   service: ContextOptions["service"];
   partners: PartnerStore;
+  staff: StaffStore;
+  passkeys: PasskeyStore;
+  sessions: SessionStore;
   users: UserStore;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
@@ -58,7 +67,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
 
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
-  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish } = options;
+  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
   const { service, registry, possession: policy = "required", now = Date.now } = options;
   const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
@@ -72,8 +81,12 @@ export function makeContext(options: ContextOptions): ServiceContext {
     stage,
     now,
     publish,
+    baseUrl,
     service,
     partners: new PartnerStore(databases),
+    staff: new StaffStore(databases.home),
+    passkeys: new PasskeyStore(databases.home),
+    sessions: new SessionStore(databases.home),
     users: new UserStore(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,

@@ -21,6 +21,9 @@ export interface RateLimitOptions {
   refused: number;
 }
 
+/** Whose requests are counted together. */
+type Caller = Principal | "operator" | { kind: "person"; personID: string };
+
 type Policy = keyof RateLimitOptions;
 
 /** How messages call the requests of a policy. */
@@ -74,8 +77,8 @@ export class RateLimits {
     if (quota !== undefined) addQuota("refused", quota, reply);
   }
 
-  /** Counts a request of a partner, a user or the operator. @throws ServiceError RATE_LIMITED */
-  async countCaller(principal: Principal | "operator", reply: FastifyReply): Promise<void> {
+  /** Counts a request of a partner, a user, a person or the operator. @throws ServiceError RATE_LIMITED */
+  async countCaller(principal: Caller, reply: FastifyReply): Promise<void> {
     const limiter = this.#caller;
     if (limiter === undefined) return;
     const result = await limiter.consume(callerOf(principal)).catch((reason: unknown) => {
@@ -98,8 +101,9 @@ export class RateLimits {
 }
 
 /** The name under which a principal's requests are counted. */
-function callerOf(principal: Principal | "operator"): string {
+function callerOf(principal: Caller): string {
   if (principal === "operator") return principal;
+  if (principal.kind === "person") return `person ${principal.personID}`;
   return principal.kind === "partner" ? `partner ${principal.bizID}` : `user ${principal.userID}`;
 }
 

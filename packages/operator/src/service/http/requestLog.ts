@@ -5,6 +5,7 @@ import type { App } from "./defineOperation.ts";
 /** Who sent a request: the ids that the log names, and no token. */
 type Actor =
   | { kind: "operator" }
+  | { kind: "person"; partner: string; person: string; name: string }
   | { kind: "partner"; partner: string; token: string }
   | { kind: "user"; partner: string; user: string; token: string };
 
@@ -26,9 +27,18 @@ interface Change {
     | "key.withdrawn"
     | "key.discarded"
     | "key.approved"
-    | "keys.published";
+    | "keys.published"
+    | "person.invited"
+    | "person.roleChanged"
+    | "person.removed"
+    | "passkey.added"
+    | "passkey.removed"
+    | "session.started"
+    | "session.ended";
   /** A `biz_id`. */
   partner?: string;
+  /** The id of a person of the partner's staff. */
+  person?: string;
   /** A `user_id`. */
   user?: string;
   /** The id of a refresh token, not its value. */

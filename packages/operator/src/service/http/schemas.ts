@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { REGIONS } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
+import { ROLES } from "../store/tables.ts";
 
 /** The maximum size of a request's body. The largest valid request is far smaller. */
 export const MAX_BODY_BYTES = 16_384;
@@ -53,6 +54,7 @@ const text = (what: string) =>
     .meta({ description: `${what}, at most ${MAX_TEXT} characters.` });
 const context = text("The device or purpose of a user's refresh token");
 const name = text("A human-friendly name");
+const role = z.enum(ROLES).meta({ description: "What the person may do in the dashboard: everything, or look only." });
 const pubKey = z
   .string()
   .max(140)
@@ -315,6 +317,16 @@ export const schemas = {
       token: z.string().meta({ description: "The partner's refresh token. It is shown only once." }),
       name: name.nullable(),
       created: timestamp,
+    }),
+  },
+  inviteStaff: {
+    body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
+    response: strict({
+      person_id: z.uuid().meta({ description: "The id of the person." }),
+      name,
+      role,
+      url: z.string().meta({ description: "The link for the person. It works once, and is shown only once." }),
+      expires: timestamp.meta({ description: "When the link expires, in milliseconds since 1970-01-01, UTC." }),
     }),
   },
   publish: {

@@ -1,12 +1,14 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
+import { invitationUrl } from "../http/origin.ts";
 import { schemas } from "../http/schemas.ts";
 import { administrationRoutes, partnerUnknown } from "./administration.ts";
+import { toInvitationResponse } from "./responses.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
 export function operatorRoutes(app: App, context: ServiceContext): void {
-  const { partners, refreshTokens, authenticator, rateLimits, publish, now } = context;
+  const { partners, staff, refreshTokens, authenticator, rateLimits, publish, now } = context;
 
   app.addHook("onRequest", async (request, reply) => {
     authenticator.requireAdmin(request);
@@ -47,6 +49,23 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
   });
 
   administrationRoutes(app, context);
+
+  defineOperation(app, {
+    path: "/v1/admin/staff/invite",
+    summary: "Invite a person to a partner's dashboard",
+    description:
+      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    tag: "operator",
+    status: 201,
+    errors: [404, 409],
+    schema: schemas.inviteStaff,
+    async handle({ biz_id: bizID, name, role }, request) {
+      if (!(await partners.exists(bizID))) throw partnerUnknown();
+      const invitation = await staff.inviteByName(bizID, name, role, now());
+      request.change = { action: "person.invited", partner: bizID, person: invitation.personID };
+      return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
+    },
+  });
 
   defineOperation(app, {
     path: "/v1/admin/publish",

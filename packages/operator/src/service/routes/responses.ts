@@ -7,6 +7,7 @@ import type { ObjectionOutcome } from "../store/keyObjections.ts";
 import type { PartnerSummary } from "../store/partners.ts";
 import type { RegisteredKey } from "../store/publicKeys.ts";
 import type { ServerTokenInfo, UserTokenInfo } from "../store/refreshTokens.ts";
+import type { Invitation, Person } from "../store/staff.ts";
 import type { User } from "../store/users.ts";
 
 /** A user in the API's field names (specification, "Shadow user"). */
@@ -91,4 +92,14 @@ export function toPartnerResponse(partner: PartnerSummary) {
     published_keys: publishedKeys,
     server_tokens: serverTokens,
   };
+}
+
+/** A person of a partner's staff in the API's field names. */
+export function toPersonResponse({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
+  return { person_id: personID, name, role };
+}
+
+/** An invitation in the API's field names. */
+export function toInvitationResponse(invitation: Invitation, url: string) {
+  return { ...toPersonResponse(invitation), url, expires: invitation.expires };
 }

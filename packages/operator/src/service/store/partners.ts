@@ -65,11 +65,17 @@ export class PartnerStore {
     return { bizID: earlier.bizID, name, created: earlier.created };
   }
 
-  async exists(bizID: string): Promise<boolean> {
-    return (await this.#home.select().from(partners).where(eq(partners.bizID, bizID))).length === 1;
+  /** @returns undefined when there is no such partner */
+  async find(bizID: string): Promise<Partner | undefined> {
+    const [found] = await this.#home.select().from(partners).where(eq(partners.bizID, bizID));
+    return found;
   }
 
-  /** @returns undefined when there is no such partner */
+  async exists(bizID: string): Promise<boolean> {
+    return (await this.find(bizID)) !== undefined;
+  }
+
+  /** Returns a partner with its numbers. @returns undefined when there is no such partner */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
     return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];
   }

@@ -1,0 +1,157 @@
+import { ServiceError } from "keyroot/errors";
+import type { ServiceContext } from "../http/context.ts";
+import type { App } from "../http/defineOperation.ts";
+import type { Person } from "../store/staff.ts";
+import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "./cookie.ts";
+import { defineCall, identify, requireVerification } from "./defineCall.ts";
+import { type AnswerTo, Passkeys } from "./passkeys.ts";
+import { calls } from "./schemas.ts";
+
+/** Signing in and out, and a person's own passkeys. */
+export function sessionCalls(app: App, context: ServiceContext): void {
+  const { sessions, passkeys: store, partners, now } = context;
+  const passkeys = new Passkeys(context);
+
+  const describe = async (person: Person, count: number) => {
+    const partner = await partners.find(person.bizID);
+    return {
+      person: { person_id: person.personID, name: person.name, role: person.role },
+      partner: { biz_id: person.bizID, name: partner?.name ?? "" },
+      passkeys: count,
+    };
+  };
+
+  defineCall(app, context, {
+    path: "invitations/accept",
+    access: "anyone",
+    schema: { body: calls.accept, response: calls.me },
+    async handle({ token }, _session, request, reply) {
+      const started = await sessions.startWithInvitation(token, now(), sessionCookieOf(request));
+      if (started === undefined) {
+        const message = "This link has been used, has expired or was replaced: get a new invitation.";
+        throw new ServiceError(403, "INVITATION_REFUSED", message);
+      }
+      identify(request, started);
+      request.change = { action: "session.started", partner: started.person.bizID, person: started.person.personID };
+      setSessionCookie(reply, started.cookie);
+      // An invitation ends all earlier passkeys.
+      return describe(started.person, 0);
+    },
+  });
+
+  defineCall(app, context, {
+    path: "session/get",
+    access: "invited",
+    schema: { body: calls.empty, response: calls.me },
+    handle: (_body, { person, passkeys: count }) => describe(person, count),
+  });
+
+  defineCall(app, context, {
+    path: "session/signInOptions",
+    access: "anyone",
+    schema: { body: calls.empty, response: calls.options },
+    handle: async (_body, _session, request) => ({ ...(await passkeys.authenticationOptions(undefined, request)) }),
+  });
+
+  defineCall(app, context, {
+    path: "session/signIn",
+    access: "anyone",
+    schema: { body: calls.authentication, response: calls.me },
+    async handle({ answer }, _session, request, reply) {
+      const verified = await passkeys.verifyAuthentication(answer as AnswerTo<"authenticate">, undefined, request);
+      const { credentialID, counter, person } = verified;
+      const { personID } = person;
+      const earlier = sessionCookieOf(request);
+      const started = await sessions.startWithPasskey({ personID, credentialID, counter }, now(), earlier);
+      if (started === undefined) throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed.");
+      identify(request, started);
+      request.change = { action: "session.started", partner: person.bizID, person: personID };
+      setSessionCookie(reply, started.cookie);
+      return describe(started.person, (await store.listOf(personID)).length);
+    },
+  });
+
+  defineCall(app, context, {
+    path: "session/verifyOptions",
+    access: "reader",
+    schema: { body: calls.empty, response: calls.options },
+    handle: async (_body, session, request) => ({ ...(await passkeys.authenticationOptions(session, request)) }),
+  });
+
+  defineCall(app, context, {
+    path: "session/verify",
+    access: "reader",
+    schema: { body: calls.authentication, response: calls.empty },
+    async handle({ answer }, session, request) {
+      const verified = await passkeys.verifyAuthentication(answer as AnswerTo<"authenticate">, session, request);
+      await store.setUsed(verified.credentialID, verified.counter, now());
+      await sessions.setVerified(session.sessionHash, now());
+      return {};
+    },
+  });
+
+  defineCall(app, context, {
+    path: "session/end",
+    access: "invited",
+    schema: { body: calls.empty, response: calls.empty },
+    async handle(_body, { sessionHash, person }, request, reply) {
+      await sessions.end(sessionHash);
+      request.change = { action: "session.ended", partner: person.bizID, person: person.personID };
+      clearSessionCookie(reply);
+      return {};
+    },
+  });
+
+  defineCall(app, context, {
+    path: "passkeys/options",
+    access: "invited",
+    schema: { body: calls.empty, response: calls.options },
+    async handle(_body, session, request) {
+      // The first passkey follows an invitation. Whoever finds an open page must not add another one.
+      if (session.passkeys > 0) await requireVerification(context, session);
+      return { ...(await passkeys.registrationOptions(session, request)) };
+    },
+  });
+
+  defineCall(app, context, {
+    path: "passkeys/add",
+    access: "invited",
+    schema: { body: calls.registration, response: calls.me },
+    async handle({ answer }, session, request) {
+      const { person, passkeys: count } = session;
+      const passkey = await passkeys.verifyRegistration(answer, session, request);
+      await store.add(session, passkey, now());
+      request.change = { action: "passkey.added", partner: person.bizID, person: person.personID };
+      return describe(person, count + 1);
+    },
+  });
+
+  defineCall(app, context, {
+    path: "passkeys/list",
+    access: "reader",
+    schema: { body: calls.empty, response: calls.passkeys },
+    async handle(_body, { person }) {
+      const own = await store.listOf(person.personID);
+      return {
+        passkeys: own.map(({ credentialID, created, lastUsed }) => ({
+          passkey_id: credentialID,
+          created,
+          last_used: lastUsed,
+        })),
+      };
+    },
+  });
+
+  defineCall(app, context, {
+    path: "passkeys/remove",
+    access: "reader",
+    verified: true,
+    schema: { body: calls.passkeyID, response: calls.empty },
+    async handle({ passkey_id }, { person }, request) {
+      if (!(await store.remove(person.personID, passkey_id)))
+        throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey.");
+      request.change = { action: "passkey.removed", partner: person.bizID, person: person.personID };
+      return {};
+    },
+  });
+}

@@ -1,0 +1,103 @@
+import { and, asc, eq, isNull } from "drizzle-orm";
+import { ServiceError } from "keyroot/errors";
+import type { Database } from "./database.ts";
+import { type Session, sessionRequired } from "./sessions.ts";
+import { lockStaff, type Person } from "./staff.ts";
+import { passkeys, sessions, staff } from "./tables.ts";
+
+/** The most passkeys of one person. */
+const MAX_PASSKEYS = 10;
+
+/** A passkey (WebAuthn, public-key credential). */
+export interface Passkey {
+  /** In base64url. */
+  credentialID: string;
+  /** A COSE key in base64url. */
+  publicKey: string;
+  /** The authenticator's signature counter; 0 if it has none. */
+  counter: number;
+  /** How browsers reach the authenticator, such as "internal". */
+  transports: string[];
+}
+
+/** A passkey in the list of a person's own. */
+export interface PasskeyInfo {
+  credentialID: string;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Milliseconds since 1970; null before its first use. */
+  lastUsed: number | null;
+}
+
+/** Stores passkeys, in the home database. */
+export class PasskeyStore {
+  readonly #home: Database;
+
+  constructor(home: Database) {
+    this.#home = home;
+  }
+
+  /** Adds a passkey for a session's person. @throws ServiceError SESSION_REQUIRED, PASSKEY_REFUSED, PASSKEY_LIMIT_REACHED */
+  add({ sessionHash, person: { personID } }: Session, passkey: Passkey, now: number): Promise<void> {
+    return this.#home.transaction(async (transaction) => {
+      await lockStaff(transaction, personID);
+      const session = await transaction.select().from(sessions).where(eq(sessions.sessionHash, sessionHash));
+      if (session.length === 0) throw sessionRequired();
+      const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
+      if (earlier.length >= MAX_PASSKEYS)
+        throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys: remove one first.`);
+      const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
+      const inserted = await transaction.insert(passkeys).values(row).onConflictDoNothing().returning();
+      if (inserted.length === 0)
+        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey is in use already: add another one.");
+    });
+  }
+
+  /** The person's passkeys in the order of creation. */
+  async listOf(personID: string): Promise<(Passkey & PasskeyInfo)[]> {
+    const rows = await this.#home
+      .select()
+      .from(passkeys)
+      .where(eq(passkeys.personID, personID))
+      .orderBy(asc(passkeys.created), asc(passkeys.credentialID));
+    return rows.map((row) => ({ ...row, transports: row.transports.split(",").filter(Boolean) }));
+  }
+
+  /** @returns undefined when there is no such passkey */
+  async get(credentialID: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
+    const [found] = await this.#home
+      .select({
+        passkey: passkeys,
+        person: { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role },
+      })
+      .from(passkeys)
+      .innerJoin(staff, eq(staff.personID, passkeys.personID))
+      .where(and(eq(passkeys.credentialID, credentialID), isNull(staff.removed)));
+    if (found === undefined) return undefined;
+    const { passkey, person } = found;
+    return { passkey: { ...passkey, transports: passkey.transports.split(",").filter(Boolean) }, person };
+  }
+
+  /** Remembers that a passkey was used. */
+  async setUsed(credentialID: string, counter: number, now: number): Promise<void> {
+    await this.#home.update(passkeys).set({ counter, lastUsed: now }).where(eq(passkeys.credentialID, credentialID));
+  }
+
+  /**
+   * Removes one of a person's passkeys.
+   * @returns false when the person has no such passkey
+   * @throws ServiceError LAST_PASSKEY
+   */
+  remove(personID: string, credentialID: string): Promise<boolean> {
+    return this.#home.transaction(async (transaction) => {
+      // The lock makes concurrent requests count one after the other.
+      await lockStaff(transaction, personID);
+      const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
+      if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;
+      if (own.length === 1)
+        throw new ServiceError(409, "LAST_PASSKEY", "This is your only passkey: add another one first.");
+      await transaction.delete(passkeys).where(eq(passkeys.credentialID, credentialID));
+      return true;
+    });
+  }
+}

@@ -1,0 +1,140 @@
+import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
+
+type Role = "administrator" | "reader";
+
+interface Person {
+  person_id: string;
+  name: string;
+  role: Role;
+}
+
+/** Who is signed in. */
+export interface Me {
+  person: Person;
+  partner: { biz_id: string; name: string };
+  passkeys: number;
+}
+
+/** A person of the partner's staff. Times are in milliseconds since 1970. */
+export interface StaffMember extends Person {
+  created: number;
+  last_sign_in: number | null;
+  invitation_expires: number | null;
+  passkeys: number;
+}
+
+/** The link of an invitation, shown once. */
+export interface Invitation extends Person {
+  url: string;
+  expires: number;
+}
+
+export interface PasskeyInfo {
+  passkey_id: string;
+  created: number;
+  last_used: number | null;
+}
+
+/** A token of a server, without its value. */
+export interface ServerToken {
+  token_id: string;
+  name: string | null;
+  created: number;
+  revoked: number | null;
+}
+
+/** A new token, shown once. */
+export interface CreatedToken extends Omit<ServerToken, "revoked"> {
+  token: string;
+}
+
+/** A call that failed: refused by the service, or not answered. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly code: string;
+  /** What is wrong with fields of the request, by their names. */
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(code: string, message: string, fields: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+/** Sent to the window when the session has ended. */
+export const SIGNED_OUT = "keyroot-signed-out";
+
+/**
+ * Calls the service. If it requires fresh verification, the person uses the passkey, and the call is repeated.
+ * @throws CallError
+ */
+export async function call<Result>(path: string, body: object = {}): Promise<Result> {
+  try {
+    return await send<Result>(path, body);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.code === "SESSION_REQUIRED") dispatchEvent(new Event(SIGNED_OUT));
+    if (error.code !== "VERIFICATION_REQUIRED") throw error;
+    await answerWithPasskey("session/verifyOptions", "session/verify");
+    return send<Result>(path, body);
+  }
+}
+
+/** Signs in with a passkey that the person chooses. */
+export function signIn(): Promise<Me> {
+  return answerWithPasskey<Me>("session/signInOptions", "session/signIn");
+}
+
+/** Makes a passkey on this device or on a security key. */
+export async function addPasskey(): Promise<Me> {
+  const optionsJSON = await call<Parameters<typeof startRegistration>[0]["optionsJSON"]>("passkeys/options");
+  const { id, rawId, type, response } = await withBrowser(() => startRegistration({ optionsJSON }));
+  const { clientDataJSON, attestationObject, transports = [] } = response;
+  const answer = { id, rawId, type, response: { clientDataJSON, attestationObject, transports } };
+  return call<Me>("passkeys/add", { answer });
+}
+
+async function answerWithPasskey<Result>(optionsPath: string, path: string): Promise<Result> {
+  const optionsJSON = await send<Parameters<typeof startAuthentication>[0]["optionsJSON"]>(optionsPath, {});
+  const { id, rawId, type, response } = await withBrowser(() => startAuthentication({ optionsJSON }));
+  const { clientDataJSON, authenticatorData, signature, userHandle = null } = response;
+  const answer = { id, rawId, type, response: { clientDataJSON, authenticatorData, signature, userHandle } };
+  return send<Result>(path, { answer });
+}
+
+/** The browser does not say whether the person cancelled or has no passkey here. */
+async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "";
+    const message =
+      name === "InvalidStateError"
+        ? "This device has a passkey of yours already."
+        : name === "NotAllowedError"
+          ? "No passkey was used: you cancelled, it took too long, or this device has none for this site."
+          : "Your browser could not use a passkey here. Open this page in a current browser, under its own address.";
+    throw new CallError("PASSKEY_UNUSED", message);
+  }
+}
+
+async function send<Result>(path: string, body: object): Promise<Result> {
+  let response: Response;
+  let answer: unknown;
+  try {
+    response = await fetch(`./api/${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+      cache: "no-store",
+    });
+    answer = await response.json();
+  } catch {
+    throw new CallError("UNREACHABLE", "The service did not answer. Check your connection, and try again.");
+  }
+  if (response.ok) return answer as Result;
+  const problem = answer as { code?: string; detail?: string; errors?: { field: string; detail: string }[] };
+  const fields = Object.fromEntries((problem.errors ?? []).map(({ field, detail }) => [field, detail]));
+  throw new CallError(problem.code ?? "", problem.detail ?? `The service answered ${response.status}.`, fields);
+}

@@ -1,0 +1,132 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import favicon from "../shared/favicon.svg";
+import { go, useRoute } from "../shared/router.ts";
+import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
+import { CompanyPage } from "./companyPage.tsx";
+import { forgetInvitation, takeInvitation } from "./invitation.ts";
+import { Failure } from "./parts.tsx";
+import { ServersPage } from "./serversPage.tsx";
+import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
+import { useAction } from "./useCall.ts";
+
+const PAGES = { company: "Company", servers: "Servers" } as const;
+type PageName = keyof typeof PAGES;
+
+/** The dashboard: what a person sees depends on the session first, and then on the address. */
+export function App() {
+  const [section = "company"] = useRoute();
+  const token = takeInvitation();
+  const [me, setMe] = useState<Me | null>();
+  const [failure, setFailure] = useState<CallError>();
+  const main = useRef<HTMLElement>(null);
+  const page: PageName = section in PAGES ? (section as PageName) : "company";
+  const isInvited = section === "invitation";
+
+  const load = () => {
+    setFailure(undefined);
+    call<Me>("session/get").then(setMe, (error: unknown) => {
+      if (error instanceof CallError && error.code === "SESSION_REQUIRED") setMe(null);
+      else if (error instanceof CallError) setFailure(error);
+    });
+  };
+  useEffect(load, []);
+  useEffect(() => {
+    const signOut = () => {
+      setMe(null);
+    };
+    addEventListener(SIGNED_OUT, signOut);
+    return () => {
+      removeEventListener(SIGNED_OUT, signOut);
+    };
+  }, []);
+  const isFirst = useRef(true);
+  const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
+  const title = isInside ? PAGES[page] : "Sign in";
+  useEffect(() => {
+    document.title = `${title} · Keyroot dashboard`;
+    if (!isFirst.current) {
+      main.current?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    isFirst.current = false;
+  }, [title]);
+
+  const onSignedIn = (signedIn: Me) => {
+    forgetInvitation();
+    setMe(signedIn);
+    if (isInvited) go("company");
+  };
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          // A fragment would be a route.
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header class="header">
+        <a class="brand" href="#/">
+          <img src={favicon} alt="" width="28" height="28" /> Keyroot <span>dashboard</span>
+        </a>
+        {isInside && (
+          <nav aria-label="Pages">
+            {Object.entries(PAGES).map(([name, text]) => (
+              <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
+                {text}
+              </a>
+            ))}
+          </nav>
+        )}
+        {me && !isInvited && <SignedIn me={me} />}
+      </header>
+      <main id="main" tabIndex={-1} ref={main}>
+        {isInvited ? (
+          <InvitationPage token={token} onSignedIn={onSignedIn} />
+        ) : failure ? (
+          <>
+            <h1>The dashboard did not load</h1>
+            <Failure error={failure} retry={load} />
+          </>
+        ) : me === undefined ? (
+          <p role="status">Loading…</p>
+        ) : me === null ? (
+          <SignInPage onSignedIn={onSignedIn} />
+        ) : me.passkeys === 0 ? (
+          <FirstPasskeyPage me={me} onSignedIn={onSignedIn} />
+        ) : page === "servers" ? (
+          <ServersPage me={me} />
+        ) : (
+          <CompanyPage me={me} />
+        )}
+      </main>
+      <footer class="footer">
+        <p>
+          <a href="../docs">API description</a> · <a href="./licenses.txt">Licences</a>
+        </p>
+      </footer>
+    </>
+  );
+}
+
+function SignedIn({ me }: { me: Me }) {
+  const { run, busy, error } = useAction(async () => {
+    await call("session/end");
+    dispatchEvent(new Event(SIGNED_OUT));
+  });
+  return (
+    <div class="signed-in">
+      <span class="signed-in-name" title={me.person.name}>
+        {me.person.name}
+      </span>
+      <button type="button" class="button" disabled={busy} onClick={() => void run()}>
+        Sign out
+      </button>
+      <Failure error={error} />
+    </div>
+  );
+}

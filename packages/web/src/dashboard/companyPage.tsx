@@ -1,0 +1,223 @@
+import { useCallback, useState } from "preact/hooks";
+import { Value } from "../shared/code.tsx";
+import { plural } from "../shared/text.ts";
+import { call, type Invitation, type Me, type StaffMember } from "./api.ts";
+import { InviteDialog } from "./inviteDialog.tsx";
+import { Confirm, ListEnd, Secret, Time } from "./parts.tsx";
+import { PasskeysCard } from "./passkeysCard.tsx";
+import { useAction, usePages } from "./useCall.ts";
+
+/** The company, its people, and the person's own passkeys. */
+export function CompanyPage({ me }: { me: Me }) {
+  const { partner } = me;
+  return (
+    <>
+      <h1>{partner.name}</h1>
+      <section class="card" aria-labelledby="company-title">
+        <h2 id="company-title">Company</h2>
+        <dl class="facts">
+          <dt>Business identifier</dt>
+          <dd>
+            <Value value={partner.biz_id} name="biz_id" />
+          </dd>
+        </dl>
+        <p class="detail">
+          Your servers send it as <code>biz_id</code> when they exchange a token. It is not a secret.
+        </p>
+      </section>
+      <StaffCard me={me} />
+      <PasskeysCard />
+    </>
+  );
+}
+
+type Question = { kind: "invite" } | { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
+
+function StaffCard({ me }: { me: Me }) {
+  const people = usePages<StaffMember>("staff/list", "people");
+  const [question, setQuestion] = useState<Question>();
+  const [invitation, setInvitation] = useState<Invitation>();
+  const isAdministrator = me.person.role === "administrator";
+  const close = () => {
+    setQuestion(undefined);
+  };
+  const invited = (created: Invitation) => {
+    close();
+    setInvitation(created);
+    people.reload();
+  };
+  return (
+    <section class="card" aria-labelledby="staff-title">
+      <div class="card-head">
+        <h2 id="staff-title">People</h2>
+        {isAdministrator && (
+          <button
+            type="button"
+            class="button button-primary"
+            onClick={() => {
+              setQuestion({ kind: "invite" });
+            }}
+          >
+            Invite a person
+          </button>
+        )}
+      </div>
+      {people.items && (
+        <ul class="rows">
+          {people.items.map((member) => (
+            <StaffRow
+              key={member.person_id}
+              member={member}
+              isSelf={member.person_id === me.person.person_id}
+              ask={isAdministrator ? setQuestion : undefined}
+            />
+          ))}
+        </ul>
+      )}
+      <ListEnd pages={people} />
+      {question?.kind === "invite" && <InviteDialog onInvited={invited} onCancel={close} />}
+      {question && question.kind !== "invite" && (
+        <StaffQuestion
+          question={question}
+          onInvited={invited}
+          onDone={() => {
+            close();
+            people.reload();
+          }}
+          onCancel={close}
+        />
+      )}
+      {invitation && (
+        <InvitationSecret
+          invitation={invitation}
+          onDone={() => {
+            setInvitation(undefined);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface RowProps {
+  member: StaffMember;
+  isSelf: boolean;
+  ask: ((question: Question) => void) | undefined;
+}
+
+function StaffRow({ member, isSelf, ask }: RowProps) {
+  const { name, role, last_sign_in, invitation_expires, passkeys } = member;
+  const isInvited = invitation_expires !== null && invitation_expires > Date.now();
+  const kinds = [
+    ["inviteAgain", "Invite again"],
+    ["setRole", role === "reader" ? "Make administrator" : "Make reader"],
+    ["remove", "Remove"],
+  ] as const;
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>
+          {name} {isSelf && <span class="badge">you</span>}
+        </b>
+        <span class="detail">
+          {role} · {plural(passkeys, "passkey")}
+          {" · "}
+          {last_sign_in === null ? "never signed in" : <>last sign-in {<Time ms={last_sign_in} />}</>}
+          {isInvited && (
+            <>
+              {" · "}invitation until <Time ms={invitation_expires} />
+            </>
+          )}
+          {!isInvited && passkeys === 0 && " · invitation expired"}
+        </span>
+      </div>
+      {ask && (
+        <div class="buttons">
+          {kinds
+            .filter(([kind]) => !isSelf || kind !== "inviteAgain")
+            .map(([kind, text]) => (
+              <button
+                key={kind}
+                type="button"
+                class="button button-small"
+                aria-label={`${text}: ${name}`}
+                onClick={() => {
+                  ask({ kind, member });
+                }}
+              >
+                {text}
+              </button>
+            ))}
+        </div>
+      )}
+    </li>
+  );
+}
+
+interface QuestionProps {
+  question: { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
+  onInvited: (invitation: Invitation) => void;
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+function StaffQuestion({ question: { kind, member }, onInvited, onDone, onCancel }: QuestionProps) {
+  const { person_id, name } = member;
+  const role = member.role === "reader" ? "administrator" : "reader";
+  const { run, busy, error } = useAction(async () => {
+    if (kind === "inviteAgain") {
+      onInvited(await call<Invitation>("staff/inviteAgain", { person_id }));
+      return;
+    }
+    await call(`staff/${kind}`, { person_id, ...(kind === "setRole" && { role }) });
+    onDone();
+  });
+  const { title, action, text } = {
+    inviteAgain: {
+      title: `Invite ${name} again?`,
+      action: "Invite again",
+      text: "Do this if the passkeys are lost. All passkeys and sessions of this person end now, and you get a new link.",
+    },
+    remove: {
+      title: `Remove ${name}?`,
+      action: "Remove",
+      text: "All sessions and passkeys of this person end now. The company’s tokens keep working: revoke those that this person may know.",
+    },
+    setRole: {
+      title: `Make ${name} ${role === "reader" ? "a reader" : "an administrator"}?`,
+      action: role === "reader" ? "Make reader" : "Make administrator",
+      text:
+        role === "reader"
+          ? "Readers see everything except secrets, and change nothing."
+          : "Administrators create and revoke tokens, and invite and remove people.",
+    },
+  }[kind];
+  return (
+    <Confirm
+      {...{ title, action, busy, error, onCancel }}
+      onConfirm={() => {
+        void run();
+      }}
+    >
+      <p>{text}</p>
+    </Confirm>
+  );
+}
+
+function InvitationSecret({
+  invitation: { name, url, expires },
+  onDone,
+}: {
+  invitation: Invitation;
+  onDone: () => void;
+}) {
+  // Kept the same while the dialog is open: it listens with it.
+  const done = useCallback(onDone, []);
+  return (
+    <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={done}>
+      <p>
+        Give this link to {name} only. It works once, until <Time ms={expires} />, and is not shown again.
+      </p>
+    </Secret>
+  );
+}

@@ -1,0 +1,98 @@
+import { buildSite } from "@keyroot/web/build";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { freshDatabases, TestService } from "../service/support.ts";
+import { launchChromium } from "../../../fixtures/browser/chromium.ts";
+
+/** A person's browser, with an authenticator of its own. */
+export interface DashboardPage extends AsyncDisposable {
+  page: Page;
+  /** Errors and warnings in the console: violations of the policy, too. Not the refusals of the service. */
+  complaints: string[];
+  /** The URLs of all requests. */
+  requests: string[];
+}
+
+/** A service with a partner, and Chromium, for the tests of the dashboard. */
+export class DashboardWorld {
+  readonly #opened = new AsyncDisposableStack();
+  readonly service = new TestService();
+  /** Everything that the service logged. */
+  readonly log: string[] = [];
+  browser!: Browser;
+  bizID!: string;
+
+  /** The dashboard's address, on localhost, which passkeys need. */
+  get url(): string {
+    return `${this.service.url.replace("127.0.0.1", "localhost")}/dashboard/`;
+  }
+
+  async start(): Promise<void> {
+    await buildSite();
+    await this.service.start(this.#opened.use(await freshDatabases()), { log: this.log });
+    this.#opened.defer(() => this.service.close());
+    this.bizID = await this.createPartner("Acme");
+    this.browser = this.#opened.adopt(await launchChromium(), (browser) => browser.close());
+  }
+
+  async createPartner(name: string): Promise<string> {
+    return (await this.service.admin("/v1/admin/partners/create", { name }))["biz_id"] as string;
+  }
+
+  /** Invites a person as the operator does. @returns the link */
+  async invite(name: string, { role = "administrator", bizID = this.bizID } = {}): Promise<string> {
+    return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
+  }
+
+  /** Opens a page in a new browser context. */
+  async open(url = this.url, options: BrowserContextOptions = {}): Promise<DashboardPage> {
+    const context = await this.browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    const requests: string[] = [];
+    page.on("console", (message) => {
+      const isRefusal = message.text().startsWith("Failed to load resource");
+      if (["error", "warning"].includes(message.type()) && !isRefusal) complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(error.message));
+    context.on("request", (request) => requests.push(request.url()));
+    await addAuthenticator(page);
+    await page.goto(url);
+    return { page, complaints, requests, [Symbol.asyncDispose]: () => context.close() };
+  }
+
+  /** Opens a page, accepts a new invitation and adds a passkey. */
+  async signIn(name: string, options: Parameters<this["invite"]>[1] = {}, view: BrowserContextOptions = {}) {
+    const opened = await this.open(await this.invite(name, options), view);
+    const { page } = opened;
+    await page.getByRole("button", { name: "Accept the invitation" }).click();
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("heading", { name: "Your passkeys" }).waitFor();
+    return opened;
+  }
+
+  /** Connects another authenticator, such as a security key, to the page's browser. */
+  async addAuthenticator(page: Page): Promise<void> {
+    await addAuthenticator(page, "usb");
+  }
+
+  stop(): Promise<void> {
+    return this.#opened.disposeAsync();
+  }
+}
+
+/** An authenticator that confirms everything at once, as a person with a fingerprint does. */
+async function addAuthenticator(page: Page, transport: "internal" | "usb" = "internal"): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      ctap2Version: "ctap2_1",
+      transport,
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+}

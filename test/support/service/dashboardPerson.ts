@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import type { Answer } from "./caller.ts";
+import type { TestService } from "./support.ts";
+
+/** What a browser sends with a call of the dashboard's own page. */
+interface CallOptions {
+  cookie?: string | undefined;
+  /** Replace or, if undefined, remove headers. */
+  headers?: Record<string, string | undefined>;
+}
+
+/** Calls the dashboard as its page does. */
+export function callDashboard(
+  service: TestService,
+  path: string,
+  body: object = {},
+  { cookie, headers = {} }: CallOptions = {},
+): Promise<Answer> {
+  const sent = {
+    Origin: service.url.replace("127.0.0.1", "localhost"),
+    Cookie: cookie === undefined ? undefined : `__Host-keyroot=${cookie}`,
+    ...headers,
+  };
+  const present = Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined);
+  return service.post(`/dashboard/api/${path}`, body, { headers: Object.fromEntries(present) });
+}
+
+/** A signed-in person with a passkey that exists in the database only. */
+export interface TestPerson {
+  personID: string;
+  bizID: string;
+  cookie: string;
+  call: (path: string, body?: object) => Promise<Answer>;
+  /** Makes the next change count as freshly verified. */
+  verify: () => Promise<void>;
+}
+
+/** Invites a person, accepts the invitation and adds a passkey. */
+export async function signInPerson(
+  service: TestService,
+  bizID: string,
+  name: string,
+  { role = "administrator", passkey = true } = {},
+): Promise<TestPerson> {
+  const { sessions, passkeys, now } = service.context;
+  const { url, person_id } = await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role });
+  const token = String(url).split("/").at(-1);
+  const accepted = await callDashboard(service, "invitations/accept", { token });
+  const cookie = cookieOf(accepted) ?? "";
+  const session = await sessions.get(cookie, now());
+  if (session === undefined) throw new Error(`The invitation was not accepted: ${accepted.text}`);
+  const credential = {
+    credentialID: randomBytes(16).toString("base64url"),
+    publicKey: "AA",
+    counter: 0,
+    transports: [],
+  };
+  if (passkey) await passkeys.add(session, credential, now());
+  return {
+    personID: person_id as string,
+    bizID,
+    cookie,
+    call: (path, body) => callDashboard(service, path, body, { cookie }),
+    verify: () => sessions.setVerified(session.sessionHash, now()),
+  };
+}
+
+/** The value of the session's cookie that a response sets. */
+export function cookieOf({ headers }: Answer): string | undefined {
+  return /__Host-keyroot=([^;]+)/.exec(headers.get("set-cookie") ?? "")?.[1];
+}
