@@ -41,6 +41,8 @@ describe("plain http to another machine", function () {
     ],
     estimate: ["estimate", "--records", records()],
     status: ["status"],
+    "transfer-ownership": ["transfer-ownership", "--new-owner", `0x${"34".repeat(20)}`, "--max-fee", "1"],
+    "accept-ownership": ["accept-ownership", "--max-fee", "1"],
     verify: ["verify", userID, "--merkle-url", "https://f.invalid"],
     explorer: ["explorer", "--out", join(folder.path, "explorer"), "--merkle-url", "https://f.invalid"],
     bundle: ["bundle", userID, "--out", folder.path, "--merkle-url", "https://f.invalid"],
