@@ -91,7 +91,9 @@ describe("readProblem", () => {
   it("knows every code of the service", () => {
     const folder = join(import.meta.dirname, "../../../packages/operator/src/service");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-    const sources = paths.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
+    // Only the dashboard's pages make the calls that throw the codes of these files.
+    const others = paths.filter((path) => !/^(?:dashboard|store\/(?:passkeys|sessions))\b/.test(path));
+    const sources = others.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
     const codes = [...sources.matchAll(/ServiceError\(\s*\d+,\s*"([A-Z_]+)"/g)].map(([, code]) => code);
     expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE"]);
     expect(SERVICE_CODES).to.include.members(codes);

@@ -10,8 +10,6 @@ const COMMA = 0x2c;
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
 const OPENING = charTable("{[");
 const CLOSING = charTable("}]");
-/** The first characters of names that are numbers, escaped or not. */
-const INDEX = charTable("0123456789\\");
 
 /**
  * Parsing multiplies memory: an empty object takes 3 bytes of JSON and more than 60 bytes of memory, and each new order of
@@ -46,7 +44,7 @@ export function parseJson(text: string, maxDepth: number): unknown {
   }
   const distinct = countMembers(value, maxDepth);
   if (distinct !== members) {
-    const message = `An object in the JSON has a key twice: of ${members} members, only ${distinct} have distinct keys.`;
+    const message = "The JSON has a key twice.";
     throw new ArgumentError("JSON_DUPLICATE_KEY", message, { expected: members, actual: distinct });
   }
   return value;
@@ -85,16 +83,16 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // Engines keep members named by a number below 2^32 in a table of their own, of 300 bytes. No format here has them.
-      const isShort = isEscaped || nameEnd - nameStart <= 11;
-      if (isShort && INDEX[text.charCodeAt(nameStart + 1)] === 1) ordered += 4;
+      // Engines keep members named by a number below 2^32 in a table of their own, of 300 bytes. No format here has them,
+      // nor escaped names, which may be numbers.
+      if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
       // Text that is not JSON may repeat colons after one long name.
       nameStart = nameEnd;
     } else if (code === COMMA) {
       commas++;
     } else if (allowed !== undefined && allowed[code] !== 1) {
-      const message = `Only objects, arrays, strings and whole numbers are allowed, but character ${i} is U+${code.toString(16)}.`;
+      const message = `The JSON has a forbidden character at ${i}: U+${code.toString(16)}.`;
       throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual: text.slice(i, i + 8) });
     } else if (OPENING[code] === 1) {
       containers++;
@@ -102,7 +100,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         namesAt[depth] = membersAt[depth] = 0;
         continue;
       }
-      const message = `Objects and arrays are nested more than ${maxDepth} deep at character ${i}.`;
+      const message = `The JSON is nested more than ${maxDepth} deep.`;
       throw new ArgumentError("JSON_TOO_DEEP", message, { expected: maxDepth });
     } else if (CLOSING[code] === 1) {
       const order = (namesAt[depth] ?? 0) & 0x3fff_ffff;
@@ -116,8 +114,8 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   const maxMembers = limitOf(MEMBERS);
   const isSmall = containers <= limitOf(CONTAINERS) && members <= maxMembers && commas <= maxMembers;
   if (isSmall && ordered <= maxOrdered) return members;
-  const actual = `${containers} objects and arrays, ${members} members, ${ordered} of them in new orders, and ${commas} commas`;
-  const message = `The JSON has ${actual} in ${text.length} characters, too many to parse.`;
+  const actual = `${containers} containers, ${members} members, ${commas} commas`;
+  const message = `The JSON has too many values: ${actual}.`;
   throw new ArgumentError("JSON_TOO_MANY_VALUES", message, { actual });
 }
 
