@@ -17,6 +17,7 @@ import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKe
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts";
 import { type Stack, startStack } from "../../packages/operator/src/stack/stack.ts";
+import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freePort } from "../../fixtures/ports.ts";
 import { CommandLine, environment, hardhat, outcomeOf, type RunOptions } from "../support/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -197,6 +198,29 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(args)).json).to.include({ users: 2 });
     });
 
+    it("gets another owner, and its first one back", async () => {
+      const { owner } = (await succeed(["status", ...chain])).json;
+      const accounts = (await rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 })(
+        "eth_accounts",
+        [],
+      )) as string[];
+      for (const newOwner of [accounts[1] ?? never(), String(owner)]) {
+        await succeed(["transfer-ownership", "--new-owner", newOwner, ...chain]);
+        await succeed(["accept-ownership", ...chain]);
+      }
+      expect((await succeed(["status", ...chain])).json).to.include({ owner });
+
+      await fail(["transfer-ownership", "--new-owner", "0x12", ...chain], 2, "ARGUMENT_INVALID");
+      await fail(["accept-ownership", ...chain], 2, "NOT_OWNER");
+    });
+
+    it("is shown by the explorer, which the package contains", async () => {
+      const { json } = await succeed(["explorer", "--out", inApp("explorer"), ...target]);
+      expect(json["files"]).to.not.be.empty;
+      expect(await readFile(inApp("explorer/index.html"), "utf8")).to.contain(stack.contract);
+      await fail(["explorer", ...target], 2, "ARGUMENT_INVALID");
+    });
+
     it("is watched until Ctrl-C", async () => {
       const [{ userID, pubKey } = never()] = records;
       const child = keyroot.start(["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "50"]);
@@ -227,12 +251,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(["migrate"], { env })).json).to.deep.equal({ databases: 1 });
 
       const child = keyroot.start(["serve", "--json"], env);
-      // Otherwise a failure below would keep the test process from ending.
-      process.once("beforeExit", () => child.kill("SIGKILL"));
-      const timer = setTimeout(() => child.kill("SIGKILL"), 120_000);
-      child.once("exit", () => {
-        clearTimeout(timer);
-      });
+      closing({ close: () => child.kill("SIGKILL") });
       const ended = outcomeOf(child);
       const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
       expect(JSON.parse(line)).to.include({ url });
@@ -250,7 +269,23 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await new UserClient({ baseUrl: url, bizId, refreshToken, chainId, contract }).register(generateKeyPair());
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
 
+      const ofPartner = ["--biz-id", bizId, ...service];
+      expect((await succeed(["list-partners", ...service], { env })).json).to.include({ name: "Acme" });
+      await succeed(["suspend-partner", ...ofPartner], { env });
+      await succeed(["resume-partner", ...ofPartner], { env });
+      expect((await succeed(["limit-users", "--max", "5", ...ofPartner], { env })).json).to.include({ user_limit: 5 });
+      const { json: listed } = await succeed(["list-server-tokens", ...ofPartner], { env });
+      await succeed(["revoke-server-token", "--token-id", String(listed["token_id"]), ...service], { env });
+      expect((await succeed(["invite", "--name", "Ada", ...ofPartner], { env })).json["url"]).to.match(/^http/);
+
       const wrong = { env: { ...env, KEYROOT_ADMIN_TOKEN: "b".repeat(64) } };
+      await fail(["list-partners", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
+      const ofUnknown = ["--biz-id", "biz_none", ...service];
+      for (const name of ["suspend-partner", "resume-partner", "list-server-tokens"])
+        await fail([name, ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
+      await fail(["limit-users", "--max", "5", ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
+      await fail(["invite", "--name", "Ada", ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
+      await fail(["revoke-server-token", ...service], 2, "ARGUMENT_INVALID", { env });
       await fail(["create-partner", "--name", "Acme", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
       await fail(["create-server-token", "--biz-id", "biz_none", ...service], 3, "PARTNER_UNKNOWN", { env });
       await fail(["publish-registered", "--service", "http://127.0.0.1:1"], 3, "UNREACHABLE", { env });
