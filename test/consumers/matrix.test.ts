@@ -79,15 +79,13 @@ describeIfNamed(import.meta.filename)(
 
         it(`${oldest}, with import`, async function () {
           const node = tools.node[major];
-          // npm has no binary of this version for this platform.
-          if (node === undefined) return this.skip();
+          if (node === undefined) return this.skip(); // npm has no binary of this version for this platform.
           await expectOutcome(await moduleFolder(`node-${major}`), node, "main.js");
         });
 
         it(`${oldest}, with require()`, async function () {
           const node = tools.node[major];
-          // As above.
-          if (node === undefined) return this.skip();
+          if (node === undefined) return this.skip(); // npm has no binary of this version for this platform.
           await expectOutcome(await commonJsFolder(`node-${major}-require`), node, "main.cjs");
         });
       }
@@ -103,8 +101,7 @@ describeIfNamed(import.meta.filename)(
       });
 
       it("Deno", async function () {
-        // npm has Deno's binary only for some platforms.
-        if (tools.deno === undefined) return this.skip();
+        if (tools.deno === undefined) return this.skip(); // npm has Deno's binary only for some platforms.
         const permissions = ["--no-prompt", "--allow-net=127.0.0.1", "--node-modules-dir=manual", "--no-remote"];
         await expectOutcome(await moduleFolder("deno"), tools.deno, "run", ...permissions, "main.js");
       });

@@ -55,8 +55,7 @@ describe("docs/operations.md", () => {
     const [schedule = ""] = blocks("ini", "Publish registered keys");
 
     it("are valid for systemd", async function () {
-      // Only Linux with systemd can verify them.
-      if (!isInstalled("systemd-analyze")) this.skip();
+      if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd can verify them.
       await mkdir(join(folder.path, "keyroot.service.d"));
       const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
       await writeFile(join(folder.path, "keyroot.service.d/override.conf"), installed(schedule));
@@ -166,8 +165,7 @@ describe("docs/operations.md", () => {
     }
 
     it("for Caddy forwards the API, serves files, and hides internal paths", async function () {
-      // CI installs no proxy; the page's reader does.
-      if (!isInstalled("caddy")) this.skip();
+      if (!isInstalled("caddy")) this.skip(); // CI installs no proxy; the page's reader does.
       const [api, fileHost] = [await freePort(), await freePort()];
       const config = (blocks("caddyfile", "Put a TLS proxy in front")[0] ?? "")
         .replace("files.keys.example.com", `http://127.0.0.1:${fileHost}`)
@@ -187,8 +185,7 @@ describe("docs/operations.md", () => {
     });
 
     it("for nginx forwards the API, serves files, and hides internal paths", async function () {
-      // CI installs no proxy; the page's reader does.
-      if (!isInstalled("nginx")) this.skip();
+      if (!isInstalled("nginx")) this.skip(); // CI installs no proxy; the page's reader does.
       const [api, fileHost] = [await freePort(), await freePort()];
       const [apiServer = "", fileServer = ""] = (blocks("nginx", "Put a TLS proxy in front")[0] ?? "").split(
         /(?<=^}\n)\n/m,

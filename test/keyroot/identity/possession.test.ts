@@ -144,7 +144,7 @@ describe("proof of possession", () => {
         { service: "x".repeat(2 ** 16) },
         { registry: { chainId: 0, contract: `0x${"1".repeat(40)}` } },
         { registry: { chainId: 1, contract: "0x1" } },
-        { userID: "nobody" },
+        { userID: "short" },
         { publicKey: keys.publicKey.subarray(1) },
         { nonce: new Uint8Array(31) },
         { ephemeralKey: [] },

@@ -43,7 +43,7 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   root: (
     <>
       The <dfn>contract</dfn> is a program on the blockchain. It stores one <dfn>root</dfn> for each user: a fingerprint
-      of a whole list of keys. It stores it once, and nobody can change it.
+      of a whole list of keys. It stores it once. No account can change it afterwards.
     </>
   ),
   file: <>The file lists the keys of many users. Any web host can keep it, because the root exposes every change.</>,
@@ -159,14 +159,14 @@ function rootText({ options, outcome }: Context, evidence: Evidence | undefined)
 
 function fileText({ source, options, progress }: Context) {
   if (source !== "network")
-    return { checked: "The bundle has the right form.", relies: "nobody. The other steps detect every change." };
+    return { checked: "The bundle has the right form.", relies: "no server. The other steps detect every change." };
   const received = progress.find(({ kind }) => kind === "received");
   const bytes = received && "bytes" in received ? received.bytes : undefined;
   const checked =
     bytes === undefined
       ? undefined
       : `${hostOf(options.merkleUrl)} sent ${bytes.toLocaleString("en")} bytes in the right form.`;
-  return { checked, relies: "nobody. The next step detects every change." };
+  return { checked, relies: "no server. The next step detects every change." };
 }
 
 function treeText(outcome: VerificationOutcome | undefined) {
