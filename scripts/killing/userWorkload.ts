@@ -53,7 +53,9 @@ export class UserWorkload {
     this.acknowledged.tokens++;
     const exchanged = await this.#exchange(known.token);
     const accessToken = String(exchanged.body["jwt"]);
-    known.key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
+    const key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
+    if (key === undefined) return;
+    known.key = key;
     this.acknowledged.keys++;
   }
 
@@ -90,9 +92,11 @@ export class UserWorkload {
     );
   }
 
-  async #register(keys = generateKeyPair(), accessToken: string): Promise<{ pubKey: string; keyID: string }> {
+  /** @returns undefined if there is no challenge, because the service has lost the user */
+  async #register(keys = generateKeyPair(), accessToken: string): Promise<Acknowledged["key"]> {
     const { pubKey, keyID } = keyFieldsOf(keys);
-    const { body } = await this.#send("/v1/authdUser/publicKey/challenge", { pubKey, keyID }, { accessToken });
+    const { status, body } = await this.#send("/v1/authdUser/publicKey/challenge", { pubKey, keyID }, { accessToken });
+    if (status >= 400) return undefined;
     await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), { accessToken });
     return { pubKey, keyID };
   }
@@ -111,11 +115,10 @@ export class UserWorkload {
   async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
     for (const started = Date.now(); Date.now() - started < TIMEOUT_MS;) {
       const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
-      if (response !== undefined && response.status < 500) {
+      if (response !== undefined && response.status !== 503) {
         if (response.status >= 400) this.findings.push(`${path}: ${JSON.stringify(response)}`);
         return response;
       }
-      if (response !== undefined && response.status !== 503) this.findings.push(`${path}: ${JSON.stringify(response)}`);
       this.interrupted++;
       await setTimeout(RETRY_MS);
     }

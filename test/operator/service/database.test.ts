@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
@@ -115,6 +116,21 @@ describe("the service's databases", () => {
     const error = (await failure(startService(config))) as Error;
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
+  });
+
+  it("that end a connection between two statements of a transaction cause one failed transaction, and no more", async () => {
+    const url = await freshDatabaseUrl();
+    await using databases = await openDatabases({ url });
+    const interrupted = databases.home.transaction(async (transaction) => {
+      await transaction.execute("select 1");
+      const others = "datname = current_database() AND pid <> pg_backend_pid()";
+      await runAt(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+      // Long enough for the end of the connection to arrive while no query runs.
+      await sleep(100);
+      await transaction.execute("select 1");
+    });
+    expect(await failure(interrupted)).to.be.instanceOf(Error);
+    await databases.home.execute("select 1");
   });
 
   describe("PGlite's folder", () => {

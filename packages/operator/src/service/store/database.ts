@@ -123,9 +123,10 @@ async function openPostgres(
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
   });
-  // Without a listener, an idle connection that breaks ends the process. The pool replaces it; the next query reports
-  // an outage that lasts.
+  // Without a listener, a connection that breaks while it runs no query ends the process: an idle one, or one between two
+  // statements of a transaction. The pool replaces it; the next query reports the outage.
   pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
   const database = drizzle(pool);
   return { database, migrate: () => migrate(database, MIGRATIONS) };
