@@ -5,8 +5,8 @@ import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleUserID } from "../../fixtures/samples.ts";
-import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
 import { faultyProxy } from "../support/faultyProxy.ts";
+import { sharedExplorer } from "../support/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
 
@@ -26,15 +26,8 @@ const FAILING: Readonly<Record<string, string[]>> = {
 
 describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
   this.timeout(30_000);
-  const world = new ExplorerWorld();
-  let url: string;
-
-  before(async function () {
-    this.timeout(120_000);
-    await world.start();
-    url = await world.serve();
-  });
-  after(() => world.stop());
+  const explorer = sharedExplorer();
+  const { world } = explorer;
 
   const verdict = (page: Page) => page.locator("[data-verdict]:not([data-verdict=busy])").innerText();
   const redNodes = (page: Page) =>
@@ -44,7 +37,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
   describe("a user id", () => {
     it("is verified from a link, step by step, and the path leads from the key to the contract's root", async () => {
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page } = opened;
       expect(await verdict(page))
         .to.contain("This is the user’s published key")
@@ -67,12 +60,12 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       ["40 hex digits", (userID: string) => `0x${userIDToHex(userID)}`],
     ] as const) {
       it(`is accepted as ${form}`, async () => {
-        await using opened = await world.open(url);
+        await using opened = await world.open(explorer.url);
         const { page } = opened;
         await page.getByLabel("User id").fill(write(world.victim.userID));
         await page.keyboard.press("Enter");
         expect(await verdict(page)).to.contain("This is the user’s published key");
-        expect(page.url()).to.equal(`${url}#/verify/${world.victim.userID}`);
+        expect(page.url()).to.equal(`${explorer.url}#/verify/${world.victim.userID}`);
       });
     }
 
@@ -83,7 +76,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       ["l".repeat(32), "A user id cannot contain “l”."],
     ] as const) {
       it(`that is invalid, such as "${text}", gets a message beside the field and stays there`, async () => {
-        await using opened = await world.open(url);
+        await using opened = await world.open(explorer.url);
         const { page } = opened;
         const field = page.getByLabel("User id");
         await field.fill(text);
@@ -95,7 +88,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
     }
 
     it("without a published key is reported as such, with what that is worth", async () => {
-      await using opened = await world.open(`${url}#/verify/${sampleUserID(99)}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${sampleUserID(99)}`);
       const { page } = opened;
       expect(await verdict(page))
         .to.contain("No key is published for this user")
@@ -106,14 +99,14 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
   describe("Try the attack", () => {
     it("lists every attack of the demo", async () => {
-      await using opened = await world.open(`${url}#/attacks`);
+      await using opened = await world.open(`${explorer.url}#/attacks`);
       const codes = await opened.page.$$eval(".cards code", (codes) => codes.map((code) => code.textContent));
       expect(codes).to.deep.equal(world.attacks.map(({ expectedCode }) => expectedCode));
     });
 
     for (const [name, nodes] of Object.entries(FAILING)) {
       it(`${name} is rejected, and ${nodes.join(" and ")} is red`, async () => {
-        await using opened = await world.open(`${url}#/attack/${name}`);
+        await using opened = await world.open(`${explorer.url}#/attack/${name}`);
         const { page, complaints } = opened;
         const { expectedCode = "" } = world.attacks.find((attack) => attack.name === name) ?? {};
         expect(await verdict(page))
@@ -128,7 +121,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
   describe("a pasted key", () => {
     it("is compared in the page, and no link or request contains it", async () => {
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, requests } = opened;
       const field = page.getByLabel("Compare with a key that you have");
       const [other] = world.records;
@@ -155,7 +148,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
   describe("the evidence", () => {
     it("can be a block that the visitor trusts, with a storage proof", async () => {
       const { hash } = (await rpc(world.stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page } = opened;
       await page.getByLabel("A block that I trust").check();
       await page.getByLabel("Require a storage proof").check();
@@ -220,7 +213,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
     it("are a proof and a bundle that the library accepts", async () => {
       const { userID, pubKey } = world.victim;
-      await using opened = await world.open(`${url}#/verify/${userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
       const { page } = opened;
       await verdict(page);
       const proof = await download(page, "Download proof");
@@ -235,7 +228,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
     });
 
     it("include a bundle that is verified offline, against the block's hash only", async () => {
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page } = opened;
       await verdict(page);
       const bundle = (await download(page, "Download bundle")) as { header: { number: string }; contract: string };
@@ -273,18 +266,18 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
   describe("the policy", () => {
     it("lets the page connect to the named servers only, without a single violation", async () => {
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, complaints, requests } = opened;
       await verdict(page);
       expect(complaints).to.deep.equal([]);
       const { rpcUrl, merkleUrl } = world.stack;
       const origins = new Set(requests.map((address) => new URL(address).origin));
-      expect(origins).to.deep.equal(new Set([new URL(url).origin, rpcUrl, merkleUrl]));
+      expect(origins).to.deep.equal(new Set([new URL(explorer.url).origin, rpcUrl, merkleUrl]));
       for (const address of requests) expect(address).to.not.contain(world.victim.userID);
     });
 
     it("has no unsafe source, and allows one script, pinned by its hash", async () => {
-      const policy = (await fetch(url)).headers.get("Content-Security-Policy") ?? "";
+      const policy = (await fetch(explorer.url)).headers.get("Content-Security-Policy") ?? "";
       expect(policy).to.match(/^default-src 'none'; script-src 'sha384-[A-Za-z0-9+/]+'; style-src 'self';/);
       expect(policy).to.contain("require-trusted-types-for 'script'").and.not.contain("unsafe");
     });

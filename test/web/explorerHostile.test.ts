@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
-import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
 import { textOf } from "../../fixtures/samples.ts";
+import { sharedExplorer } from "../support/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { serve } from "../support/servers.ts";
 
@@ -13,17 +13,10 @@ const MARKUP = `<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload
 
 describeIfNamed(import.meta.filename)("the explorer under attack", function () {
   this.timeout(60_000);
-  const world = new ExplorerWorld();
+  const explorer = sharedExplorer();
+  const { world } = explorer;
   const opened = new AsyncDisposableStack();
-
-  before(async function () {
-    this.timeout(120_000);
-    await world.start();
-  });
-  after(async () => {
-    await opened.disposeAsync();
-    await world.stop();
-  });
+  after(() => opened.disposeAsync());
 
   /** A server that any page may use. */
   const server = async (respond: (request: IncomingMessage, response: ServerResponse) => unknown) => {
@@ -141,8 +134,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     `#/${MARKUP}`,
   ]) {
     it(`opens the link ${link.slice(0, 40)} without harm`, async () => {
-      const url = await world.serve();
-      await using one = await world.open(url + link);
+      await using one = await world.open(explorer.url + link);
       const { page, complaints, requests } = one;
       await page.locator("h1").waitFor();
       await expectHarmless(page, complaints);
@@ -152,8 +144,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
   }
 
   it("shows markup in a bundle and its name as text", async () => {
-    const url = await world.serve();
-    await using one = await world.open(`${url}#/bundle`);
+    await using one = await world.open(`${explorer.url}#/bundle`);
     const { page, complaints } = one;
     const bytes = JSON.stringify({ format: MARKUP, [MARKUP]: MARKUP });
     const input = page.getByLabel("Bundle", { exact: true });

@@ -1,23 +1,16 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
+import { sharedExplorer } from "../support/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("using the explorer", function () {
   this.timeout(30_000);
-  const world = new ExplorerWorld();
-  let url: string;
-
-  before(async function () {
-    this.timeout(120_000);
-    await world.start();
-    url = await world.serve();
-  });
-  after(() => world.stop());
+  const explorer = sharedExplorer();
+  const { world } = explorer;
 
   describe("the view of a batch", () => {
     const openBatch = async (options = {}) => {
-      const opened = await world.open(`${url}#/batch/${world.root}`, options);
+      const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
       await canvas.waitFor();
       return { ...opened, canvas };
@@ -127,7 +120,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
   it("a bundle that is dropped on any page is opened", async () => {
     const { userID } = world.victim;
     const { bundle } = await world.makeBundle();
-    await using opened = await world.open(`${url}#/verify/${userID}`);
+    await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
     const { page, complaints } = opened;
     const dataTransfer = await page.evaluateHandle((text) => {
       const transfer = new DataTransfer();
@@ -136,12 +129,12 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     }, JSON.stringify(bundle));
     await page.dispatchEvent("main", "drop", { dataTransfer });
     await page.getByText("dropped.json says that it is about the user").waitFor();
-    expect(page.url()).to.equal(`${url}#/bundle`);
+    expect(page.url()).to.equal(`${explorer.url}#/bundle`);
     expect(complaints).to.deep.equal([]);
   });
 
   it("after a new choice of the evidence, the verdict is in view and has the focus", async () => {
-    await using opened = await world.open(`${url}#/verify/${world.victim.userID}`, {
+    await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
     const { page } = opened;
@@ -154,7 +147,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
   });
 
   it("keyboard users reach the content with one key, and every control shows that it has the focus", async () => {
-    await using opened = await world.open(url);
+    await using opened = await world.open(explorer.url);
     const { page } = opened;
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal("Skip to the content");
