@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import {
@@ -51,7 +52,7 @@ describeOnEachDatabase("administration", (service) => {
     const keys = await publicKeys.takePublishable("us-west-2", Date.now() + 1);
     const userIDs = keys.map(({ userID }) => userID);
     const published = { root, userIDs, transactionHash: `0x${root}`, blockNumber: 7 };
-    await publicKeys.markPublished("us-west-2", published, 1);
+    await publicKeys.markPublished("us-west-2", published, 1, SERVICE);
   };
 
   describe("a partner", () => {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { readConfig, type ResolvedConfig } from "../../../packages/operator/src/service/config.ts";
 import { startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
@@ -147,7 +148,7 @@ describe("the service's databases", () => {
       {
         await using databases = await openDatabases(options);
         await databases.migrate();
-        ({ bizID } = await new PartnerStore(databases).create("A company", 1));
+        ({ bizID } = await new PartnerStore(databases).create("A company", 1, SERVICE));
       }
       await using databases = await openDatabases(options);
       await databases.migrate();

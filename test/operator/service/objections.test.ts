@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
@@ -146,7 +147,7 @@ describe("time to object", () => {
         expectProblem(await approve(), [409, "PUBLIC_KEY_SUBMITTED"]);
         const root = "ab".repeat(32);
         const published = { root, userIDs: [user().userID], transactionHash: `0x${root}`, blockNumber: 5 };
-        await service.context.publicKeys.markPublished("us-west-2", published, Date.now());
+        await service.context.publicKeys.markPublished("us-west-2", published, Date.now(), SERVICE);
         expectProblem(await remove(), [409, "PUBLIC_KEY_SUBMITTED"]);
         expect(await record()).to.include({ state: "published", keyID: OWN_ID });
       });

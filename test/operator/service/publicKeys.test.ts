@@ -1,3 +1,4 @@
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { expect } from "chai";
 import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
@@ -61,7 +62,7 @@ describeOnEachDatabase("public keys", (service) => {
       const later = Object.fromEntries(Object.entries(pending).filter(([field]) => field !== "publishableAt"));
       expect(await record()).to.deep.equal({ ...later, state: "submitted", root });
       const addition = { root, userIDs: [user.userID], transactionHash: transaction, blockNumber: 7 };
-      await publicKeys.markPublished("eu-west-1", addition, Date.now());
+      await publicKeys.markPublished("eu-west-1", addition, Date.now(), SERVICE);
       expect(await record()).to.deep.equal({ ...later, state: "published", root, transaction });
     });
   });

@@ -6,6 +6,7 @@ import { type Region, REGIONS } from "../../../packages/keyroot/src/identity/reg
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { readMerkleTreeRoots } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { toServiceError } from "../../../packages/operator/src/service/http/problem.ts";
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
 import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
@@ -111,9 +112,10 @@ describeOnBoth("publishing from the service", (startChain) => {
     const keys = new PublicKeyStore(databases);
     for (const [i, record] of records.entries()) {
       const region = REGIONS[i % 2] ?? REGIONS[0];
-      await users.create("biz_test", record.userID, region, 1);
+      const user = { userID: record.userID, bizID: "biz_test", region };
+      await users.create(user.bizID, user.userID, region, 1, SERVICE);
       const registration = { registered: 1, publishableAt: 1, possession: "proven" } as const;
-      await keys.add(databases.regions[region], region, record, registration);
+      await keys.add(databases.regions[region], user, record, registration, SERVICE);
     }
   };
   const stateOf = async ({ userID }: KeyRecord, i: number) =>

@@ -55,7 +55,8 @@ describe("regions with their own databases", () => {
       ["eu-west-1", rows.east, rows.west],
     ] as const) {
       const { userID } = users[region];
-      expect(tablesWith(here, userID).sort()).to.deep.equal(["key_events", "public_keys", "user_tokens", "users"]);
+      const tables = ["audit_entries", "events", "key_events", "public_keys", "user_tokens", "users"];
+      expect(tablesWith(here, userID).sort()).to.deep.equal(tables);
       expect(tablesWith(there, userID)).to.deep.equal([]);
       expect(tablesWith(rows.home, userID)).to.deep.equal(["user_ids"]);
       expect(rows.home["user_ids"]?.find((row) => row.includes(userID))).to.satisfy(

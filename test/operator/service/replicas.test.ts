@@ -57,8 +57,8 @@ describe("two replicas over one PostgreSQL", () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
-    // The claim and the user.
-    expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(2);
+    // The claim, the user, its entry in the audit log, and its event.
+    expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(4);
   });
 
   it("accept one of two keys that are registered at once", async () => {

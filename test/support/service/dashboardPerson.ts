@@ -1,3 +1,4 @@
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { randomBytes } from "node:crypto";
 import type { Answer } from "./caller.ts";
 import type { TestService } from "./support.ts";
@@ -55,7 +56,7 @@ export async function signInPerson(
     counter: 0,
     transports: [],
   };
-  if (passkey) await passkeys.add(session, credential, now());
+  if (passkey) await passkeys.add(session, credential, now(), SERVICE);
   return {
     personID: person_id as string,
     bizID,

@@ -100,7 +100,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
-    publish: publisher && (() => publisher.publish()),
+    publish: publisher && ((author) => publisher.publish(author)),
   });
   const { refreshTokens, rateLimits, challenges, sessions, now } = context;
   starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));

@@ -2,6 +2,7 @@ import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { invitationUrl } from "../http/origin.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { toInvitationResponse, toPersonResponse } from "../routes/responses.ts";
 import { defineCall } from "./defineCall.ts";
 import { calls } from "./schemas.ts";
@@ -35,8 +36,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
     verified: true,
     schema: { body: calls.invite, response: calls.invitation },
     async handle({ name, role }, { person: { bizID } }, request) {
-      const invitation = await staff.add(bizID, name, role, now());
-      request.change = { action: "person.invited", partner: bizID, person: invitation.personID };
+      const invitation = await staff.add(bizID, name, role, now(), authorOf(request));
       return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
     },
   });
@@ -49,8 +49,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
     async handle({ person_id }, { person: { bizID, personID } }, request) {
       if (person_id === personID)
         throw new ServiceError(409, "LAST_PASSKEY", "You are signed in: add another passkey instead.");
-      const invitation = (await staff.inviteAgain(bizID, person_id, now())) ?? unknown();
-      request.change = { action: "person.invited", partner: bizID, person: person_id };
+      const invitation = (await staff.inviteAgain(bizID, person_id, now(), authorOf(request))) ?? unknown();
       return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
     },
   });
@@ -61,9 +60,8 @@ export function companyCalls(app: App, context: ServiceContext): void {
     verified: true,
     schema: { body: calls.setRole, response: calls.person },
     async handle({ person_id, role }, { person: { bizID } }, request) {
-      const changed = (await staff.setRole(bizID, person_id, role)) ?? unknown();
-      request.change = { action: "person.roleChanged", partner: bizID, person: person_id };
-      return toPersonResponse(changed);
+      const changed = await staff.setRole(bizID, person_id, role, now(), authorOf(request));
+      return toPersonResponse(changed ?? unknown());
     },
   });
 
@@ -72,8 +70,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
     access: "administrator",
     schema: { body: calls.personID, response: calls.empty },
     async handle({ person_id }, { person: { bizID } }, request) {
-      if ((await staff.remove(bizID, person_id, now())) === undefined) unknown();
-      request.change = { action: "person.removed", partner: bizID, person: person_id };
+      if ((await staff.remove(bizID, person_id, now(), authorOf(request))) === undefined) unknown();
       return {};
     },
   });

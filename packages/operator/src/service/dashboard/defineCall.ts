@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
+import { actorOfPerson } from "../store/changes.ts";
 import { type Session, sessionRequired } from "../store/sessions.ts";
 import { sessionCookieOf } from "./cookie.ts";
 
@@ -66,8 +67,7 @@ export function defineCall<Body extends z.ZodType, Result extends z.ZodType, All
 
 /** Names the person in the log. */
 export function identify(request: FastifyRequest, { person }: Pick<Session, "person">): void {
-  const { bizID: partner, personID, name } = person;
-  request.actor = { kind: "person", partner, person: personID, name };
+  request.actor = actorOfPerson(person);
 }
 
 /** Uses up the person's fresh verification. @throws ServiceError VERIFICATION_REQUIRED */

@@ -1,6 +1,7 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 import { toServerTokenResponse } from "../routes/responses.ts";
 import { defineCall } from "./defineCall.ts";
@@ -28,9 +29,8 @@ export function serverTokenCalls(app: App, context: ServiceContext): void {
     schema: { body: calls.createServerToken, response: schemas.createServerToken.response },
     async handle({ name = null }, { person: { bizID } }, request) {
       // Without an Idempotency-Key, so that no copy of the token is kept for repeated requests.
-      const options = { now: now(), idempotencyKey: undefined };
+      const options = { now: now(), author: authorOf(request), idempotencyKey: undefined };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
-      request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
     },
   });
@@ -40,9 +40,8 @@ export function serverTokenCalls(app: App, context: ServiceContext): void {
     access: "administrator",
     schema: schemas.revokeServerToken,
     async handle({ token_id }, { person: { bizID } }, request) {
-      const revoked = (await refreshTokens.revokeServerToken(bizID, token_id, now())) ?? unknown();
-      request.change = { action: "serverToken.revoked", partner: bizID, token: token_id };
-      return toServerTokenResponse(revoked);
+      const revoked = await refreshTokens.revokeServerToken(bizID, token_id, now(), authorOf(request));
+      return toServerTokenResponse(revoked ?? unknown());
     },
   });
 }

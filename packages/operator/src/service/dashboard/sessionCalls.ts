@@ -1,6 +1,7 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
+import { authorOf, requestOf } from "../http/requestLog.ts";
 import type { Person } from "../store/staff.ts";
 import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "./cookie.ts";
 import { defineCall, identify, requireVerification } from "./defineCall.ts";
@@ -26,13 +27,13 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     access: "anyone",
     schema: { body: calls.accept, response: calls.me },
     async handle({ token }, _session, request, reply) {
-      const started = await sessions.startWithInvitation(token, now(), sessionCookieOf(request));
+      const earlier = sessionCookieOf(request);
+      const started = await sessions.startWithInvitation(token, now(), requestOf(request), earlier);
       if (started === undefined) {
         const message = "This link has been used, has expired or was replaced: get a new invitation.";
         throw new ServiceError(403, "INVITATION_REFUSED", message);
       }
       identify(request, started);
-      request.change = { action: "session.started", partner: started.person.bizID, person: started.person.personID };
       setSessionCookie(reply, started.cookie);
       // An invitation ends all earlier passkeys.
       return describe(started.person, 0);
@@ -60,14 +61,13 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     async handle({ answer }, _session, request, reply) {
       const verified = await passkeys.verifyAuthentication(answer as AnswerTo<"authenticate">, undefined, request);
       const { credentialID, counter, person } = verified;
-      const { personID } = person;
+      const passkey = { personID: person.personID, credentialID, counter };
       const earlier = sessionCookieOf(request);
-      const started = await sessions.startWithPasskey({ personID, credentialID, counter }, now(), earlier);
+      const started = await sessions.startWithPasskey(passkey, now(), requestOf(request), earlier);
       if (started === undefined) throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed.");
       identify(request, started);
-      request.change = { action: "session.started", partner: person.bizID, person: personID };
       setSessionCookie(reply, started.cookie);
-      return describe(started.person, (await store.listOf(personID)).length);
+      return describe(started.person, (await store.listOf(person.personID)).length);
     },
   });
 
@@ -94,9 +94,8 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     path: "session/end",
     access: "invited",
     schema: { body: calls.empty, response: calls.empty },
-    async handle(_body, { sessionHash, person }, request, reply) {
-      await sessions.end(sessionHash);
-      request.change = { action: "session.ended", partner: person.bizID, person: person.personID };
+    async handle(_body, session, request, reply) {
+      await sessions.end(session, now(), authorOf(request));
       clearSessionCookie(reply);
       return {};
     },
@@ -120,8 +119,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     async handle({ answer }, session, request) {
       const { person, passkeys: count } = session;
       const passkey = await passkeys.verifyRegistration(answer, session, request);
-      await store.add(session, passkey, now());
-      request.change = { action: "passkey.added", partner: person.bizID, person: person.personID };
+      await store.add(session, passkey, now(), authorOf(request));
       return describe(person, count + 1);
     },
   });
@@ -148,9 +146,8 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     verified: true,
     schema: { body: calls.passkeyID, response: calls.empty },
     async handle({ passkey_id }, { person }, request) {
-      if (!(await store.remove(person.personID, passkey_id)))
+      if (!(await store.remove(person, passkey_id, now(), authorOf(request))))
         throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey.");
-      request.change = { action: "passkey.removed", partner: person.bizID, person: person.personID };
       return {};
     },
   });

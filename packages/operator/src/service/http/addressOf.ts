@@ -13,10 +13,19 @@ export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">)
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";
 }
 
+/** The caller's whole address, for the audit log; null if it is unknown. */
+export function ipOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string | null {
+  return (parse(ip) ?? parse(socket.remoteAddress ?? ""))?.toString() ?? null;
+}
+
+/** Parses an address. An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) becomes an IPv4 address. */
+function parse(ip: string) {
+  return isIP(ip) === 0 ? undefined : ipaddr.process(ip);
+}
+
 function normalize(ip: string): string | undefined {
-  if (isIP(ip) === 0) return undefined;
-  // Converts an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) to IPv4.
-  const address = ipaddr.process(ip);
+  const address = parse(ip);
+  if (address === undefined) return undefined;
   if (address.kind() === "ipv4") return address.toString();
   const network = address.toByteArray().fill(0, IPV6_BITS / 8);
   return `${ipaddr.fromByteArray(network).toString()}/${IPV6_BITS}`;

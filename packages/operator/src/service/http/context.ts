@@ -1,5 +1,6 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import type { Author } from "../store/changes.ts";
 import { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
@@ -40,7 +41,7 @@ export interface ContextOptions {
   /** Undefined disables admin operations. */
   adminToken: string | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
-  publish?: (() => Promise<PublishedBatch[]>) | undefined;
+  publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
   /** Returns milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }

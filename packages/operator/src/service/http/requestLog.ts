@@ -1,56 +1,17 @@
 import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import type { Actor, Author, Change } from "../store/changes.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
+import { ipOf } from "./addressOf.ts";
 import type { App } from "./defineOperation.ts";
-
-/** Who sent a request: the ids that the log names, and no token. */
-type Actor =
-  | { kind: "operator" }
-  | { kind: "person"; partner: string; person: string; name: string }
-  | { kind: "partner"; partner: string; token: string }
-  | { kind: "user"; partner: string; user: string; token: string };
-
-/** A change of stored data, and the ids of what was changed. */
-interface Change {
-  action:
-    | "partner.created"
-    | "partner.suspended"
-    | "partner.resumed"
-    | "partner.limited"
-    | "serverToken.created"
-    | "serverToken.revoked"
-    | "user.created"
-    | "user.deactivated"
-    | "user.erased"
-    | "refreshToken.created"
-    | "refreshToken.revoked"
-    | "key.registered"
-    | "key.withdrawn"
-    | "key.discarded"
-    | "key.approved"
-    | "keys.published"
-    | "person.invited"
-    | "person.roleChanged"
-    | "person.removed"
-    | "passkey.added"
-    | "passkey.removed"
-    | "session.started"
-    | "session.ended";
-  /** A `biz_id`. */
-  partner?: string;
-  /** The id of a person of the partner's staff. */
-  person?: string;
-  /** A `user_id`. */
-  user?: string;
-  /** The id of a refresh token, not its value. */
-  token?: string;
-}
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Null while the caller is unknown. */
     actor: Actor | null;
-    /** What the request changed; null for nothing. */
+    /** The first change that the request made; null for none. */
     change: Change | null;
+    /** How many changes it made. */
+    changes: number;
     /** The code of the error with which the request was rejected. */
     errorCode: string | null;
   }
@@ -60,6 +21,7 @@ declare module "fastify" {
 export function decorateForLog(app: App): void {
   app.decorateRequest("actor", null);
   app.decorateRequest("change", null);
+  app.decorateRequest("changes", 0);
   app.decorateRequest("errorCode", null);
 }
 
@@ -67,6 +29,35 @@ export function decorateForLog(app: App): void {
 export function actorOf(principal: Principal): Actor {
   const { kind, bizID: partner, tokenID: token } = principal;
   return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
+}
+
+/** The part of a request's author that is known before its caller is. */
+export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
+  return {
+    requestID: request.id,
+    address: ipOf(request),
+    onChange: (change) => {
+      request.change ??= change;
+      request.changes++;
+    },
+  };
+}
+
+/** The author of the changes that a request makes. */
+export function authorOf(request: FastifyRequest): Author {
+  if (request.actor === null) throw new Error("An operation changed something before its request was authenticated.");
+  return { actor: request.actor, ...requestOf(request) };
+}
+
+/** A change, as the log names it. */
+function toLog({ action, partner, person, user, token }: Change) {
+  return {
+    action,
+    ...(partner !== null && { partner }),
+    ...(person !== undefined && { person }),
+    ...(user !== undefined && { user }),
+    ...(token !== undefined && { token }),
+  };
 }
 
 /**
@@ -79,14 +70,16 @@ export class RequestLog extends LogController {
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
-    const { errorCode: code, actor, change } = request;
+    const { errorCode: code, actor, change, changes } = request;
+    // What a failed request recorded was rolled back, or the audit log contains it.
+    const isDone = change !== null && reply.statusCode < 500;
     const line = {
       req: request,
       res: reply,
       responseTime: reply.elapsedTime,
       ...(code !== null && { code }),
       ...(actor !== null && { actor }),
-      ...(change !== null && { change }),
+      ...(isDone && { change: toLog(change), ...(changes > 1 && { changes }) }),
     };
     if (error) request.log.error({ ...line, err: error }, "request failed");
     else if (code === "RATE_LIMITED") request.log.debug(line, "request rejected");

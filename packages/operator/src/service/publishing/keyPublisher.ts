@@ -6,6 +6,7 @@ import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
 import type { CostLimits } from "../../publisher/transactions/costLimits.ts";
+import { type Author, SERVICE } from "../store/changes.ts";
 import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
@@ -76,9 +77,10 @@ export class KeyPublisher {
    * Publishes all keys whose time to object is over, region by region. It takes them first: from then on, they can no longer be
    * withdrawn. An unfinished plan is finished first, under its own roots. The process may end at any time: the plan is in the
    * database, and the next call reads from the chain how far it got.
+   * @param author whom the audit log names. Default the service itself
    * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
    */
-  publish(): Promise<PublishedBatch[]> {
+  publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
       const { rpcUrl, contract, chainId, limits, allowHttp } = this.#chain;
       const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
@@ -107,10 +109,11 @@ export class KeyPublisher {
           onEvent: (event) => events.push(event),
         });
         for (const { root, userIDs, transactionHash, blockNumber } of published) {
-          await this.#keys.markPublished(region, { root, userIDs, transactionHash, blockNumber }, this.#now());
+          const added = { root, userIDs, transactionHash, blockNumber };
+          await this.#keys.markPublished(region, added, this.#now(), author);
           done.push({ root, users: userIDs.length, transaction: transactionHash, block: blockNumber });
         }
-        await this.#markPublishedElsewhere(region, registry, events);
+        await this.#markPublishedElsewhere(region, registry, events, author);
       }
       return done;
     });
@@ -124,7 +127,12 @@ export class KeyPublisher {
   }
 
   /** Records the roots of users whom another publisher published, earlier or in the meantime. They cannot change. */
-  async #markPublishedElsewhere(region: Region, registry: Registry, events: readonly PublishEvent[]): Promise<void> {
+  async #markPublishedElsewhere(
+    region: Region,
+    registry: Registry,
+    events: readonly PublishEvent[],
+    author: Author,
+  ): Promise<void> {
     const found = events.flatMap((event) => {
       if (event.event === "alreadyPublished") return event.users;
       return event.event === "published" ? event.superseded : [];
@@ -133,7 +141,7 @@ export class KeyPublisher {
       const added = await registry.findAddedRoot(root);
       if (added === undefined) continue;
       const userIDs = users.map(({ userID }) => userID);
-      await this.#keys.markPublished(region, { root, userIDs, ...added }, this.#now());
+      await this.#keys.markPublished(region, { root, userIDs, ...added }, this.#now(), author);
     }
   }
 

@@ -3,6 +3,7 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
 import { ServiceError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
+import type { Author } from "../store/changes.ts";
 import type { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
 import type { KeyObjections } from "../store/keyObjections.ts";
@@ -63,9 +64,9 @@ export class KeyRegistration implements AsyncDisposable {
    * @returns the registered key if it is this one: it needs no challenge
    * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError as `checkNewPublicKey`, KEY_ID_MISMATCH
    */
-  async challenge(user: User, record: KeyRecord, service: string): Promise<Challenge | RegisteredKey> {
+  async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
     const publicKey = checkKeyRecord(record);
-    const registered = await this.#find(user, record);
+    const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     await this.#useQuota(user);
     const { registry, now, challenges } = this.#options;
@@ -92,18 +93,23 @@ export class KeyRegistration implements AsyncDisposable {
    * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError as
    * `checkNewPublicKey`, KEY_ID_MISMATCH
    */
-  async register(user: User, record: KeyRecord, answer: ChallengeResponse | undefined): Promise<RegisteredKey> {
+  async register(
+    user: User,
+    record: KeyRecord,
+    answer: ChallengeResponse | undefined,
+    author: Author,
+  ): Promise<RegisteredKey> {
     const publicKey = checkKeyRecord(record);
-    const registered = await this.#find(user, record);
+    const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
     if (answer === undefined) {
       if (this.#options.policy === "required") throw possessionRequired();
       await this.#useQuota(user);
       await this.#workers.run(user.bizID, { publicKey });
     }
-    await this.#store(user, record, answer);
+    await this.#store(user, record, answer, author);
     // Also if the response was refused: a concurrent request with the same response may have registered the key.
-    const stored = await this.#find(user, record);
+    const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
     return stored;
   }
@@ -113,11 +119,11 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key; this is recorded */
-  async #find(user: User, record: KeyRecord): Promise<RegisteredKey | undefined> {
+  async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
     const { publicKeys, objections, now } = this.#options;
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
-    await objections.offer(user, record, now());
+    await objections.offer(user, record, now(), author);
     // The offer may have changed when the registered key is published.
     const { state, publishableAt } = (await publicKeys.get(user.region, user.userID)) ?? registered;
     const message =
@@ -129,7 +135,7 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /** Takes the challenge and adds the key in one transaction: a repeated request finds either both done or neither. */
-  #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined): Promise<void> {
+  #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
     const { databases, publicKeys, challenges, holdMs, now } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
       if (answer !== undefined) {
@@ -143,7 +149,7 @@ export class KeyRegistration implements AsyncDisposable {
       }
       const possession = answer === undefined ? "unproven" : "proven";
       const [registered, publishableAt] = [now(), now() + holdMs];
-      await publicKeys.add(transaction, user.region, record, { registered, publishableAt, possession });
+      await publicKeys.add(transaction, user, record, { registered, publishableAt, possession }, author);
     });
   }
 

@@ -1,6 +1,7 @@
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 import type { PartnerSummary } from "../store/partners.ts";
 import { toPartnerResponse, toServerTokenResponse } from "./responses.ts";
@@ -52,8 +53,7 @@ export function administrationRoutes(app: App, { partners, refreshTokens, now }:
     schema: schemas.suspendPartner,
     async handle({ biz_id: bizID }, request) {
       await requirePartner(bizID);
-      await partners.suspend(bizID, now());
-      request.change = { action: "partner.suspended", partner: bizID };
+      await partners.suspend(bizID, now(), authorOf(request));
       return toPartnerResponse(await getPartner(bizID));
     },
   });
@@ -68,8 +68,7 @@ export function administrationRoutes(app: App, { partners, refreshTokens, now }:
     schema: schemas.resumePartner,
     async handle({ biz_id: bizID }, request) {
       await requirePartner(bizID);
-      await partners.resume(bizID);
-      request.change = { action: "partner.resumed", partner: bizID };
+      await partners.resume(bizID, now(), authorOf(request));
       return toPartnerResponse(await getPartner(bizID));
     },
   });
@@ -84,8 +83,7 @@ export function administrationRoutes(app: App, { partners, refreshTokens, now }:
     schema: schemas.setUserLimit,
     async handle({ biz_id: bizID, user_limit = null }, request) {
       await requirePartner(bizID);
-      await partners.setUserLimit(bizID, user_limit);
-      request.change = { action: "partner.limited", partner: bizID };
+      await partners.setUserLimit(bizID, user_limit, now(), authorOf(request));
       return toPartnerResponse(await getPartner(bizID));
     },
   });
@@ -111,9 +109,8 @@ export function administrationRoutes(app: App, { partners, refreshTokens, now }:
     errors: [404],
     schema: schemas.revokeAnyServerToken,
     async handle({ token_id }, request) {
-      const revoked = await refreshTokens.revokeServerToken(undefined, token_id, now());
+      const revoked = await refreshTokens.revokeServerToken(undefined, token_id, now(), authorOf(request));
       if (revoked === undefined) throw new ServiceError(404, "TOKEN_UNKNOWN", "There is no server token with this id.");
-      request.change = { action: "serverToken.revoked", partner: revoked.bizID, token: token_id };
       return { biz_id: revoked.bizID, ...toServerTokenResponse(revoked) };
     },
   });

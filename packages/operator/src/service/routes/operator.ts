@@ -2,6 +2,7 @@ import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { invitationUrl } from "../http/origin.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 import { administrationRoutes, partnerUnknown } from "./administration.ts";
 import { toInvitationResponse } from "./responses.ts";
@@ -25,8 +26,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [409],
     schema: schemas.createPartner,
     async handle({ name }, request) {
-      const { bizID, created } = await partners.create(name, now(), idempotencyKeyOf(request));
-      request.change = { action: "partner.created", partner: bizID };
+      const { bizID, created } = await partners.create(name, now(), authorOf(request), idempotencyKeyOf(request));
       return { biz_id: bizID, name, created };
     },
   });
@@ -41,9 +41,8 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     schema: schemas.createServerToken,
     async handle({ biz_id: bizID, name = null }, request) {
       if (!(await partners.exists(bizID))) throw partnerUnknown();
-      const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
+      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);
-      request.change = { action: "serverToken.created", partner: bizID, token: tokenID };
       return { token_id: tokenID, token, name, created };
     },
   });
@@ -61,8 +60,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     schema: schemas.inviteStaff,
     async handle({ biz_id: bizID, name, role }, request) {
       if (!(await partners.exists(bizID))) throw partnerUnknown();
-      const invitation = await staff.inviteByName(bizID, name, role, now());
-      request.change = { action: "person.invited", partner: bizID, person: invitation.personID };
+      const invitation = await staff.inviteByName(bizID, name, role, now(), authorOf(request));
       return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
     },
   });
@@ -79,9 +77,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
         const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
         throw new ServiceError(503, "UNAVAILABLE", message);
       }
-      const batches = await publish();
-      request.change = { action: "keys.published" };
-      return { batches };
+      return { batches: await publish(authorOf(request)) };
     },
   });
 }

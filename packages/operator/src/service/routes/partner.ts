@@ -4,6 +4,7 @@ import { userIDFromHex } from "keyroot/identity";
 import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { schemas } from "../http/schemas.ts";
 import type { User } from "../store/users.ts";
@@ -39,10 +40,9 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.createUser,
     async handle({ user_id_hex, region }, request) {
       const { bizID } = partnerOf(request);
-      const user = await users.create(bizID, userIDFromHex(user_id_hex), region, now());
+      const user = await users.create(bizID, userIDFromHex(user_id_hex), region, now(), authorOf(request));
       if (user === undefined)
         throw new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
-      request.change = { action: "user.created", partner: bizID, user: user.userID };
       return { status: 201 as const, ...toUserResponse(user, stage) };
     },
   });
@@ -58,9 +58,8 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     async handle({ user_id_hex, context: purpose }, request) {
       const user = await userOf(request, user_id_hex);
       if (user.deactivated !== null) throw tokenRefused("deactivated");
-      const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
-      const { token, tokenID } = await refreshTokens.createForUser(user, purpose, options);
-      request.change = { action: "refreshToken.created", partner: user.bizID, user: user.userID, token: tokenID };
+      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
+      const { token } = await refreshTokens.createForUser(user, purpose, options);
       return { token };
     },
   });
@@ -95,10 +94,9 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     errors: [404],
     schema: schemas.deactivateUser,
     async handle({ user_id_hex }, request) {
-      const { bizID, userID, region } = await userOf(request, user_id_hex);
-      const deactivated = await users.deactivate(region, userID, now());
-      request.change = { action: "user.deactivated", partner: bizID, user: userID };
-      return { user_id: userID, deactivated };
+      const user = await userOf(request, user_id_hex);
+      const deactivated = await users.deactivate(user, now(), authorOf(request));
+      return { user_id: user.userID, deactivated };
     },
   });
 
@@ -112,9 +110,8 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.eraseUser,
     async handle({ user_id_hex }, request) {
       const { bizID } = partnerOf(request);
-      const erased = await users.erase(bizID, userIDFromHex(user_id_hex), now());
+      const erased = await users.erase(bizID, userIDFromHex(user_id_hex), now(), authorOf(request));
       if (erased === undefined) throw userUnknown();
-      request.change = { action: "user.erased", partner: bizID, user: erased.userID };
       return {
         user_id: erased.userID,
         erased: erased.erased,
@@ -144,10 +141,9 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.revokeRefreshToken,
     async handle({ user_id_hex, token_id }, request) {
       const user = await userOf(request, user_id_hex);
-      const revoked = await refreshTokens.revokeOfUser(user, token_id, now());
+      const revoked = await refreshTokens.revokeOfUser(user, token_id, now(), authorOf(request));
       if (revoked === undefined)
         throw new ServiceError(404, "TOKEN_UNKNOWN", "The user has no refresh token with this id.");
-      request.change = { action: "refreshToken.revoked", partner: user.bizID, user: user.userID, token: token_id };
       return toUserTokenResponse(revoked);
     },
   });
@@ -180,8 +176,7 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.discardKey,
     async handle({ user_id_hex, keyID }, request) {
       const user = await userOf(request, user_id_hex);
-      checkObjection(await objections.discard(user, keyID, now()));
-      request.change = { action: "key.discarded", partner: user.bizID, user: user.userID };
+      checkObjection(await objections.discard(user, keyID, now(), authorOf(request)));
       return { user_id: user.userID, keyID, state: "unregistered" as const };
     },
   });
@@ -195,8 +190,7 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.approveKey,
     async handle({ user_id_hex, keyID }, request) {
       const user = await userOf(request, user_id_hex);
-      checkObjection(await objections.approve(user, keyID, now()));
-      request.change = { action: "key.approved", partner: user.bizID, user: user.userID };
+      checkObjection(await objections.approve(user, keyID, now(), authorOf(request)));
       const key = await publicKeys.get(user.region, user.userID);
       if (key !== undefined) return { user_id: user.userID, ...toKeyResponse(key) };
       throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", "The user's public key was withdrawn in the meantime.");
@@ -224,10 +218,9 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     schema: schemas.revokeServerToken,
     async handle({ token_id }, request) {
       const { bizID } = partnerOf(request);
-      const revoked = await refreshTokens.revokeServerToken(bizID, token_id, now());
+      const revoked = await refreshTokens.revokeServerToken(bizID, token_id, now(), authorOf(request));
       if (revoked === undefined)
         throw new ServiceError(404, "TOKEN_UNKNOWN", "You have no refresh token with this id.");
-      request.change = { action: "serverToken.revoked", partner: bizID, token: token_id };
       return toServerTokenResponse(revoked);
     },
   });

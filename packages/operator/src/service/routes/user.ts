@@ -2,6 +2,7 @@ import { ServiceError } from "keyroot/errors";
 import { toKeyRecord, type UserID } from "keyroot/identity";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { schemas } from "../http/schemas.ts";
 import type { RegisteredKey } from "../store/publicKeys.ts";
@@ -38,7 +39,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
       const { bizID, userID } = userOf(request);
       const user = await getUser(bizID, userID);
       const service = context.service ?? app.listeningOrigin;
-      const made = await registration.challenge(user, toKeyRecord({ userID, pubKey, keyID }), service);
+      const record = toKeyRecord({ userID, pubKey, keyID });
+      const made = await registration.challenge(user, record, service, authorOf(request));
       return toChallengeResponse(userID, made);
     },
   });
@@ -58,8 +60,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
         user,
         toKeyRecord({ userID, pubKey, keyID }),
         toChallengeAnswer(challenge, response),
+        authorOf(request),
       );
-      request.change = { action: "key.registered", partner: bizID, user: userID };
       const otherKeys = await objections.listUndecided(user);
       return { ...toUserResponse(user, stage), ...toKeyResponse(registered), otherKeys };
     },
@@ -74,8 +76,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
     schema: schemas.withdrawKey,
     async handle({ keyID }, request) {
       const { bizID, userID } = userOf(request);
-      checkObjection(await objections.withdraw(await getUser(bizID, userID), keyID, now()));
-      request.change = { action: "key.withdrawn", partner: bizID, user: userID };
+      const user = await getUser(bizID, userID);
+      checkObjection(await objections.withdraw(user, keyID, now(), authorOf(request)));
       return { user_id: userID, keyID, state: "unregistered" as const };
     },
   });

@@ -1,6 +1,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
+import { type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { keyEvents, offeredKeys, possessionChallenges, publicKeys, users, userTokens } from "./tables.ts";
 
@@ -19,7 +20,12 @@ export interface ErasedUser {
  * @param database of the user's region
  * @returns undefined when there is no such user
  */
-export function eraseUser(database: Database, userID: UserID, now: number): Promise<ErasedUser | undefined> {
+export function eraseUser(
+  database: Database,
+  userID: UserID,
+  now: number,
+  author: Author,
+): Promise<ErasedUser | undefined> {
   return database.transaction(async (transaction) => {
     const [user] = await transaction.select().from(users).where(eq(users.userID, userID)).for("update");
     if (user === undefined) return undefined;
@@ -30,6 +36,8 @@ export function eraseUser(database: Database, userID: UserID, now: number): Prom
     const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
     await transaction.delete(publicKeys).where(and(eq(publicKeys.userID, userID), isPending));
     const keys = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+    if (user.erased === null)
+      await recordChange(transaction, author, { action: "user.erased", at: now, partner: user.bizID, user: userID });
     return { userID, erased, keyRemains: keys.length > 0 };
   });
 }

@@ -1,7 +1,8 @@
 import { and, count, eq, isNull, ne, sql } from "drizzle-orm";
 import type { KeyRecord, UserID } from "keyroot/identity";
+import { type Author, recordChange } from "./changes.ts";
 import type { Database, Databases } from "./database.ts";
-import { listKeyEvents, recordKeyEvent } from "./keyEvents.ts";
+import { listKeyEvents } from "./keyEvents.ts";
 import { offeredKeys, publicKeys } from "./tables.ts";
 import type { User } from "./users.ts";
 
@@ -35,7 +36,12 @@ export class KeyObjections {
   }
 
   /** Records that another key was offered for a user who has one, and was refused. */
-  async offer({ region, userID }: User, { pubKey, keyID }: KeyRecord, now: number): Promise<void> {
+  async offer(
+    { region, userID, bizID }: User,
+    { pubKey, keyID }: KeyRecord,
+    now: number,
+    author: Author,
+  ): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);
       // The row lock orders this before or after a publisher that takes the key.
@@ -46,30 +52,36 @@ export class KeyObjections {
         .update(publicKeys)
         .set({ disputed: sql`coalesce(${publicKeys.disputed}, ${now})` })
         .where(ofUser);
-      await recordKeyEvent(transaction, { type: "offered", userID, keyID, at: now, afterWithdrawal: false });
+      const change = { action: "key.refused", at: now, partner: bizID, user: userID, data: { keyID } } as const;
+      await recordChange(transaction, author, change);
     });
   }
 
   /** Removes a user's own pending key. */
-  withdraw(user: User, keyID: string, now: number): Promise<ObjectionOutcome> {
-    return this.#remove(user, keyID, now, "withdrawn");
+  withdraw(user: User, keyID: string, now: number, author: Author): Promise<ObjectionOutcome> {
+    return this.#remove(user, keyID, now, "key.withdrawn", author);
   }
 
   /** Removes a pending key for the partner, who has thereby decided about all other keys of the user. */
-  discard(user: User, keyID: string, now: number): Promise<ObjectionOutcome> {
-    return this.#remove(user, keyID, now, "discarded");
+  discard(user: User, keyID: string, now: number, author: Author): Promise<ObjectionOutcome> {
+    return this.#remove(user, keyID, now, "key.discarded", author);
   }
 
   /** Records that the partner decides for the user's pending key. */
-  async approve({ region, userID }: User, keyID: string, now: number): Promise<ObjectionOutcome> {
+  async approve(
+    { region, userID, bizID }: User,
+    keyID: string,
+    now: number,
+    author: Author,
+  ): Promise<ObjectionOutcome> {
     return this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);
       const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
       if (current?.keyID !== keyID) return "unknown";
       if (current.submitted !== null || current.root !== null) return "submitted";
       await transaction.update(publicKeys).set({ disputed: null }).where(ofUser);
-      if (await decide(transaction, userID, now))
-        await recordKeyEvent(transaction, { type: "approved", userID, keyID, at: now, afterWithdrawal: false });
+      const change = { action: "key.approved", at: now, partner: bizID, user: userID, data: { keyID } } as const;
+      if (await decide(transaction, userID, now)) await recordChange(transaction, author, change);
       return "done";
     });
   }
@@ -90,10 +102,11 @@ export class KeyObjections {
   }
 
   #remove(
-    { region, userID }: User,
+    { region, userID, bizID }: User,
     keyID: string,
     now: number,
-    type: "withdrawn" | "discarded",
+    action: "key.withdrawn" | "key.discarded",
+    author: Author,
   ): Promise<ObjectionOutcome> {
     return this.#databases.regions[region].transaction(async (transaction) => {
       const [removed] = await transaction
@@ -101,9 +114,9 @@ export class KeyObjections {
         .where(and(eq(publicKeys.userID, userID), eq(publicKeys.keyID, keyID), isPending))
         .returning();
       if (removed === undefined) return this.#whyNotRemoved(transaction, userID, keyID);
-      if (type === "discarded") await decide(transaction, userID, now);
+      if (action === "key.discarded") await decide(transaction, userID, now);
       else await addOffered(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
-      await recordKeyEvent(transaction, { type, userID, keyID, at: now, afterWithdrawal: false });
+      await recordChange(transaction, author, { action, at: now, partner: bizID, user: userID, data: { keyID } });
       return "done";
     });
   }

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { and, asc, count, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { REGIONS } from "keyroot/identity";
 import { hashSecret } from "../tokens/refreshToken.ts";
+import { type Author, recordChange } from "./changes.ts";
 import type { Database, Databases } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
 import { batches, partners, publicKeys, suspensions, users } from "./tables.ts";
@@ -51,12 +52,23 @@ export class PartnerStore {
    * Creates a partner, or returns the one that an earlier request with the same Idempotency-Key created.
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED
    */
-  async create(name: string, created: number, idempotencyKey?: string): Promise<Partner> {
+  async create(name: string, created: number, author: Author, idempotencyKey?: string): Promise<Partner> {
     const partner = { bizID: `biz_${randomBytes(16).toString("base64url")}`, name, created };
     const requestHash = idempotencyKey === undefined ? null : hashSecret("operator", idempotencyKey);
-    const values = { ...partner, requestHash };
-    const [inserted] = await this.#home.insert(partners).values(values).onConflictDoNothing().returning();
-    if (inserted !== undefined) return partner;
+    const isNew = await this.#home.transaction(async (transaction) => {
+      const values = { ...partner, requestHash };
+      const inserted = await transaction.insert(partners).values(values).onConflictDoNothing().returning();
+      if (inserted.length === 0) return false;
+      const { bizID } = partner;
+      await recordChange(transaction, author, {
+        action: "partner.created",
+        at: created,
+        partner: bizID,
+        data: { name },
+      });
+      return true;
+    });
+    if (isNew) return partner;
     const [earlier] = await this.#home
       .select()
       .from(partners)
@@ -103,23 +115,38 @@ export class PartnerStore {
   }
 
   /** Limits the number of a partner's users. @param userLimit null for any number */
-  async setUserLimit(bizID: string, userLimit: number | null): Promise<void> {
-    await this.#home.update(partners).set({ userLimit }).where(eq(partners.bizID, bizID));
+  async setUserLimit(bizID: string, userLimit: number | null, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const isOther = sql`${partners.userLimit} is distinct from ${userLimit}::integer`;
+      const which = and(eq(partners.bizID, bizID), isOther);
+      const changed = await transaction.update(partners).set({ userLimit }).where(which).returning();
+      const change = { action: "partner.limited", at: now, partner: bizID, data: { user_limit: userLimit } } as const;
+      if (changed.length > 0) await recordChange(transaction, author, change);
+    });
   }
 
   /**
    * Refuses all tokens of a partner and its users from now on, at all replicas. Repeating the call has no effect. The home
    * database comes first: while a region is unreachable, the partner is listed as suspended and the call fails.
    */
-  async suspend(bizID: string, since: number): Promise<void> {
+  async suspend(bizID: string, since: number, author: Author): Promise<void> {
     for (const database of this.#all())
-      await database.insert(suspensions).values({ bizID, since }).onConflictDoNothing();
+      await database.transaction(async (transaction) => {
+        const row = { bizID, since };
+        const inserted = await transaction.insert(suspensions).values(row).onConflictDoNothing().returning();
+        if (database === this.#home && inserted.length > 0)
+          await recordChange(transaction, author, { action: "partner.suspended", at: since, partner: bizID });
+      });
   }
 
   /** Ends a suspension. The home database comes last: the partner is listed as suspended until no token is refused. */
-  async resume(bizID: string): Promise<void> {
+  async resume(bizID: string, now: number, author: Author): Promise<void> {
     for (const database of [...this.#all()].reverse())
-      await database.delete(suspensions).where(eq(suspensions.bizID, bizID));
+      await database.transaction(async (transaction) => {
+        const deleted = await transaction.delete(suspensions).where(eq(suspensions.bizID, bizID)).returning();
+        if (database === this.#home && deleted.length > 0)
+          await recordChange(transaction, author, { action: "partner.resumed", at: now, partner: bizID });
+      });
   }
 
   /** Each database once, the home database first. */

@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
+import { type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { type Session, sessionRequired } from "./sessions.ts";
 import { lockStaff, type Person } from "./staff.ts";
@@ -38,7 +39,8 @@ export class PasskeyStore {
   }
 
   /** Adds a passkey for a session's person. @throws ServiceError SESSION_REQUIRED, PASSKEY_REFUSED, PASSKEY_LIMIT_REACHED */
-  add({ sessionHash, person: { personID } }: Session, passkey: Passkey, now: number): Promise<void> {
+  add({ sessionHash, person }: Session, passkey: Passkey, now: number, author: Author): Promise<void> {
+    const { personID, bizID } = person;
     return this.#home.transaction(async (transaction) => {
       await lockStaff(transaction, personID);
       const session = await transaction.select().from(sessions).where(eq(sessions.sessionHash, sessionHash));
@@ -50,6 +52,7 @@ export class PasskeyStore {
       const inserted = await transaction.insert(passkeys).values(row).onConflictDoNothing().returning();
       if (inserted.length === 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey is in use already: add another one.");
+      await recordChange(transaction, author, { action: "passkey.added", at: now, partner: bizID, person: personID });
     });
   }
 
@@ -88,7 +91,7 @@ export class PasskeyStore {
    * @returns false when the person has no such passkey
    * @throws ServiceError LAST_PASSKEY
    */
-  remove(personID: string, credentialID: string): Promise<boolean> {
+  remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
       // The lock makes concurrent requests count one after the other.
       await lockStaff(transaction, personID);
@@ -97,6 +100,7 @@ export class PasskeyStore {
       if (own.length === 1)
         throw new ServiceError(409, "LAST_PASSKEY", "This is your only passkey: add another one first.");
       await transaction.delete(passkeys).where(eq(passkeys.credentialID, credentialID));
+      await recordChange(transaction, author, { action: "passkey.removed", at: now, partner: bizID, person: personID });
       return true;
     });
   }

@@ -1,10 +1,11 @@
 import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { type Author, type Change, recordChange, recordChanges } from "./changes.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { lockActiveUser } from "./eraseUser.ts";
-import { recordKeyEvent } from "./keyEvents.ts";
 import { startOf } from "./keyObjections.ts";
-import { batches, publicKeys } from "./tables.ts";
+import { batches, publicKeys, users } from "./tables.ts";
+import type { Claim } from "./users.ts";
 
 /** The progress of a registered key: it can be withdrawn, a publisher has taken it, or it was found on the chain. */
 type KeyState = "pending" | "submitted" | "published";
@@ -70,9 +71,15 @@ export class PublicKeyStore {
    * @param transaction of the user's region
    * @throws ServiceError USER_DEACTIVATED
    */
-  async add(transaction: Database, region: Region, record: KeyRecord, registration: Registration): Promise<void> {
-    const { userID, keyID } = record;
-    const { registered: at } = registration;
+  async add(
+    transaction: Database,
+    { region, userID, bizID }: Claim,
+    record: KeyRecord,
+    registration: Registration,
+    author: Author,
+  ): Promise<void> {
+    const { keyID } = record;
+    const { registered: at, possession } = registration;
     await lockActiveUser(transaction, userID);
     const { disputed, afterWithdrawal } = await startOf(transaction, record, at);
     const [added] = await transaction
@@ -80,8 +87,10 @@ export class PublicKeyStore {
       .values({ ...record, region, disputed, ...registration })
       .onConflictDoNothing()
       .returning();
-    if (added !== undefined)
-      await recordKeyEvent(transaction, { type: "registered", userID, keyID, at, afterWithdrawal });
+    if (added === undefined) return;
+    const publishableAt = this.#holdOnConflict && disputed !== null ? null : registration.publishableAt;
+    const data = { keyID, possession, publishableAt, after_withdrawal: afterWithdrawal };
+    await recordChange(transaction, author, { action: "key.registered", at, partner: bizID, user: userID, data });
   }
 
   /** @returns undefined when the user has not registered a key */
@@ -140,20 +149,27 @@ export class PublicKeyStore {
   }
 
   /**
-   * Records the transaction and block that published a root, and the users who have it.
+   * Records the transaction and block that published a root, and the users who have it. Repeating the call has no effect.
    * @param now milliseconds since 1970
    */
   async markPublished(
     region: Region,
     { root, userIDs, transactionHash, blockNumber }: PublishedRoot,
     now: number,
+    author: Author,
   ): Promise<void> {
+    const data = { root, transaction: transactionHash, block: blockNumber };
     await this.#databases.regions[region].transaction(async (transaction) => {
+      const unpublished = await this.#findUnpublished(transaction, root, userIDs);
       await transaction
         .insert(batches)
         .values({ root, created: now, transactionHash, blockNumber })
         .onConflictDoUpdate({ target: batches.root, set: { transactionHash, blockNumber } });
       await this.#setRoot(transaction, root, userIDs);
+      const changes = unpublished.map(({ userID, bizID, keyID }): Change => {
+        return { action: "key.published", at: now, partner: bizID, user: userID, data: { keyID, ...data } };
+      });
+      await recordChanges(transaction, author, changes);
     });
   }
 
@@ -178,6 +194,24 @@ export class PublicKeyStore {
   #isPublishable(now: number) {
     const isUndisputed = this.#holdOnConflict ? isNull(publicKeys.disputed) : undefined;
     return and(isNull(publicKeys.submitted), lte(publicKeys.publishableAt, now), isUndisputed);
+  }
+
+  /** Those of the users whose keys are not known to be published under this root. Only the publisher changes that. */
+  async #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
+    const found: Pick<Claim & KeyRecord, "userID" | "bizID" | "keyID">[] = [];
+    const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
+    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
+      const rows = await database
+        .select({ userID: publicKeys.userID, bizID: users.bizID, keyID: publicKeys.keyID })
+        .from(publicKeys)
+        .innerJoin(users, eq(users.userID, publicKeys.userID))
+        .leftJoin(batches, eq(batches.root, publicKeys.root))
+        .where(
+          and(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT)), sql`(${isPublished}) is not true`),
+        );
+      found.push(...rows);
+    }
+    return found;
   }
 
   /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */

@@ -5,6 +5,7 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { hashSecret, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
 import { batchingLoader } from "./batchingLoader.ts";
+import { type Author, recordChange } from "./changes.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
 import { LastUse } from "./lastUse.ts";
@@ -58,6 +59,7 @@ export interface Page<Token> {
 }
 
 export interface CreateTokenOptions {
+  author: Author;
   /** Milliseconds since 1970. */
   now: number;
   /** The request's Idempotency-Key, if it has one. */
@@ -187,7 +189,15 @@ export class RefreshTokenStore {
           const [active] = await transaction.select({ tokens: count() }).from(serverTokens).where(isActive);
           if (isFull(active)) return "full";
           const values = { ...row, bizID, name };
-          return transaction.insert(serverTokens).values(values).onConflictDoNothing().returning();
+          const inserted = await transaction.insert(serverTokens).values(values).onConflictDoNothing().returning();
+          const change = {
+            action: "serverToken.created",
+            at: row.created,
+            partner: bizID,
+            token: row.tokenID,
+          } as const;
+          if (inserted.length > 0) await recordChange(transaction, options.author, change);
+          return inserted;
         }),
       find: (requestHash) => home.select().from(serverTokens).where(eq(serverTokens.requestHash, requestHash)),
       isSameRequest: (row) => row.name === name,
@@ -196,7 +206,7 @@ export class RefreshTokenStore {
 
   /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
   createForUser(
-    { userID, region }: { userID: UserID; region: Region },
+    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
     context: string,
     options: CreateTokenOptions,
   ): Promise<CreatedToken> {
@@ -211,7 +221,11 @@ export class RefreshTokenStore {
           const [active] = await transaction.select({ tokens: count() }).from(userTokens).where(isActive);
           if (isFull(active)) return "full";
           const values = { ...row, userID, context };
-          return transaction.insert(userTokens).values(values).onConflictDoNothing().returning();
+          const inserted = await transaction.insert(userTokens).values(values).onConflictDoNothing().returning();
+          const { tokenID: token, created: at } = row;
+          const change = { action: "refreshToken.created", at, partner: bizID, user: userID, token } as const;
+          if (inserted.length > 0) await recordChange(transaction, options.author, change);
+          return inserted;
         }),
       find: (requestHash) => database.select().from(userTokens).where(eq(userTokens.requestHash, requestHash)),
       isSameRequest: (row) => row.context === context,
@@ -278,34 +292,49 @@ export class RefreshTokenStore {
    * @param bizID the partner whose token it must be; undefined for the operator, who may revoke any
    * @returns undefined when there is no such token
    */
-  async revokeServerToken(
+  revokeServerToken(
     bizID: string | undefined,
     tokenID: string,
     now: number,
+    author: Author,
   ): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
-    const [revoked] = await this.#databases.home
-      .update(serverTokens)
-      .set({ revoked: sql`coalesce(${serverTokens.revoked}, ${now})`, sealedToken: null })
-      .where(and(bizID === undefined ? undefined : eq(serverTokens.bizID, bizID), eq(serverTokens.tokenID, tokenID)))
-      .returning();
-    return revoked;
+    return this.#databases.home.transaction(async (transaction) => {
+      const owned = bizID === undefined ? undefined : eq(serverTokens.bizID, bizID);
+      const which = and(owned, eq(serverTokens.tokenID, tokenID));
+      const [revoked] = await transaction
+        .update(serverTokens)
+        .set({ revoked: now, sealedToken: null })
+        .where(and(which, isNull(serverTokens.revoked)))
+        .returning();
+      if (revoked === undefined) return (await transaction.select().from(serverTokens).where(which))[0];
+      const change = { action: "serverToken.revoked", at: now, partner: revoked.bizID, token: tokenID } as const;
+      await recordChange(transaction, author, change);
+      return revoked;
+    });
   }
 
   /**
    * Revokes a user's token permanently. Repeating the call has no effect.
    * @returns undefined when the user has no such token
    */
-  async revokeOfUser(
-    { userID, region }: { userID: UserID; region: Region },
+  revokeOfUser(
+    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
     tokenID: string,
     now: number,
+    author: Author,
   ): Promise<UserTokenInfo | undefined> {
-    const [revoked] = await this.#databases.regions[region]
-      .update(userTokens)
-      .set({ revoked: sql`coalesce(${userTokens.revoked}, ${now})`, sealedToken: null })
-      .where(and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID)))
-      .returning();
-    return revoked;
+    return this.#databases.regions[region].transaction(async (transaction) => {
+      const which = and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID));
+      const [revoked] = await transaction
+        .update(userTokens)
+        .set({ revoked: now, sealedToken: null })
+        .where(and(which, isNull(userTokens.revoked)))
+        .returning();
+      if (revoked === undefined) return (await transaction.select().from(userTokens).where(which))[0];
+      const change = { action: "refreshToken.revoked", at: now, partner: bizID, user: userID, token: tokenID } as const;
+      await recordChange(transaction, author, change);
+      return revoked;
+    });
   }
 
   /** Deletes the sealed copies of tokens whose requests can no longer be repeated. */

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { and, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import { hashSecret } from "../tokens/refreshToken.ts";
+import { actorOfPerson, type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { lockStaff, type Person } from "./staff.ts";
 import { invitations, passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
@@ -32,6 +33,9 @@ export interface StartedSession {
   person: Person;
 }
 
+/** The request that starts a session. Its author is known when the session is. */
+type Request = Omit<Author, "actor">;
+
 type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** What an authenticator signs a challenge for. */
@@ -49,11 +53,16 @@ export class SessionStore {
    * Uses an invitation up and starts a session.
    * @returns undefined when it is unknown, used, replaced or expired: callers cannot tell which
    */
-  async startWithInvitation(token: string, now: number, earlier?: string): Promise<StartedSession | undefined> {
+  async startWithInvitation(
+    token: string,
+    now: number,
+    request: Request,
+    earlier?: string,
+  ): Promise<StartedSession | undefined> {
     const tokenHash = hashSecret(token);
     const [found] = await this.#home.select().from(invitations).where(eq(invitations.tokenHash, tokenHash));
     if (found === undefined) return undefined;
-    return this.#start(found.personID, now, earlier, async (transaction) => {
+    return this.#start(found.personID, now, request, earlier, async (transaction) => {
       const isValid = and(eq(invitations.tokenHash, tokenHash), gt(invitations.expires, now));
       return (await transaction.delete(invitations).where(isValid).returning()).length > 0;
     });
@@ -63,9 +72,10 @@ export class SessionStore {
   startWithPasskey(
     { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
     now: number,
+    request: Request,
     earlier?: string,
   ): Promise<StartedSession | undefined> {
-    return this.#start(personID, now, earlier, async (transaction) => {
+    return this.#start(personID, now, request, earlier, async (transaction) => {
       const used = { counter, lastUsed: now };
       const isPasskey = eq(passkeys.credentialID, credentialID);
       return (await transaction.update(passkeys).set(used).where(isPasskey).returning()).length > 0;
@@ -76,6 +86,7 @@ export class SessionStore {
   #start(
     personID: string,
     now: number,
+    request: Request,
     earlier: string | undefined,
     isAdmitted: (transaction: Transaction) => Promise<boolean>,
   ): Promise<StartedSession | undefined> {
@@ -88,6 +99,8 @@ export class SessionStore {
       const session = { sessionHash: hashSecret(cookie), personID, created: now, lastUsed: now };
       await transaction.insert(sessions).values(session);
       await transaction.update(staff).set({ lastSignIn: now }).where(eq(staff.personID, personID));
+      const change = { action: "session.started", at: now, partner: person.bizID, person: personID } as const;
+      await recordChange(transaction, { ...request, actor: actorOfPerson(person) }, change);
       return { cookie, person };
     });
   }
@@ -115,8 +128,14 @@ export class SessionStore {
     return { sessionHash, person: found.person, passkeys: found.passkeys };
   }
 
-  async end(sessionHash: string): Promise<void> {
-    await this.#home.delete(sessions).where(eq(sessions.sessionHash, sessionHash));
+  async end({ sessionHash, person }: Session, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const isSession = eq(sessions.sessionHash, sessionHash);
+      const ended = await transaction.delete(sessions).where(isSession).returning();
+      if (ended.length === 0) return;
+      const { personID, bizID } = person;
+      await recordChange(transaction, author, { action: "session.ended", at: now, partner: bizID, person: personID });
+    });
   }
 
   /** Remembers that the session's person was verified, for one change. */

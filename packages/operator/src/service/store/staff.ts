@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { and, asc, count, eq, exists, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import { hashSecret } from "../tokens/refreshToken.ts";
+import { type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { invitations, partners, passkeys, type Role, sessions, staff } from "./tables.ts";
 
@@ -55,7 +56,7 @@ export class StaffStore {
    * Adds a person, with an invitation.
    * @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED
    */
-  add(bizID: string, name: string, role: Role, now: number): Promise<Invitation> {
+  add(bizID: string, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     return this.#home.transaction(async (transaction) => {
       await lockPartner(transaction, bizID);
       const isActive = and(eq(staff.bizID, bizID), isNull(staff.removed));
@@ -66,7 +67,7 @@ export class StaffStore {
       const inserted = await transaction.insert(staff).values(person).onConflictDoNothing().returning();
       if (inserted.length === 0)
         throw new ServiceError(409, "NAME_TAKEN", "There is a person with this name: choose another one.");
-      return invite(transaction, person, now);
+      return invite(transaction, person, now, author);
     });
   }
 
@@ -75,12 +76,12 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR when no other administrator could sign in
    */
-  inviteAgain(bizID: string, personID: string, now: number): Promise<Invitation | undefined> {
+  inviteAgain(bizID: string, personID: string, now: number, author: Author): Promise<Invitation | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
       await requireAnotherAdministrator(transaction, person);
-      return inviteAgain(transaction, person, now);
+      return inviteAgain(transaction, person, now, author);
     });
   }
 
@@ -89,14 +90,14 @@ export class StaffStore {
    * administrator, the operator may invite the last administrator again.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
-  async inviteByName(bizID: string, name: string, role: Role, now: number): Promise<Invitation> {
+  async inviteByName(bizID: string, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     const invitation = await this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.name, name));
       if (person === undefined) return undefined;
       await transaction.update(staff).set({ role }).where(eq(staff.personID, person.personID));
-      return inviteAgain(transaction, { ...person, role }, now);
+      return inviteAgain(transaction, { ...person, role }, now, author);
     });
-    return invitation ?? this.add(bizID, name, role, now);
+    return invitation ?? this.add(bizID, name, role, now, author);
   }
 
   /** Lists one page of a partner's people in the order of their names. @param after the name before the page */
@@ -120,12 +121,21 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  setRole(bizID: string, personID: string, role: Role): Promise<Person | undefined> {
+  setRole(bizID: string, personID: string, role: Role, now: number, author: Author): Promise<Person | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
+      if (role === person.role) return person;
       if (role !== "administrator") await requireAnotherAdministrator(transaction, person);
       await transaction.update(staff).set({ role }).where(eq(staff.personID, personID));
+      const change = {
+        action: "person.roleChanged",
+        at: now,
+        partner: bizID,
+        person: personID,
+        data: { role },
+      } as const;
+      await recordChange(transaction, author, change);
       return { ...person, role };
     });
   }
@@ -135,13 +145,15 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  remove(bizID: string, personID: string, now: number): Promise<Person | undefined> {
+  remove(bizID: string, personID: string, now: number, author: Author): Promise<Person | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
       await requireAnotherAdministrator(transaction, person);
       await transaction.update(staff).set({ removed: now }).where(eq(staff.personID, personID));
       await endAccess(transaction, personID);
+      const change = { action: "person.removed", at: now, partner: bizID, person: personID } as const;
+      await recordChange(transaction, author, change);
       return person;
     });
   }
@@ -201,9 +213,9 @@ async function requireAnotherAdministrator(transaction: Transaction, { bizID, pe
 }
 
 /** Whoever holds the old passkeys is locked out before the new link is shown. */
-async function inviteAgain(transaction: Transaction, person: Person, now: number): Promise<Invitation> {
+async function inviteAgain(transaction: Transaction, person: Person, now: number, author: Author): Promise<Invitation> {
   await endAccess(transaction, person.personID);
-  return invite(transaction, person, now);
+  return invite(transaction, person, now, author);
 }
 
 async function endAccess(transaction: Transaction, personID: string): Promise<void> {
@@ -214,11 +226,20 @@ async function endAccess(transaction: Transaction, personID: string): Promise<vo
 
 async function invite(
   transaction: Transaction,
-  { personID, name, role }: Omit<Person, "bizID">,
+  { personID, bizID, name, role }: Person,
   now: number,
+  author: Author,
 ): Promise<Invitation> {
   const token = randomBytes(32).toString("base64url");
   const expires = now + INVITATION_MS;
   await transaction.insert(invitations).values({ personID, tokenHash: hashSecret(token), expires });
+  const data = { name, role };
+  await recordChange(transaction, author, {
+    action: "person.invited",
+    at: now,
+    partner: bizID,
+    person: personID,
+    data,
+  });
   return { personID, name, role, token, expires };
 }

@@ -1,10 +1,12 @@
-import { isNull } from "drizzle-orm";
+import { isNull, sql } from "drizzle-orm";
 import {
   bigint,
   bigserial,
   boolean,
+  customType,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   serial,
@@ -14,9 +16,27 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import type { Region } from "keyroot/identity";
+import type { Action, ActorKind, ChangeData, EventType } from "./changes.ts";
 
 /** Milliseconds since 1970, as in the API. */
 const timestampMs = (name: string) => bigint(name, { mode: "number" });
+
+/** PostgreSQL's 64-bit transaction id, which is not reused, as decimal digits. */
+const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
+
+/**
+ * The columns that both records of changes have. A change is stored in the database of what it changed, in its transaction.
+ * `position` is the order of insertion, which is not the order of commits. `biz_id` is the partner that the change is about,
+ * `user_id` the user.
+ */
+const change = () => ({
+  id: uuid("id").notNull().defaultRandom(),
+  position: bigserial("position", { mode: "number" }).primaryKey(),
+  bizID: text("biz_id"),
+  userID: text("user_id"),
+  data: jsonb("data").$type<ChangeData>().notNull(),
+  at: timestampMs("at").notNull(),
+});
 
 /**
  * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, whose value is not stored.
@@ -315,3 +335,48 @@ export const passkeyChallenges = pgTable("passkey_challenges", {
   sessionHash: text("session_hash"),
   expires: timestampMs("expires").notNull(),
 });
+
+/**
+ * Every database: the audit log, which a trigger makes append-only. `actor_id` is the id of a person, a user or a server's
+ * refresh token; `actor_token` the refresh token behind a server's or user's access token; `address` the caller's IP address.
+ */
+export const auditEntries = pgTable(
+  "audit_entries",
+  {
+    ...change(),
+    action: text("action").$type<Action>().notNull(),
+    actorKind: text("actor_kind").$type<ActorKind>().notNull(),
+    actorID: text("actor_id"),
+    actorName: text("actor_name"),
+    actorToken: text("actor_token"),
+    requestID: text("request_id"),
+    address: text("address"),
+  },
+  (table) => [
+    index("audit_entries_by_time").on(table.at, table.position),
+    index("audit_entries_of_partner").on(table.bizID, table.at, table.position),
+    index("audit_entries_of_user").on(table.userID, table.at, table.position),
+  ],
+);
+
+/**
+ * Every database: the outbox, what partners are informed of. `id` lets receivers recognize duplicates. `xid` is the
+ * transaction of the change: those below the snapshot's `xmin` have ended, so a reader in the order of `xid` skips none.
+ * `dispatched` is null until the deliveries to the partner's endpoints are stored.
+ */
+export const events = pgTable(
+  "events",
+  {
+    ...change(),
+    bizID: text("biz_id").notNull(),
+    xid: xid8("xid")
+      .notNull()
+      .default(sql`pg_current_xact_id()`),
+    type: text("type").$type<EventType>().notNull(),
+    dispatched: timestampMs("dispatched"),
+  },
+  (table) => [
+    index("events_of_partner").on(table.bizID, table.xid, table.position),
+    index("events_to_dispatch").on(table.position).where(isNull(table.dispatched)),
+  ],
+);

@@ -3,7 +3,8 @@ import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { batchingLoader } from "./batchingLoader.ts";
 import { bucketName } from "./bucketName.ts";
-import { type Databases, perRegion } from "./database.ts";
+import { type Author, type Change, changeRows, RECORDING, recordChange, toRow } from "./changes.ts";
+import { type Database, type Databases, perRegion } from "./database.ts";
 import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
 import { userIDs, users } from "./tables.ts";
 import { claimWithinLimit } from "./userLimit.ts";
@@ -45,7 +46,7 @@ export class UserStore {
       .insert(userIDs)
       .select(
         // Claims of partners with a limit are counted one after the other, by `claimWithinLimit`.
-        sql`select * from unnest(${arrayOf("text", "userID")}, ${arrayOf("text", "bizID")}, ${arrayOf("text", "region")})
+        sql`select * from unnest(${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")})
           as claim(user_id, biz_id, region)
           where (select user_limit from partners where partners.biz_id = claim.biz_id) is null`,
       )
@@ -63,20 +64,21 @@ export class UserStore {
       });
     });
     this.#inRegion = perRegion(databases, (database) => {
-      const names = ["userID", "bizID", "region", "bucket", "salt", "created"] as const;
-      const columns = names.map((name) => arrayOf(name === "created" ? "bigint" : "text", name));
-      const insertUsers = database
-        .insert(users)
-        .select(sql`select *, null::bigint, null::bigint from unnest(${sql.join(columns, sql`, `)})`)
-        .onConflictDoNothing()
-        .returning()
-        .prepare("insert_users");
+      const insertUsers = prepareInsert(database);
       return {
         get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: batchingLoader(async (rows: readonly Pick<User, (typeof names)[number]>[]) => {
-          const inserted = await insertUsers.execute(columnsOf(rows.toSorted(byUserID), names));
+        insert: batchingLoader(async (items: readonly NewUser[]) => {
+          const rows = items.toSorted(byUserID).map(({ author, ...user }) => ({
+            ...toRow(author, creationOf(user)),
+            ...{ region: user.region, bucket: user.bucket, salt: user.salt },
+          }));
+          const inserted = await insertUsers.execute({ rows: JSON.stringify(rows) });
           const bySalt = new Map(inserted.map((row) => [row.salt, row]));
-          return rows.map(({ salt }) => bySalt.get(salt));
+          return items.map(({ author, ...user }) => {
+            const row = bySalt.get(user.salt);
+            if (row !== undefined) author.onChange?.(creationOf(user));
+            return row;
+          });
         }),
       };
     });
@@ -89,7 +91,13 @@ export class UserStore {
    * @returns undefined when the id belongs to another partner or another region
    * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
    */
-  async create(bizID: string, userID: UserID, region: Region, created: number): Promise<User | undefined> {
+  async create(
+    bizID: string,
+    userID: UserID,
+    region: Region,
+    created: number,
+    author: Author,
+  ): Promise<User | undefined> {
     const wanted = { userID, bizID, region };
     if (!(await this.#claim(wanted))) {
       const [found] = await this.#getClaim.execute({ userID });
@@ -100,7 +108,7 @@ export class UserStore {
     const { bucketPrefix, stage } = this.#naming;
     const bucket = bucketName(bucketPrefix, stage, region, userID);
     const salt = randomBytes(SALT_BYTES).toString("hex");
-    const inserted = await insert({ userID, bizID, region, bucket, salt, created });
+    const inserted = await insert({ userID, bizID, region, bucket, salt, created, author });
     if (inserted !== undefined) return inserted;
     const [earlier] = await get.execute({ userID });
     if (earlier !== undefined && earlier.erased !== null) throw userErased();
@@ -116,20 +124,22 @@ export class UserStore {
   }
 
   /** Refuses all tokens of a user from now on. @returns since when, in milliseconds since 1970 */
-  async deactivate(region: Region, userID: UserID, now: number): Promise<number> {
-    await this.#databases.regions[region]
-      .update(users)
-      .set({ deactivated: now })
-      .where(and(eq(users.userID, userID), isNull(users.deactivated)));
+  async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
+      const changed = await transaction.update(users).set({ deactivated: now }).where(isActive).returning();
+      if (changed.length > 0)
+        await recordChange(transaction, author, { action: "user.deactivated", at: now, partner: bizID, user: userID });
+    });
     const [user] = await this.#inRegion[region].get.execute({ userID });
     return user?.deactivated ?? now;
   }
 
   /** Erases a user. @returns undefined when there is no such user, or it belongs to another partner */
-  async erase(bizID: string, userID: UserID, now: number): Promise<ErasedUser | undefined> {
+  async erase(bizID: string, userID: UserID, now: number, author: Author): Promise<ErasedUser | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
     if (claim?.bizID !== bizID) return undefined;
-    return eraseUser(this.#databases.regions[claim.region], userID, now);
+    return eraseUser(this.#databases.regions[claim.region], userID, now, author);
   }
 
   /**
@@ -162,9 +172,32 @@ export class UserStore {
   }
 }
 
+/** A user to insert, and who creates it. */
+type NewUser = Omit<User, "deactivated"> & { author: Author };
+
+function creationOf({ created, bizID, userID, region }: Omit<NewUser, "author">): Change {
+  return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
+}
+
+/** One statement that inserts many users, and records each that is new. `salt` tells apart two with the same id. */
+function prepareInsert(database: Database) {
+  const further = ", region text, bucket text, salt text";
+  const item = database
+    .$with("item", {})
+    .as(sql`select * from ${changeRows(sql`${sql.placeholder("rows")}`, further)}`);
+  const values = sql`select user_id, biz_id, region, bucket, salt, at, null::bigint, null::bigint from item`;
+  const inserted = database
+    .$with("inserted")
+    .as(database.insert(users).select(values).onConflictDoNothing().returning());
+  const change = database.$with("change", {}).as(sql`select item.* from item join inserted using (salt)`);
+  const entries = database.$with("entries", {}).as(RECORDING.entries);
+  const outbox = database.$with("outbox", {}).as(RECORDING.events);
+  return database.with(item, inserted, change, entries, outbox).select().from(inserted).prepare("insert_users");
+}
+
 /** A placeholder for one column of many rows. */
-function arrayOf(type: "text" | "bigint", name: string) {
-  return sql`${sql.placeholder(name)}::${sql.raw(type)}[]`;
+function arrayOf(name: string) {
+  return sql`${sql.placeholder(name)}::text[]`;
 }
 
 /** Converts rows to columns, which SQL's `unnest` converts back to rows. */
