@@ -1,3 +1,4 @@
+import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { expect } from "chai";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +12,7 @@ import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts
 import { readConfig, type ResolvedConfig } from "../../../packages/operator/src/service/config.ts";
 import { startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { createDatabase } from "../../../packages/operator/src/service/store/pgliteImage.ts";
 import { PartnerStore } from "../../../packages/operator/src/service/store/partners.ts";
 import { runAt } from "../../../fixtures/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
@@ -176,6 +178,25 @@ describe("the service's databases", () => {
       const databases = await openDatabases(options);
       expect(await failure(openDatabases(options))).to.have.property("code", "DATABASE_LOCKED");
       await databases[Symbol.asyncDispose]();
+    });
+  });
+
+  describe("PGlite's image", () => {
+    it("is made by the first database, opens further ones, and is replaced if it is not whole", async () => {
+      const path = join(folder.path, "cache", "image");
+      const images: (Blob | File | undefined)[] = [];
+      const create = (options: PGliteOptions) => {
+        images.push(options.loadDataDir);
+        return PGlite.create(options);
+      };
+      await mkdir(join(folder.path, "cache"));
+      await writeFile(path, "not an image");
+      for (const loads of [false, true]) {
+        await using client = await createDatabase(create, {}, path);
+        expect((await client.query("select 1 as one")).rows).to.deep.equal([{ one: 1 }]);
+        expect(images.splice(0).map((image) => image !== undefined)).to.deep.equal([loads]);
+      }
+      expect(await readdir(join(folder.path, "cache"))).to.deep.equal(["image"]);
     });
   });
 

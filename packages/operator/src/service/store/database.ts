@@ -1,4 +1,5 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { PGliteOptions } from "@electric-sql/pglite";
 import { sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { existsSync } from "node:fs";
@@ -9,6 +10,7 @@ import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../../cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
+import { createDatabase } from "./pgliteImage.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -134,6 +136,7 @@ async function openPostgres(
 
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
   const { PGlite } = await importPGlite();
+  const create = (options: PGliteOptions) => PGlite.create(options);
   const { drizzle } = await import("drizzle-orm/pglite");
   const { migrate } = await import("drizzle-orm/pglite/migrator");
   let dataDir: string | undefined;
@@ -149,11 +152,11 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
     if (!existsSync(dataDir)) {
       const draft = join(folder, "draft");
       await rm(draft, { recursive: true, force: true });
-      await (await PGlite.create({ dataDir: draft })).close();
+      await (await createDatabase(create, { dataDir: draft })).close();
       await rename(draft, dataDir);
     }
   }
-  const client = await PGlite.create(dataDir === undefined ? {} : { dataDir });
+  const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
   closing.defer(() => client.close());
   const database = drizzle(client);
   return { database, migrate: () => migrate(database, MIGRATIONS) };
