@@ -109,6 +109,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
         "/v1/admin/partners/create",
         "/v1/admin/serverTokens/create",
+        "/v1/authdBizSrv/users/createMany",
         "/v1/authdBizSrv/users/createRefreshToken",
       ]);
     });

@@ -4,7 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { rateLimits } from "../../../packages/operator/src/service/store/tables.ts";
 import { wireTo } from "../../support/service/brokenWire.ts";
-import { type Answer, expectProblem, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
+import {
+  type Answer,
+  expectProblem,
+  randomHex,
+  type RequestOptions,
+  type TestPartner,
+} from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, TestService, type TestServiceOptions } from "../../support/service/support.ts";
 
 const LIMIT = 10;
@@ -114,6 +120,34 @@ describe("the rate limits", () => {
       expect(await passed(LIMIT + 3, exchange)).to.equal(LIMIT);
       const user = await unlimited.createUser(await unlimited.createPartner());
       expect((await service.post(RECORD, {}, { token: user.jwt })).status).to.equal(200);
+    });
+
+    it("counts each user of a list, and says how many more requests are accepted", async () => {
+      const service = await replica();
+      const { jwt: token } = await unlimited.createPartner();
+      const create = (users: number) => {
+        const list = Array.from({ length: users }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
+        return service.post("/v1/authdBizSrv/users/createMany", { users: list }, { token });
+      };
+      const first = await create(LIMIT - 3);
+      expect([first.status, first.headers.get("ratelimit")]).to.satisfy(
+        ([status, limits]: [number, string]) => status === 200 && /^"caller";r=3;t=\d+$/.test(limits),
+      );
+      const tooLong = await create(LIMIT + 1);
+      expectProblem(tooLong, [400, "FIELD_INVALID"]);
+      expect(tooLong.body["detail"]).to.include(`has ${LIMIT + 1} items, but the limit is ${LIMIT} requests`);
+      expect((await create(2)).status).to.equal(200);
+      expectProblem(await create(1), [429, "RATE_LIMITED"]);
+    });
+
+    it("creates no user of a list that is over the limit", async () => {
+      const service = await replica();
+      const { jwt: token } = await unlimited.createPartner();
+      const users = Array.from({ length: LIMIT }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
+      expect((await service.post(LIST, {}, { token })).status).to.equal(200);
+      const answer = await service.post("/v1/authdBizSrv/users/createMany", { users }, { token });
+      expectProblem(answer, [429, "RATE_LIMITED"]);
+      expect((await unlimited.done(LIST, {}, { token }))["users"]).to.deep.equal([]);
     });
 
     it("counts the operator, at any address", async () => {

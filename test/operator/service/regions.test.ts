@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { REGIONS, type Region } from "../../../packages/keyroot/src/identity/region.ts";
+import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
 import { expectProblem, randomHex, type TestPartner, type TestUser } from "../../support/service/caller.ts";
@@ -99,6 +100,32 @@ describe("regions with their own databases", () => {
       expect((await create(region, hex)).status).to.equal(201);
     });
   }
+
+  it("create lists of users of both, all of a region or none: a list is completed when both are reachable", async () => {
+    const path = "/v1/authdBizSrv/users/createMany";
+    const users = Array.from({ length: 6 }, (_, i) => ({
+      ...{ user_id_hex: randomHex(), region: REGIONS[i % 2] },
+      context: "A phone",
+    }));
+    const carried = { token: partner.jwt, idempotencyKey: randomHex() };
+    wires["eu-west-1"].cut();
+    expectProblem(await service.post(path, { users }, carried), [503, "UNAVAILABLE"]);
+    const found = async () => {
+      const listed = (await service.done(LIST, { limit: 1000 }, { token: partner.jwt }))["users"] as {
+        user_id: string;
+      }[];
+      const ids = new Set(listed.map(({ user_id }) => user_id));
+      return users.map(({ user_id_hex }) => ids.has(userIDFromHex(user_id_hex)));
+    };
+    wires["eu-west-1"].mend();
+    expect(await found()).to.satisfy(
+      (all: boolean[]) => new Set(all.filter((_, i) => i % 2 === 0)).size === 1 && !all.some((is, i) => i % 2 && is),
+    );
+    const { users: created } = await service.done(path, { users }, carried);
+    expect((created as { status: number }[]).map(({ status }) => status)).to.deep.equal(Array(6).fill(201));
+    expect(await found()).to.deep.equal(Array(6).fill(true));
+    expect((await service.done(path, { users }, carried))["users"]).to.deep.equal(created);
+  });
 
   it("respond 503 while the home database is unreachable, and recover when it is back", async () => {
     wires.home.cut();

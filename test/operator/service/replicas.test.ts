@@ -83,6 +83,79 @@ describe("two replicas over one PostgreSQL", () => {
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
   });
 
+  const CREATE_MANY = "/v1/authdBizSrv/users/createMany";
+  const listOf = (ids: string[], region = "us-west-2") =>
+    ids.map((user_id_hex) => ({ user_id_hex, region, context: "A" }));
+  const shuffled = <Item>(items: Item[]) =>
+    items
+      .map((item) => [Math.random(), item] as const)
+      .sort(([x], [y]) => x - y)
+      .map(([, item]) => item);
+
+  it("create each user and token of a list once for concurrent requests in any order with one Idempotency-Key", async () => {
+    const [ids, idempotencyKey] = [Array.from({ length: 60 }, () => randomHex()), randomHex()];
+    const regionOf = (id: string) => (ids.indexOf(id) % 2 ? "us-west-2" : "eu-west-1");
+    const results = new Map<string, Set<string>>();
+    const send = async (i: number) => {
+      // Each list lacks some users, so that some exist when another list creates the others.
+      const some = shuffled(ids).slice(0, 40);
+      const users = some.flatMap((id) => listOf([id], regionOf(id)));
+      const { status, body, text } = await (i % 2 ? a : b).post(
+        CREATE_MANY,
+        { users },
+        { token: partner.jwt, idempotencyKey },
+      );
+      expect(status, text).to.equal(200);
+      for (const [j, result] of (body["users"] as object[]).entries()) {
+        const id = some[j] ?? "";
+        results.set(id, (results.get(id) ?? new Set()).add(JSON.stringify(result)));
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, i) => send(i)));
+    for (const [id, different] of results) {
+      expect(different.size, [...different].join()).to.equal(1);
+      const ofUser = { user_id_hex: id };
+      const { tokens } = await a.done("/v1/authdBizSrv/users/listRefreshTokens", ofUser, { token: partner.jwt });
+      expect(tokens).to.have.length(1);
+    }
+  });
+
+  it("give each id of two partners' lists to exactly one of them", async () => {
+    for (let round = 0; round < 5; round++) {
+      const ids = Array.from({ length: 30 }, () => randomHex());
+      const answers = await Promise.all(
+        [a, b, a, b].map((replica, i) => {
+          const { jwt: token } = i < 2 ? partner : other;
+          return replica.done(CREATE_MANY, { users: listOf(shuffled(ids)) }, { token });
+        }),
+      );
+      const created = answers.map(({ users }) =>
+        (users as { user_id?: string }[]).flatMap(({ user_id }) => user_id ?? []).sort(),
+      );
+      expect(created[0]).to.deep.equal(created[1]);
+      expect(created[2]).to.deep.equal(created[3]);
+      expect(new Set(created.flat()).size).to.equal(30);
+      expect([...(created[0] ?? []), ...(created[2] ?? [])]).to.have.length(30);
+    }
+  });
+
+  it("create exactly as many users of lists and single requests as a partner may have", async () => {
+    const limited = await a.createPartner();
+    await a.admin("/v1/admin/partners/setUserLimit", { biz_id: limited.bizID, user_limit: 100 });
+    const { jwt: token } = limited;
+    const lists = Array.from({ length: 8 }, async (_, i) => {
+      const users = listOf(Array.from({ length: 20 }, () => randomHex()));
+      const answer = await (i % 2 ? a : b).done(CREATE_MANY, { users }, { token });
+      return (answer["users"] as { status: number }[]).filter(({ status }) => status === 201).length;
+    });
+    const single = Array.from({ length: 20 }, async (_, i) => {
+      const { status } = await create(i % 2 ? a : b, limited, randomHex());
+      return status === 201 ? 1 : 0;
+    });
+    const created = await Promise.all([...lists, ...single]);
+    expect(created.reduce((sum, users) => sum + users, 0)).to.equal(100);
+  });
+
   it("create exactly as many tokens as a user may have", async () => {
     const { hex: user_id_hex } = await a.createUser(partner);
     const path = "/v1/authdBizSrv/users/createRefreshToken";

@@ -124,6 +124,11 @@ function ofSchema({
   maxLength,
   minimum,
   maximum,
+  items,
+  minItems = 0,
+  maxItems = 10,
+  properties,
+  required = [],
 }: JsonSchema): fc.Arbitrary<unknown> {
   if (choices !== undefined) return fc.constantFrom(...choices);
   if (type === "integer")
@@ -131,6 +136,12 @@ function ofSchema({
       ...(minimum !== undefined && { min: minimum }),
       ...(maximum !== undefined && { max: maximum }),
     });
+  if (type === "array" && items !== undefined)
+    return fc.array(ofSchema(items), { minLength: minItems, maxLength: Math.min(maxItems, 10) });
+  if (type === "object" && properties !== undefined) {
+    const members = Object.entries(properties).map(([name, schema]) => [name, ofSchema(schema)] as const);
+    return fc.record(Object.fromEntries(members), { requiredKeys: required });
+  }
   if (type !== "string") throw new Error(`Add values of type ${type ?? "undefined"} here.`);
   const form = pattern === undefined ? undefined : new RegExp(pattern, "u");
   if (form !== undefined && maxLength === undefined) return fc.stringMatching(form);

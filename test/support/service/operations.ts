@@ -17,6 +17,9 @@ export interface JsonSchema {
   properties?: Record<string, JsonSchema>;
   required?: string[];
   additionalProperties?: boolean;
+  items?: JsonSchema;
+  minItems?: number;
+  maxItems?: number;
 }
 
 /** Whose token an operation requires. */
@@ -124,6 +127,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     role: "reader",
     search: "compan",
     user_limit: 1000,
+    users: [{ user_id_hex: user.hex, region: "us-west-2", context: "A phone" }],
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
     challenge: Buffer.alloc(32).toString("base64"),

@@ -77,7 +77,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     done();
   });
   app.setErrorHandler((error, request, reply) => {
-    sendProblem(toServiceError(error), request, reply);
+    sendProblem(toServiceError(error, request.routeOptions.bodyLimit), request, reply);
   });
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?", 1)[0] ?? "";

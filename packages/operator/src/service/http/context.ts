@@ -1,5 +1,6 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import { BulkCreation } from "../store/bulkCreation.ts";
 import type { Author } from "../store/changes.ts";
 import { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
@@ -56,6 +57,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   passkeys: PasskeyStore;
   sessions: SessionStore;
   users: UserStore;
+  bulkCreation: BulkCreation;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
   challenges: ChallengeStore;
@@ -89,6 +91,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     passkeys: new PasskeyStore(databases.home),
     sessions: new SessionStore(databases.home),
     users: new UserStore(databases, { bucketPrefix, stage }),
+    bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,
     challenges,

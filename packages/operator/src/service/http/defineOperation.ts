@@ -21,6 +21,8 @@ interface Operation<Body extends z.ZodType, Result extends z.ZodType> {
   specified?: boolean;
   /** Whether requests may have an Idempotency-Key. Default false. */
   idempotent?: boolean;
+  /** The maximum size of the body in bytes. Default `MAX_BODY_BYTES`. */
+  bodyLimit?: number;
   /** Error statuses beside those that every operation has. */
   errors?: readonly (404 | 409)[];
   handle: (body: z.output<Body>, request: FastifyRequest, reply: FastifyReply) => Promise<z.output<Result>>;
@@ -63,6 +65,7 @@ export function defineOperation<Body extends z.ZodType, Result extends z.ZodType
     status = 200,
     specified = false,
     idempotent = false,
+    bodyLimit,
     errors = [],
     handle,
   }: Operation<Body, Result>,
@@ -79,6 +82,7 @@ export function defineOperation<Body extends z.ZodType, Result extends z.ZodType
   app.withTypeProvider<ZodTypeProvider>().route({
     method: "POST",
     url: path,
+    ...(bodyLimit !== undefined && { bodyLimit }),
     schema: {
       operationId: operationIDOf(path),
       summary,

@@ -8,6 +8,8 @@ export const PROBLEM_TYPE = "application/problem+json";
 
 /** Unknown field names up to this length are repeated in errors. Longer ones may be tokens, so they are not. */
 const MAX_SHOWN_NAME = 32;
+/** An error names so many invalid fields. A list can have more. */
+const MAX_SHOWN_FIELDS = 20;
 
 /** The code of an invalid value in these fields. In all other fields it is FIELD_INVALID. */
 const FIELD_CODES: Record<string, ErrorCode> = {
@@ -17,9 +19,12 @@ const FIELD_CODES: Record<string, ErrorCode> = {
   "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
 };
 
+/** What limits of sizes count. */
+const UNITS: Partial<Record<string, string>> = { string: " characters", array: " items" };
+
 /** The error for a body or headers that do not match their schema. The first issue determines the code. */
 export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
-  const errors = issues.flatMap(fieldErrorsOf);
+  const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
   const [first] = issues;
   const code = first === undefined ? "FIELD_INVALID" : codeOf(first);
   const message = errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
@@ -47,7 +52,7 @@ function detailOf(issue: z.core.$ZodIssue): string {
   if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
   if (code === "USER_ID_INVALID")
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
-  const unit = "origin" in issue && issue.origin === "string" ? " characters" : "";
+  const unit = "origin" in issue ? (UNITS[issue.origin] ?? "") : "";
   if (issue.code === "too_big") return `must be at most ${issue.maximum}${unit}`;
   if (issue.code === "too_small") return `must be at least ${issue.minimum}${unit}`;
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
@@ -76,8 +81,11 @@ export function toProblem(error: ServiceError, requestID: string) {
   };
 }
 
-/** Converts any error to one that may be sent to the caller. The original error is its cause, for the log. */
-export function toServiceError(error: unknown): ServiceError {
+/**
+ * Converts any error to one that may be sent to the caller. The original error is its cause, for the log.
+ * @param bodyLimit the maximum size of the request's body in bytes
+ */
+export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {
   if (error instanceof ServiceError) return error;
   // Records and JSON texts that the caller sent.
   if (error instanceof KeyrootError && error.name === "ArgumentError")
@@ -87,7 +95,7 @@ export function toServiceError(error: unknown): ServiceError {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return contentTypeError({ cause: error });
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
-    return new ServiceError(413, "BODY_TOO_LARGE", `The body is larger than ${MAX_BODY_BYTES} bytes.`, {
+    return new ServiceError(413, "BODY_TOO_LARGE", `The body is larger than ${bodyLimit} bytes.`, {
       cause: error,
     });
   if (isDatabaseUnavailable(error)) {

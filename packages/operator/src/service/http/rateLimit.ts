@@ -77,11 +77,15 @@ export class RateLimits {
     if (quota !== undefined) addQuota("refused", quota, reply);
   }
 
-  /** Counts a request of a partner, a user, a person or the operator. @throws ServiceError RATE_LIMITED */
-  async countCaller(principal: Caller, reply: FastifyReply): Promise<void> {
+  /**
+   * Counts a request of a partner, a user, a person or the operator.
+   * @param requests as how many requests it counts. Default 1
+   * @throws ServiceError RATE_LIMITED
+   */
+  async countCaller(principal: Caller, reply: FastifyReply, requests = 1): Promise<void> {
     const limiter = this.#caller;
-    if (limiter === undefined) return;
-    const result = await limiter.consume(callerOf(principal)).catch((reason: unknown) => {
+    if (limiter === undefined || requests === 0) return;
+    const result = await limiter.consume(callerOf(principal), requests).catch((reason: unknown) => {
       // A rejected request is not an error for this library.
       if (reason instanceof RateLimiterRes) return reason;
       throw reason;
@@ -92,6 +96,16 @@ export class RateLimits {
     const exceeded = consumedPoints === 0 || consumedPoints > limiter.points;
     const remaining = exceeded ? 0 : remainingPoints;
     enforce("caller", { limit: limiter.points, remaining, resetSeconds, exceeded }, reply);
+  }
+
+  /**
+   * Counts the items of a list. The request itself was counted as the first of them.
+   * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
+   */
+  async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
+    const limit = this.#caller?.points ?? Infinity;
+    if (items > limit) throw listTooLong(items, limit);
+    await this.countCaller(principal, reply, items - 1);
   }
 
   /** Deletes counts of past minutes. */
@@ -147,9 +161,17 @@ function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
   throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }
 
+/** The error for a list that no minute has room for. */
+function listTooLong(items: number, limit: number): ServiceError {
+  const message = `Each item of a list counts as a request. The list has ${items} items, but the limit is ${limit} requests in a minute: send shorter lists.`;
+  return new ServiceError(400, "FIELD_INVALID", message);
+}
+
 /** Adds one item to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4). */
 function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
   const earlier = reply.getHeader("RateLimit");
-  const item = `"${policy}";r=${remaining};t=${resetSeconds}`;
-  reply.header("RateLimit", typeof earlier === "string" ? `${earlier}, ${item}` : item);
+  const name = `"${policy}"`;
+  // A list of users is counted twice: as a request, and when its length is known.
+  const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
+  reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
 }

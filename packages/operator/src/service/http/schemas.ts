@@ -5,6 +5,13 @@ import { ROLES } from "../store/tables.ts";
 
 /** The maximum size of a request's body. The largest valid request is far smaller. */
 export const MAX_BODY_BYTES = 16_384;
+/** The maximum number of users in a list to create. */
+const MAX_LIST = 500;
+/**
+ * The maximum size of a body with such a list: a user takes at most 1,310 bytes, if every character of its context is escaped
+ * (RFC 8259, section 7).
+ */
+export const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 
 /** The maximum length of a token's context and of a name, in characters. */
 const MAX_TEXT = 200;
@@ -93,6 +100,7 @@ const user = {
     .meta({ description: "A random value of this user, 32 hex digits." }),
   created: timestamp,
 };
+const refreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
 const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
 const nextToken = tokenID
   .nullable()
@@ -173,9 +181,33 @@ export const schemas = {
     body: strict({ user_id_hex: userIDHex, region }),
     response: strict({ status: z.literal(201), ...user }),
   },
+  createUsers: {
+    body: strict({
+      users: z
+        .array(strict({ user_id_hex: userIDHex, region, context: context.optional() }))
+        .min(1)
+        .max(MAX_LIST)
+        .meta({ description: "The users. Those with a `context` get a refresh token for this device or purpose." }),
+    }),
+    response: strict({
+      users: z
+        .array(
+          z.union([
+            strict({ status: z.literal(201), ...user, token: refreshToken.optional() }),
+            strict({
+              status: z.int().min(400).max(499).meta({ description: "The HTTP status that fits the error." }),
+              code: z.string().meta({ description: "A stable identifier of the error." }),
+              detail: z.string().meta({ description: "What is wrong, and what to do." }),
+            }),
+          ]),
+        )
+        .max(MAX_LIST)
+        .meta({ description: "The result for each user, in the order of the request: the user, or the error." }),
+    }),
+  },
   createRefreshToken: {
     body: strict({ user_id_hex: userIDHex, context }),
-    response: strict({ token: z.string().meta({ description: "The user's refresh token. It is shown only once." }) }),
+    response: strict({ token: refreshToken }),
   },
   deactivateUser: {
     body: strict({ user_id_hex: userIDHex }),

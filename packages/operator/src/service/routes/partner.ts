@@ -6,10 +6,11 @@ import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
-import { schemas } from "../http/schemas.ts";
-import type { User } from "../store/users.ts";
+import { MAX_LIST_BODY_BYTES, schemas } from "../http/schemas.ts";
+import { type User, userIDTaken } from "../store/users.ts";
 import {
   checkObjection,
+  toCreationResponse,
   toEventResponse,
   toKeyResponse,
   toServerTokenResponse,
@@ -19,7 +20,7 @@ import {
 
 /** Operations under /v1/authdBizSrv/, which require a partner's access token and reach only that partner's users. */
 export function partnerRoutes(app: App, context: ServiceContext): void {
-  const { users, refreshTokens, publicKeys, objections, stage, now } = context;
+  const { users, bulkCreation, refreshTokens, publicKeys, objections, rateLimits, stage, now } = context;
   const partnerOf = requirePrincipal(app, context, "partner");
 
   const userOf = async (request: FastifyRequest, userIDHex: string): Promise<User> => {
@@ -41,9 +42,27 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
     async handle({ user_id_hex, region }, request) {
       const { bizID } = partnerOf(request);
       const user = await users.create(bizID, userIDFromHex(user_id_hex), region, now(), authorOf(request));
-      if (user === undefined)
-        throw new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
+      if (user === undefined) throw userIDTaken();
       return { status: 201 as const, ...toUserResponse(user, stage) };
+    },
+  });
+
+  defineOperation(app, {
+    path: "/v1/authdBizSrv/users/createMany",
+    summary: "Create up to 500 shadow users, each with a refresh token if it has a context",
+    description:
+      "The results are in the order of the list. Each user gets what it would get in a request of its own, and counts as one request. With an Idempotency-Key, repeating the request returns the same users and tokens.",
+    tag: "partner",
+    idempotent: true,
+    bodyLimit: MAX_LIST_BODY_BYTES,
+    schema: schemas.createUsers,
+    async handle({ users: list }, request, reply) {
+      const principal = partnerOf(request);
+      await rateLimits.countList(principal, reply, list.length);
+      const wanted = list.map(({ user_id_hex, ...rest }) => ({ ...rest, userID: userIDFromHex(user_id_hex) }));
+      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
+      const results = await bulkCreation.create(principal.bizID, wanted, options);
+      return { users: results.map((result) => toCreationResponse(result, stage)) };
     },
   });
 

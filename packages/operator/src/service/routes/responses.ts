@@ -2,6 +2,7 @@ import { ServiceError } from "keyroot/errors";
 import { bytesToBase64 } from "keyroot/bytes";
 import type { UserID } from "keyroot/identity";
 import type { Challenge, ChallengeResponse } from "../registration/keyRegistration.ts";
+import type { CreatedUser } from "../store/bulkCreation.ts";
 import type { KeyEvent } from "../store/keyEvents.ts";
 import type { ObjectionOutcome } from "../store/keyObjections.ts";
 import type { PartnerSummary } from "../store/partners.ts";
@@ -13,6 +14,13 @@ import type { User } from "../store/users.ts";
 /** A user in the API's field names (specification, "Shadow user"). */
 export function toUserResponse({ userID, bucket, region, salt, created }: User, stage: string) {
   return { user_id: userID, bucket, region, stage, salt, created };
+}
+
+/** The result for one user of a list that was created, in the API's field names. */
+export function toCreationResponse(result: CreatedUser | ServiceError, stage: string) {
+  if (result instanceof ServiceError) return { status: result.status, code: result.code, detail: result.message };
+  const { user, token } = result;
+  return { status: 201 as const, ...toUserResponse(user, stage), ...(token !== undefined && { token }) };
 }
 
 /** A registered key in the API's field names. */

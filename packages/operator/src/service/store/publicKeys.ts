@@ -5,7 +5,7 @@ import { type Database, type Databases, perRegion } from "./database.ts";
 import { lockActiveUser } from "./eraseUser.ts";
 import { startOf } from "./keyObjections.ts";
 import { batches, publicKeys, users } from "./tables.ts";
-import type { Claim } from "./users.ts";
+import type { Claim } from "./claims.ts";
 
 /** The progress of a registered key: it can be withdrawn, a publisher has taken it, or it was found on the chain. */
 type KeyState = "pending" | "submitted" | "published";

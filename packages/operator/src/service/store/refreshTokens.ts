@@ -1,29 +1,14 @@
-import { randomUUID } from "node:crypto";
 import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "../tokens/accessTokens.ts";
-import { hashSecret, makeRefreshToken, openToken, parseRefreshToken, sealToken } from "../tokens/refreshToken.ts";
+import { hashSecret, parseRefreshToken } from "../tokens/refreshToken.ts";
 import { batchingLoader } from "./batchingLoader.ts";
 import { type Author, recordChange } from "./changes.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
-import { keyReused } from "./idempotency.ts";
 import { LastUse } from "./lastUse.ts";
 import { partners, serverTokens, users, userTokens } from "./tables.ts";
+import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE, REPEATABLE_MS } from "./tokenCreation.ts";
 import { isSuspended, type Refusal, refusalOf } from "./tokenState.ts";
-
-/** How long a request with an Idempotency-Key can be repeated. */
-const REPEATABLE_MS = 24 * 60 * 60 * 1000;
-/** The most active tokens of one user, and of one partner's servers. */
-const MAX_ACTIVE = 100;
-
-/** A new refresh token, at the only time when its value is available. */
-export interface CreatedToken {
-  tokenID: string;
-  token: string;
-  /** Milliseconds since 1970. */
-  created: number;
-}
 
 /** What a list of refresh tokens contains: never the token's value. */
 interface TokenInfo {
@@ -56,14 +41,6 @@ export interface Page<Token> {
   tokens: Token[];
   /** The id of the page's last token; null when no page follows. */
   next: string | null;
-}
-
-export interface CreateTokenOptions {
-  author: Author;
-  /** Milliseconds since 1970. */
-  now: number;
-  /** The request's Idempotency-Key, if it has one. */
-  idempotencyKey: string | undefined;
 }
 
 /** Stores refresh tokens: partners' in the home database, users' in the user's region, each only as a hash. */
@@ -351,49 +328,6 @@ export class RefreshTokenStore {
         .set({ sealedToken: null })
         .where(and(isNotNull(userTokens.sealedToken), lt(userTokens.created, before)));
   }
-}
-
-/** The columns that both tables of tokens have. */
-interface TokenRow {
-  tokenID: string;
-  tokenHash: string;
-  created: number;
-  requestHash: string | null;
-  sealedToken: string | null;
-}
-
-/** Creates a token, or returns the one that an earlier request with the same Idempotency-Key created. */
-async function createToken<Row extends TokenRow>(
-  kind: Parameters<typeof makeRefreshToken>[0],
-  owner: string,
-  { now, idempotencyKey }: CreateTokenOptions,
-  rows: {
-    insert: (row: TokenRow) => Promise<Row[] | "full">;
-    find: (requestHash: string) => Promise<Row[]>;
-    isSameRequest: (row: Row) => boolean;
-  },
-): Promise<CreatedToken> {
-  const token = makeRefreshToken(kind);
-  const tokenID = randomUUID();
-  const requestHash = idempotencyKey === undefined ? null : hashSecret(owner, idempotencyKey);
-  const sealedToken = idempotencyKey === undefined ? null : await sealToken(token, tokenID, idempotencyKey);
-  const row = { tokenID, tokenHash: hashSecret(token), created: now, requestHash, sealedToken };
-  const result = await rows.insert(row);
-  if (result !== "full" && result.length > 0) return { tokenID, token, created: now };
-
-  const [earlier] = requestHash === null ? [] : await rows.find(requestHash);
-  if (result === "full" && earlier === undefined) throw tooManyTokens();
-  if (idempotencyKey === undefined) throw new Error("Two tokens of 256 random bits are equal.");
-  if (earlier === undefined || !rows.isSameRequest(earlier)) throw keyReused("it belongs to a different request");
-  if (earlier.sealedToken === null || earlier.created < now - REPEATABLE_MS)
-    throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
-  const opened = await openToken(earlier.sealedToken, earlier.tokenID, idempotencyKey);
-  return { tokenID: earlier.tokenID, token: opened, created: earlier.created };
-}
-
-function tooManyTokens(): ServiceError {
-  const message = `There are ${MAX_ACTIVE} active refresh tokens, the most that are allowed: revoke one first.`;
-  return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);
 }
 
 function isFull(active: { tokens: number } | undefined): boolean {

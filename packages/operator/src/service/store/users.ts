@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import { ServiceError } from "keyroot/errors";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { batchingLoader } from "./batchingLoader.ts";
 import { bucketName } from "./bucketName.ts";
 import { type Author, type Change, changeRows, RECORDING, recordChange, toRow } from "./changes.ts";
+import { byUserID, type Claim, prepareClaims } from "./claims.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
 import { userIDs, users } from "./tables.ts";
@@ -23,40 +25,31 @@ export interface User {
   deactivated: number | null;
 }
 
-const SALT_BYTES = 16;
+/** What the names of users' buckets contain. */
+export interface UserNaming {
+  bucketPrefix: string;
+  stage: string;
+}
 
-/** Which partner owns an id, and in which region the user is. */
-export type Claim = Pick<User, "userID" | "bizID" | "region">;
+const SALT_BYTES = 16;
 
 /** Stores shadow users: ownership of ids in the home database, everything else in the user's region. */
 export class UserStore {
   readonly #databases: Databases;
-  readonly #naming: { bucketPrefix: string; stage: string };
+  readonly #naming: UserNaming;
   readonly #getClaim;
   readonly #claim;
   readonly #inRegion;
 
-  constructor(databases: Databases, naming: { bucketPrefix: string; stage: string }) {
+  constructor(databases: Databases, naming: UserNaming) {
     this.#databases = databases;
     this.#naming = naming;
     const { home } = databases;
     const id = sql.placeholder("userID");
     this.#getClaim = home.select().from(userIDs).where(eq(userIDs.userID, id)).prepare("get_claim");
-    const insertClaims = home
-      .insert(userIDs)
-      .select(
-        // Claims of partners with a limit are counted one after the other, by `claimWithinLimit`.
-        sql`select * from unnest(${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")})
-          as claim(user_id, biz_id, region)
-          where (select user_limit from partners where partners.biz_id = claim.biz_id) is null`,
-      )
-      .onConflictDoNothing()
-      .returning()
-      .prepare("insert_claims");
+    const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
-      const sorted = claims.toSorted(byUserID);
-      const inserted = await insertClaims.execute(columnsOf(sorted, ["userID", "bizID", "region"]));
-      const byID = new Map(inserted.map((row) => [row.userID, row]));
+      const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
       // One batch may contain the same id for two partners: the returned row shows which claim was inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
@@ -67,7 +60,7 @@ export class UserStore {
       const insertUsers = prepareInsert(database);
       return {
         get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: batchingLoader(async (items: readonly NewUser[]) => {
+        insert: batchingLoader(async (items: readonly (NewUser & { author: Author })[]) => {
           const rows = items.toSorted(byUserID).map(({ author, ...user }) => ({
             ...toRow(author, creationOf(user)),
             ...{ region: user.region, bucket: user.bucket, salt: user.salt },
@@ -101,18 +94,23 @@ export class UserStore {
     const wanted = { userID, bizID, region };
     if (!(await this.#claim(wanted))) {
       const [found] = await this.#getClaim.execute({ userID });
-      const claim = found ?? (await claimWithinLimit(this.#databases.home, wanted));
-      if (claim?.bizID !== bizID || claim.region !== region) return undefined;
+      const claim = found ?? (await this.#claimWithinLimit(wanted));
+      if (claim.bizID !== bizID || claim.region !== region) return undefined;
     }
     const { get, insert } = this.#inRegion[region];
-    const { bucketPrefix, stage } = this.#naming;
-    const bucket = bucketName(bucketPrefix, stage, region, userID);
-    const salt = randomBytes(SALT_BYTES).toString("hex");
-    const inserted = await insert({ userID, bizID, region, bucket, salt, created, author });
+    const inserted = await insert({ ...newUser(wanted, created, this.#naming), author });
     if (inserted !== undefined) return inserted;
     const [earlier] = await get.execute({ userID });
     if (earlier !== undefined && earlier.erased !== null) throw userErased();
     return earlier;
+  }
+
+  /** @throws ServiceError USER_LIMIT_REACHED */
+  async #claimWithinLimit(wanted: Claim): Promise<Claim> {
+    const { claims, refusal } = await claimWithinLimit(this.#databases.home, wanted.bizID, [wanted]);
+    const [claim] = claims;
+    if (claim === undefined) throw refusal;
+    return claim;
   }
 
   /** @returns undefined when there is no such user, or it belongs to another partner */
@@ -172,10 +170,17 @@ export class UserStore {
   }
 }
 
-/** A user to insert, and who creates it. */
-type NewUser = Omit<User, "deactivated"> & { author: Author };
+/** A user to insert. */
+export type NewUser = Omit<User, "deactivated">;
 
-function creationOf({ created, bizID, userID, region }: Omit<NewUser, "author">): Change {
+/** A user to insert, with a random salt. @param created milliseconds since 1970 */
+export function newUser(claim: Claim, created: number, { bucketPrefix, stage }: UserNaming): NewUser {
+  const bucket = bucketName(bucketPrefix, stage, claim.region, claim.userID);
+  return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };
+}
+
+/** The creation of a user, for the audit log and partners. */
+export function creationOf({ created, bizID, userID, region }: NewUser): Change {
   return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
 }
 
@@ -195,20 +200,7 @@ function prepareInsert(database: Database) {
   return database.with(item, inserted, change, entries, outbox).select().from(inserted).prepare("insert_users");
 }
 
-/** A placeholder for one column of many rows. */
-function arrayOf(name: string) {
-  return sql`${sql.placeholder(name)}::text[]`;
-}
-
-/** Converts rows to columns, which SQL's `unnest` converts back to rows. */
-function columnsOf<Row, Name extends keyof Row>(
-  rows: readonly Row[],
-  names: readonly Name[],
-): Record<Name, Row[Name][]> {
-  return Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as Record<Name, Row[Name][]>;
-}
-
-/** All replicas insert in this order, so concurrent inserts of the same ids cannot deadlock. */
-function byUserID(a: { userID: UserID }, b: { userID: UserID }): number {
-  return a.userID < b.userID ? -1 : 1;
+/** The error for an id of another partner or region: which one it is remains secret. */
+export function userIDTaken(): ServiceError {
+  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
 }
