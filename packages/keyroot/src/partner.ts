@@ -6,12 +6,14 @@ export type { Region } from "./identity/region.ts";
 export type { KeyProgress, KeyState, OtherKey, Possession, RegisteredKey } from "./client/keys.ts";
 export type {
   CreatedUser,
+  CreateUsersResult,
   DeactivatedUser,
   ErasedUser,
   KeyEvent,
   KeyOfUser,
   RefreshToken,
   ServerToken,
+  UserToCreate,
 } from "./client/partner/answers.ts";
 export {
   type CreateTokenOptions,

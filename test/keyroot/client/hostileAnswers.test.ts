@@ -12,6 +12,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
   const user = new UserClient({ ...common, refreshToken: "kru_x" });
   return [
     () => partner.createUser(userID, "us-west-2"),
+    () => partner.createUsers([{ userID, region: "us-west-2", context: "c" }]),
     () => partner.createRefreshToken(userID, "c"),
     () => partner.getUser(userID),
     () => partner.deactivateUser(userID),

@@ -1,5 +1,5 @@
 import { printable } from "../input/describeValue.ts";
-import { type ErrorCode, type FieldError, type KeyInError, ServiceError } from "../errors.ts";
+import { type ErrorCode, type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 
 /** The codes of the service. Any other code, from a newer service or a proxy, becomes SERVICE_ERROR. */
@@ -80,15 +80,25 @@ interface Refusal {
  */
 export function readProblem(subject: string, { status, headers, text }: Refusal): ServiceError {
   const problem = parseObject(text);
-  const { detail, instance } = problem;
-  const code = SERVICE_CODES.find((code) => code === problem["code"]) ?? "SERVICE_ERROR";
-  const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
-  return new ServiceError(status, code, `${subject} with the HTTP status ${status}${reason}`, {
+  const { instance } = problem;
+  return toServiceError(`${subject} with the HTTP status ${status}`, status, problem, {
     errors: toFieldErrors(problem["errors"]),
     key: toKeyInError(problem),
     retryAfter: parseRetryAfter(headers.get("Retry-After")),
     requestId: typeof instance === "string" && /^[\w.:/-]{1,200}$/.test(instance) ? quote(instance) : undefined,
   });
+}
+
+/** The error with the code and detail of a problem. @param subject begins the message */
+export function toServiceError(
+  subject: string,
+  status: number,
+  { code, detail }: Record<string, unknown>,
+  details: ServiceErrorDetails = {},
+): ServiceError {
+  const known = SERVICE_CODES.find((each) => each === code) ?? "SERVICE_ERROR";
+  const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
+  return new ServiceError(status, known, `${subject}${reason}`, details);
 }
 
 /**

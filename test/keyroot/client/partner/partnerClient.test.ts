@@ -53,6 +53,57 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
+    it("are created in lists, with the token or the error of each user", async () => {
+      const [a, b, taken] = [randomUserID(), randomUserID(), randomUserID()];
+      await client(await newPartner(service)).createUser(taken, "us-west-2");
+      const users = [
+        { userID: a, region: "eu-west-1" as const, context: "phone" },
+        { userID: taken, region: "us-west-2" as const, context: "phone" },
+        { userID: userIDToHex(b).toUpperCase(), region: "us-west-2" as const },
+      ];
+      const idempotencyKey = randomUUID();
+      const results = await client().createUsers(users, { idempotencyKey });
+      const [first, refused, last] = results as [{ token: string }, { error: Error }, object];
+      expect(first).to.deep.equal({ ...(await client().createUser(a, "eu-west-1")), token: first.token });
+      expect(first.token).to.match(/^kru_eu-west-1_/);
+      expect(refused.error).to.include({ name: "ServiceError", code: "USER_ID_TAKEN", status: 409 });
+      expect(refused.error.message).to.include(`the user ${taken}: This user id is already in use`);
+      expect(last).to.deep.equal(await client().createUser(b, "us-west-2"));
+      const again = await client().createUsers(users, { idempotencyKey });
+      expect([again[0], again[2]]).to.deep.equal([first, last]);
+    });
+
+    it("are created in lists of 1 to 500, with valid ids, regions and contexts: otherwise nothing is sent", async () => {
+      const user = { userID: randomUserID(), region: "us-west-2" as const };
+      const invalid: [unknown, string][] = [
+        [[], "ARGUMENT_INVALID"],
+        [Array(501).fill(user), "ARGUMENT_INVALID"],
+        [user, "ARGUMENT_INVALID"],
+        [[user, null], "ARGUMENT_INVALID"],
+        [[user, { ...user, userID: "x" }], "USER_ID_INVALID"],
+        [[user, { ...user, region: 7 }], "ARGUMENT_INVALID"],
+        [[user, { ...user, context: 7 }], "ARGUMENT_INVALID"],
+      ];
+      for (const [users, code] of invalid)
+        expect(await failure(client().createUsers(users as never))).to.include({ name: "ArgumentError", code });
+      expect(proxy.seen).to.be.empty;
+    });
+
+    it("of a list are refused if the answer lacks one, or is about another user or region", async () => {
+      const [mine, other] = [randomUserID(), randomUserID()];
+      const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
+      const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
+      const answers = [[], [elsewhere], [{ ...good, region: "eu-west-1" }], [good, good], [{ ...good, status: 200 }]];
+      for (const users of [...answers, [{ code: "USER_ID_TAKEN" }], [null], undefined]) {
+        proxy.fail("/createMany", { status: 200, body: JSON.stringify({ users }) });
+        const error = await failure(client().createUsers([{ userID: mine, region: "us-west-2" }]));
+        expect(error).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
+      }
+      proxy.fail("/createMany", { status: 200, body: JSON.stringify({ users: [good] }) });
+      const error = await failure(client().createUsers([{ userID: mine, region: "us-west-2", context: "phone" }]));
+      expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    });
+
     it("are listed page by page, as the caller needs them", async () => {
       const ids = Array.from({ length: 7 }, () => randomUserID());
       for (const id of ids) await client().createUser(id, "us-west-2");

@@ -74,23 +74,23 @@ describe("provision", () => {
     const onProgress = (done: number) => {
       if (done === 40) controller.abort();
     };
-    expect(await failure(run(users, { runId, onProgress, signal: controller.signal }, first))).to.include({
-      code: "ABORTED",
-    });
+    const aborted = run(users, { runId, onProgress, concurrency: 30, signal: controller.signal }, first);
+    expect(await failure(aborted)).to.include({ code: "ABORTED" });
+    expect(first.size).to.equal(40);
 
     // The network fails during requests. Some answers are lost after the service acted.
     let requests = 0;
-    proxy.disturb(() => (++requests > 150 ? "reset after" : requests % 25 === 0 ? "reset before" : undefined));
-    expect(await failure(run(users, { runId }, first))).to.include({ code: "UNREACHABLE" });
+    proxy.disturb(() => (++requests > 15 ? "reset after" : requests % 5 === 0 ? "reset before" : undefined));
+    expect(await failure(run(users, { runId, concurrency: 14 }, first))).to.include({ code: "UNREACHABLE" });
+    expect(first.size).to.be.within(41, 150);
     proxy.disturb(() => undefined);
 
     // The caller stops iterating.
-    for await (const outcome of client.provision(users, { runId })) {
+    for await (const outcome of client.provision(users, { runId, concurrency: 100 })) {
       if (!("token" in outcome)) throw outcome.error;
       first.set(outcome.user.userID, outcome.token);
-      if (first.size >= 100) break;
+      if (first.size >= 170) break;
     }
-    expect(first.size).to.be.within(90, 200);
 
     const last = await run(users, { runId });
     expect(last.size).to.equal(300);
@@ -99,8 +99,7 @@ describe("provision", () => {
     const ids = new Set<string>();
     for await (const { user_id } of client.listUsers({ pageSize: 1000 })) ids.add(user_id);
     expect(ids).to.deep.equal(new Set(users.map(({ userID }) => userID)));
-    // The interrupted users are in the first half.
-    const tokens = await Promise.all(users.slice(0, 150).map(({ userID }) => all(client.listRefreshTokens(userID))));
+    const tokens = await Promise.all(users.map(({ userID }) => all(client.listRefreshTokens(userID))));
     for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
   });
 
@@ -115,23 +114,57 @@ describe("provision", () => {
     expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
   });
 
-  it("sends an idempotency key for each user and context that is the same in the same run", async () => {
+  it("creates a token for each user and context, the same in the same run however the list is cut", async () => {
     const [user, other] = list(2) as [UserToProvision, UserToProvision];
     const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
-    const keysOf = async (runId: string) => {
+    const run = async (runId: string, concurrency: number) => {
       const before = proxy.seen.length;
-      const tokens: string[] = [];
-      for await (const outcome of client.provision(users, { runId, concurrency: 1 })) {
-        if ("token" in outcome) tokens.push(outcome.token);
+      const tokens = new Map<UserToProvision, string>();
+      for await (const outcome of client.provision(users, { runId, concurrency })) {
+        if ("token" in outcome) tokens.set(outcome.user, outcome.token);
       }
-      expect(new Set(tokens).size).to.equal(3);
-      return proxy.seen.slice(before).flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+      expect(new Set(tokens.values()).size).to.equal(3);
+      const keys = proxy.seen.slice(before).flatMap(({ headers }) => headers["idempotency-key"] ?? []);
+      return { tokens: users.map((user) => tokens.get(user)), keys };
     };
     const runId = randomUUID();
-    const keys = await keysOf(runId);
-    for (const key of keys) expect(key).to.match(/^[0-9a-f]{64}$/);
-    expect(await keysOf(runId)).to.deep.equal(keys);
-    expect(new Set([...keys, ...(await keysOf(randomUUID()))]).size).to.equal(6);
+    const first = await run(runId, 1);
+    expect(first.keys).to.have.lengthOf(3);
+    for (const key of first.keys)
+      expect(key)
+        .to.match(/^[0-9a-f]{64}$/)
+        .and.equal(first.keys[0]);
+    for (const concurrency of [2, 6]) {
+      const again = await run(runId, concurrency);
+      expect(again.tokens).to.deep.equal(first.tokens);
+      expect(new Set(again.keys)).to.deep.equal(new Set(first.keys));
+    }
+    const another = await run(randomUUID(), 6);
+    expect(another.tokens).not.to.include.members(first.tokens);
+    expect(another.keys).not.to.include(first.keys[0]);
+  });
+
+  it("sends lists of 500 users at most", async () => {
+    expect((await run(list(1100), { runId: randomUUID() })).size).to.equal(1100);
+    const sizes = proxy.to("/users/createMany").map(({ body }) => (JSON.parse(body) as { users: [] }).users.length);
+    expect(sizes.sort((a, b) => a - b)).to.deep.equal([100, 500, 500]);
+  });
+
+  it("sends the users that a slow list has yielded, without waiting for the next one", async () => {
+    const [first, second, third] = list(3) as [UserToProvision, UserToProvision, UserToProvision];
+    const taken = Promise.withResolvers<undefined>();
+    async function* slow() {
+      yield first;
+      yield second;
+      await taken.promise;
+      yield third;
+    }
+    const seen: UserToProvision[] = [];
+    for await (const { user } of client.provision(slow(), { runId: randomUUID() })) {
+      seen.push(user);
+      if (seen.length === 2) taken.resolve(undefined);
+    }
+    expect(seen).to.deep.equal([first, second, third]);
   });
 
   it("continues after a refused user, with the reason", async () => {
@@ -161,17 +194,26 @@ describe("provision", () => {
     const [token] = await all(client.listServerTokens());
     let created = 0;
     proxy.disturb(async ({ path }) => {
-      if (path.endsWith("/users/create") && ++created === 20) await client.revokeServerToken(token?.token_id ?? "");
+      if (path.endsWith("/users/createMany") && ++created === 5) await client.revokeServerToken(token?.token_id ?? "");
       return undefined;
     });
     const refused: KeyrootError[] = [];
-    const error = await failure(run(list(200), { runId: randomUUID() }, new Map(), refused));
+    const error = await failure(run(list(200), { runId: randomUUID(), concurrency: 20 }, new Map(), refused));
     expect(error).to.include({ name: "ServiceError", status: 401 });
     expect(refused).to.be.empty;
-    expect(created).to.be.below(60);
+    expect(created).to.be.below(10);
   });
 
-  it("works on as many users at once as allowed, and reads no further ahead of the caller", async () => {
+  it("ends when the partner may create no more users, after those of the same request that it could create", async () => {
+    await service.admin("/v1/admin/partners/setUserLimit", { biz_id: partner.bizId, user_limit: 7 });
+    const users = list(12);
+    const tokens = new Map<string, string>();
+    const error = await failure(run(users, { runId: randomUUID() }, tokens));
+    expect(error).to.include({ name: "ServiceError", code: "USER_LIMIT_REACHED", status: 409 });
+    expect([...tokens.keys()]).to.deep.equal(users.slice(0, 7).map(({ userID }) => userID));
+  });
+
+  it("works on as many users at once as allowed, and reads no further ahead than one request more", async () => {
     let [read, taken, under, most] = [0, 0, 0, 0];
     async function* endless() {
       for (;;) {
@@ -179,19 +221,20 @@ describe("provision", () => {
         yield* await Promise.resolve(list(1));
       }
     }
-    proxy.disturb(async ({ path }) => {
+    proxy.disturb(async ({ path, body }) => {
       if (path.endsWith("/jwt")) return undefined;
-      most = Math.max(most, ++under);
+      const { length } = (JSON.parse(body) as { users: [] }).users;
+      most = Math.max(most, (under += length));
       await new Promise((resolve) => setTimeout(resolve, 5));
-      under--;
+      under -= length;
       return undefined;
     });
-    for await (const outcome of client.provision(endless(), { runId: randomUUID(), concurrency: 5 })) {
+    for await (const outcome of client.provision(endless(), { runId: randomUUID(), concurrency: 6 })) {
       expect(outcome).to.have.property("token");
-      expect(read - ++taken).to.be.at.most(5);
+      expect(read - ++taken).to.be.at.most(9);
       if (taken === 50) break;
     }
-    expect(most).to.equal(5);
+    expect(most).to.equal(6);
   });
 
   it("sends nothing after its end", async () => {

@@ -1,11 +1,26 @@
 import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
 import { type KeyProgress, type OtherKey, readKey, readOtherKeys, readProgress, type RegisteredKey } from "../keys.ts";
+import type { ServiceError } from "../../errors.ts";
+import type { Region } from "../../identity/region.ts";
 import type { UserID } from "../../identity/userID.ts";
+import { toServiceError } from "../problem.ts";
 
 /** A shadow user that `createUser` created, by this call or an earlier one. */
 export interface CreatedUser extends ShadowUser {
   status: 201;
 }
+
+/** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
+export interface UserToCreate {
+  /** 32 characters of zBase32, or 40 hex digits. */
+  userID: string;
+  region: Region;
+  /** The device or purpose of the refresh token, at most 200 characters. Default: no token is created. */
+  context?: string | undefined;
+}
+
+/** The result for one user of a list: the user, with the token that was requested, or why the service refused it. */
+export type CreateUsersResult = (CreatedUser & { token?: string }) | { error: ServiceError };
 
 /** The metadata of a user's refresh token. The service shows the token itself once, when it creates it. */
 export interface RefreshToken {
@@ -84,10 +99,33 @@ const EVENT_TYPES = ["registered", "offered", "withdrawn", "discarded", "approve
 const MAX_EVENTS = 1000;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-export function readCreatedUser(answer: unknown): CreatedUser {
-  const { status } = ANSWER.fields("The answer", answer, ["status"]);
-  ANSWER.text("status", typeof status === "number" ? `${status}` : status, /^201$/);
-  return { status: 201, ...readShadowUser("user", answer) };
+
+/** @param wanted the user of the request */
+export function readCreatedUser(where: string, answer: unknown, wanted: { id: UserID; region: string }): CreatedUser {
+  const { status } = ANSWER.fields(where, answer, ["status"]);
+  ANSWER.text(`${where}.status`, typeof status === "number" ? `${status}` : status, /^201$/);
+  const user = readShadowUser(where, answer);
+  checkSubject("user", wanted.id, user.user_id);
+  checkSubject("region", wanted.region, user.region);
+  return { status: 201, ...user };
+}
+
+/** @param wanted the users of the request */
+export function readCreatedUsers(
+  answer: unknown,
+  wanted: readonly { id: UserID; region: string; context?: string | undefined }[],
+): CreateUsersResult[] {
+  const { users } = ANSWER.fields("The answer", answer, ["users"]);
+  const results = ANSWER.list("users", users, wanted.length, (where, item) => ({ where, item }));
+  return wanted.map((user, i) => {
+    const { where, item } = results[i] ?? { where: `users[${i}]`, item: undefined };
+    const fields = ANSWER.fields(where, item, ["status", "code", "detail"]);
+    const status = ANSWER.count(`${where}.status`, fields.status);
+    if (status >= 400 && status <= 599)
+      return { error: toServiceError(`The service refuses the user ${user.id}`, status, fields) };
+    const created = readCreatedUser(where, item, user);
+    return user.context === undefined ? created : { ...created, token: readToken(where, item) };
+  });
 }
 
 export function readUserPage(answer: unknown, limit: number): UserPage {
@@ -143,8 +181,8 @@ export function readErasure(answer: unknown): ErasedUser {
 }
 
 /** A user's refresh token: a prefix and 256 random bits. */
-export function readToken(answer: unknown): string {
-  return ANSWER.secret("token", ANSWER.fields("The answer", answer, ["token"]).token, /^kru_[\x21-\x7e]{1,495}$/);
+export function readToken(where: string, answer: unknown): string {
+  return ANSWER.secret(`${where}.token`, ANSWER.fields(where, answer, ["token"]).token, /^kru_[\x21-\x7e]{1,495}$/);
 }
 
 export function readRefreshToken(where: string, answer: unknown): RefreshToken {

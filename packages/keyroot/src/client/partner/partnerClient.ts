@@ -12,12 +12,14 @@ import { refuseBrowsers } from "../refuseBrowsers.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
-import { checkText } from "../../input/options.ts";
+import { checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 import {
   checkKeyAnswer,
   type CreatedUser,
+  type CreateUsersResult,
   type KeyOfUser,
   readCreatedUser,
+  readCreatedUsers,
   readKeyOfUser,
   type DeactivatedUser,
   type ErasedUser,
@@ -30,8 +32,15 @@ import {
   readUserPage,
   type RefreshToken,
   type ServerToken,
+  type UserToCreate,
 } from "./answers.ts";
-import { provision, type ProvisionOptions, type ProvisionOutcome, type UserToProvision } from "./provision.ts";
+import {
+  MAX_LIST,
+  provision,
+  type ProvisionOptions,
+  type ProvisionOutcome,
+  type UserToProvision,
+} from "./provision.ts";
 
 /** Which service to call, as which partner. */
 export interface PartnerClientOptions extends ClientOptions {
@@ -51,10 +60,10 @@ export interface ListOptions extends PageOptions {
   after?: string | undefined;
 }
 
-/** Options of `PartnerClient.createRefreshToken`. */
+/** Options of `PartnerClient.createRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token.
+   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same tokens.
    * Default: a random key for each call, which all retries of the call share.
    */
   idempotencyKey?: string | undefined;
@@ -98,10 +107,31 @@ export class PartnerClient {
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const id = toUserID(userID);
     const body = { user_id_hex: userIDToHex(id), region: checkText("The argument region", region) };
-    const user = readCreatedUser(await this.#call("users/create", body, options));
-    checkSubject("user", id, user.user_id);
-    checkSubject("region", region, user.region);
-    return user;
+    return readCreatedUser("user", await this.#call("users/create", body, options), { id, region });
+  }
+
+  /**
+   * Creates up to 500 users with one request, each with a refresh token if it has a `context`. Each user counts as one request
+   * for the rate limit. For lists of any length, use `provision`.
+   * @returns the result for each user, in the order of the list
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user of the list is malformed: then none is created
+   * @example
+   * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
+   */
+  async createUsers(users: readonly UserToCreate[], options: CreateTokenOptions = {}): Promise<CreateUsersResult[]> {
+    const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
+    const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
+    if (!Array.isArray(users) || users.length < 1 || users.length > MAX_LIST)
+      throw invalidArgument("The list of users", `an array of 1 to ${MAX_LIST} users`, users);
+    const wanted = users.map((user: UserToCreate) => {
+      const { userID, region, context } = checkObject("A user of the list", user);
+      return {
+        ...{ id: toUserID(userID), region: checkText("A user's region", region) },
+        context: optional<string>(checkText, "A user's context", context),
+      };
+    });
+    const body = { users: wanted.map(({ id, ...rest }) => ({ user_id_hex: userIDToHex(id), ...rest })) };
+    return readCreatedUsers(await this.#call("users/createMany", body, { signal }, idempotencyKey), wanted);
   }
 
   /**
@@ -113,7 +143,7 @@ export class PartnerClient {
     const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
     const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
     const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
-    return readToken(await this.#call("users/createRefreshToken", body, { signal }, idempotencyKey));
+    return readToken("The answer", await this.#call("users/createRefreshToken", body, { signal }, idempotencyKey));
   }
 
   /** Returns a user. */
@@ -229,7 +259,7 @@ export class PartnerClient {
   /**
    * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list.
    * Reads the list only as far as it works on it, so the list can have any length. Work stops when the caller stops
-   * iterating.
+   * iterating. Sends the users in lists, like `createUsers`.
    *
    * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends
    * the run. To continue a run that ended early (by an error, by `signal` or with its process), run the whole list

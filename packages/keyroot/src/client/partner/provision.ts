@@ -3,6 +3,8 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { pMapIterable } from "p-map";
 import type { ShadowUser } from "../answers.ts";
+import type { CreateUsersResult, UserToCreate } from "./answers.ts";
+import { inGroups } from "./inGroups.ts";
 import { abortedError, rejectOnAbort } from "../abort.ts";
 import { type CallOptions, checkCallOptions } from "../options.ts";
 import { ArgumentError, KeyrootError, ServiceError } from "../../errors.ts";
@@ -28,7 +30,7 @@ export interface ProvisionOptions extends CallOptions {
   runId: string;
   /** The device or purpose of the refresh tokens of users without a `context` of their own. */
   context?: string | undefined;
-  /** How many users to work on at once, 1 to 1,000. Default 8. */
+  /** How many users to work on at once, 1 to 1,000: half of them with each request. Default 1,000. */
   concurrency?: number | undefined;
   /** Called after each user with the number of users done, and how many of them failed. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
@@ -38,15 +40,16 @@ export interface ProvisionOptions extends CallOptions {
 export type ProvisionOutcome<User extends UserToProvision = UserToProvision> =
   { user: User; shadowUser: ShadowUser; token: string } | { user: User; error: KeyrootError };
 
-/** The operations of the service that a run calls: `PartnerClient` has them. */
+/** The operation of the service that a run calls: `PartnerClient` has it. */
 interface ProvisioningOperations {
-  createUser(userID: string, region: Region, options: CallOptions): Promise<ShadowUser>;
-  createRefreshToken(
-    userID: string,
-    context: string,
+  createUsers(
+    users: readonly UserToCreate[],
     options: CallOptions & { idempotencyKey: string },
-  ): Promise<string>;
+  ): Promise<CreateUsersResult[]>;
 }
+
+/** The maximum number of users of a request. */
+export const MAX_LIST = 500;
 
 /** A UUID has 36 characters, 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
@@ -54,9 +57,14 @@ const MIN_RUN_ID_LENGTH = 32;
 /** HTTP statuses that do not depend on the user: every later request would get them, too. They end the run. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/** Whether every later user would be rejected, too: by these statuses, or because the partner may create no more users. */
-function endsRun({ status, code }: ServiceError): boolean {
-  return RUN_ENDING_STATUSES.has(status) || code === "PARTNER_SUSPENDED" || code === "USER_LIMIT_REACHED";
+/** The partner may do nothing, or create no more users; or the service is older and does not create lists of users. */
+const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
+
+/** Whether every later user would be rejected, too. */
+function endsRun(error: KeyrootError): boolean {
+  if (!(error instanceof ServiceError)) return !(error instanceof ArgumentError);
+  const { status, code } = error;
+  return RUN_ENDING_STATUSES.has(status) || RUN_ENDING_CODES.has(code);
 }
 
 /** As `PartnerClient.provision`, with the operations of any client. */
@@ -65,61 +73,95 @@ export async function* provision<User extends UserToProvision>(
   users: Iterable<User> | AsyncIterable<User>,
   options: ProvisionOptions,
 ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
-  const { concurrency = 8, onProgress, signal } = checkProvisionOptions(options);
+  const { runId, concurrency = 2 * MAX_LIST, onProgress, signal } = checkProvisionOptions(options);
   checkIterable(users);
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
-  const outcomes = pMapIterable(users, (user) => provisionUser(operations, user, options, runSignal), {
-    concurrency,
+  const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
+  // One request is under way while the service works on the other.
+  const size = Math.max(1, Math.floor(concurrency / 2));
+  const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
+    concurrency: Math.floor(concurrency / size),
     preserveOrder: false,
   })[Symbol.asyncIterator]();
   try {
     let [done, failed] = [0, 0];
     for (;;) {
       // The list may never return its next user: an aborted caller must not wait for it.
-      const next = await rejectOnAbort(outcomes.next(), signal);
+      const next = await rejectOnAbort(results.next(), signal);
       if (next.done === true) return;
-      done++;
-      if ("error" in next.value) failed++;
-      onProgress?.(done, failed);
-      yield next.value;
+      const ending = next.value.flatMap((outcome) =>
+        "error" in outcome && endsRun(outcome.error) ? outcome.error : [],
+      );
+      for (const outcome of next.value) {
+        if ("error" in outcome && endsRun(outcome.error)) continue;
+        if (signal?.aborted === true) throw abortedError(signal);
+        done++;
+        if ("error" in outcome) failed++;
+        onProgress?.(done, failed);
+        yield outcome;
+      }
+      if (ending[0] !== undefined) throw ending[0];
     }
   } finally {
     end.abort();
-    void outcomes.return?.();
+    void results.return?.();
   }
 }
 
-async function provisionUser<User extends UserToProvision>(
-  operations: ProvisioningOperations,
-  user: User,
-  { runId, context: defaultContext }: ProvisionOptions,
-  signal: AbortSignal,
-): Promise<ProvisionOutcome<User>> {
-  if (signal.aborted) throw abortedError(signal);
-  try {
-    const { userID, region, context = defaultContext } = checkObject("A user of the list", user);
-    if (context === undefined) throw invalidArgument("The option context", "set for the run or for each user", context);
-    const shadowUser = await operations.createUser(userID, region, { signal });
-    const idempotencyKey = idempotencyKeyOf(runId, shadowUser.user_id, checkText("A user's context", context));
-    return {
-      user,
-      shadowUser,
-      token: await operations.createRefreshToken(shadowUser.user_id, context, { idempotencyKey, signal }),
-    };
-  } catch (error) {
-    const isAboutUser = error instanceof ArgumentError || (error instanceof ServiceError && !endsRun(error));
-    if (isAboutUser) return { user, error };
-    throw error;
-  }
+/** Options of a run, which all its requests share. */
+interface Run extends Pick<ProvisionOptions, "context"> {
+  idempotencyKey: string;
+  signal: AbortSignal;
 }
 
 /**
- * HMAC-SHA-256 of user and context under the run's id, 64 hex digits: the same in the same run, unguessable without its
- * id.
+ * Creates a group of users with one request. If the service rejects the whole request, because some users are malformed, tries
+ * both halves.
  */
-function idempotencyKeyOf(runId: string, userID: string, context: string): string {
-  return bytesToHex(hmac(sha256, utf8ToBytes(runId), utf8ToBytes(JSON.stringify([userID, context]))));
+async function provisionGroup<User extends UserToProvision>(
+  operations: ProvisioningOperations,
+  group: readonly User[],
+  run: Run,
+): Promise<ProvisionOutcome<User>[]> {
+  const { signal, idempotencyKey } = run;
+  if (signal.aborted) throw abortedError(signal);
+  try {
+    const wanted = group.map((user) => withContext(user, run.context));
+    const results = await operations.createUsers(wanted, { idempotencyKey, signal });
+    return results.flatMap((result, i) => {
+      const user = group[i];
+      return user === undefined ? [] : [toOutcome(user, result)];
+    });
+  } catch (error) {
+    if (!(error instanceof KeyrootError) || endsRun(error)) throw error;
+    const [user] = group;
+    if (group.length === 1 && user !== undefined) return [{ user, error }];
+    const half = Math.ceil(group.length / 2);
+    const first = await provisionGroup(operations, group.slice(0, half), run);
+    return [...first, ...(await provisionGroup(operations, group.slice(half), run))];
+  }
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+function withContext(user: UserToProvision, defaultContext: string | undefined): UserToCreate {
+  const { userID, region, context = defaultContext } = checkObject("A user of the list", user);
+  if (context === undefined) throw invalidArgument("The option context", "set for the run or for each user", context);
+  return { userID, region, context };
+}
+
+function toOutcome<User extends UserToProvision>(user: User, result: CreateUsersResult): ProvisionOutcome<User> {
+  if ("error" in result) return { user, error: result.error };
+  const { token = "", ...shadowUser } = result;
+  return { user, shadowUser, token };
+}
+
+/**
+ * HMAC-SHA-256 under the run's id, 64 hex digits: the same in the same run, unguessable without its id. The service
+ * distinguishes users and contexts.
+ */
+function idempotencyKeyOf(runId: string): string {
+  return bytesToHex(hmac(sha256, utf8ToBytes(runId), utf8ToBytes("users/createMany")));
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT */

@@ -1,0 +1,36 @@
+/** How long a group that is not full waits for its next item, in ms. */
+const LINGER_MS = 20;
+
+/**
+ * Groups the items of a list, up to `size` at a time. A list that yields its items slowly gives smaller groups: none waits for
+ * items that come later.
+ */
+export async function* inGroups<Item>(
+  list: Iterable<Item> | AsyncIterable<Item>,
+  size: number,
+): AsyncGenerator<Item[], void, undefined> {
+  const iterator = Symbol.asyncIterator in list ? list[Symbol.asyncIterator]() : list[Symbol.iterator]();
+  let next: Promise<IteratorResult<Item, unknown>> | undefined;
+  let ended = false;
+  try {
+    while (!ended) {
+      const group: Item[] = [];
+      const { promise: late, resolve } = Promise.withResolvers<undefined>();
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      while (group.length < size && !ended) {
+        next ??= Promise.resolve(iterator.next());
+        const result = group.length === 0 ? await next : await Promise.race([next, late]);
+        if (result === undefined) break;
+        next = undefined;
+        if (result.done === true) ended = true;
+        else group.push(result.value);
+        timer ??= setTimeout(resolve, LINGER_MS, undefined);
+      }
+      clearTimeout(timer);
+      if (group.length > 0) yield group;
+    }
+  } finally {
+    // The caller stopped early, or the list failed.
+    if (!ended) void iterator.return?.();
+  }
+}
