@@ -33,8 +33,6 @@ describeOnEachDatabase("lists of users", (service) => {
     expect(status, text).to.equal(200);
     return body["users"] as Result[];
   };
-  const createOne = async (user: Wanted, idempotencyKey?: string): Promise<Result> =>
-    (await create([user], idempotencyKey))[0] ?? {};
   const wanted = (context?: string, region = "us-west-2"): Wanted => ({
     ...{ user_id_hex: randomHex(), region },
     ...(context !== undefined && { context }),

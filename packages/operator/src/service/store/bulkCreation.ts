@@ -107,7 +107,7 @@ export class BulkCreation {
   ): Promise<(CreatedUser | ServiceError)[]> {
     // Before the transaction: encryption takes longer than the statements.
     const tokens = await Promise.all(
-      wanted.map(({ userID, context }) =>
+      wanted.map(async ({ userID, context }) =>
         context === undefined ? undefined : makeToken({ kind: "user", region }, `${userID}\n${context}`, options),
       ),
     );
