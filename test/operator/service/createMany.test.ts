@@ -1,6 +1,8 @@
 import { expect } from "chai";
+import { eq } from "drizzle-orm";
 import { REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { auditEntries, events } from "../../../packages/operator/src/service/store/tables.ts";
 import { type Answer, expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
@@ -201,6 +203,55 @@ describeOnEachDatabase("lists of users", (service) => {
       const rows = Object.values(await dump(service.databases.home)).flat();
       for (const secret of [key, ...results.map(({ token }) => String(token).slice(-43))])
         expect(rows.filter((row) => row.includes(secret))).to.deep.equal([]);
+    });
+  });
+
+  describe("are recorded", () => {
+    const home = () => service.databases.home;
+    const recorded = async () => {
+      const entries = await home().select().from(auditEntries).where(eq(auditEntries.bizID, partner.bizID));
+      const outbox = await home().select().from(events).where(eq(events.bizID, partner.bizID));
+      return {
+        entries: entries.flatMap(({ action, userID }) => (userID === null ? [] : `${action} ${userID}`)).sort(),
+        outbox: outbox.flatMap(({ type, userID }) => (userID === null ? [] : `${type} ${userID}`)).sort(),
+        authors: new Set(
+          entries.flatMap(({ userID, requestID, actorID }) => (userID ? `${requestID} ${actorID}` : [])),
+        ),
+      };
+    };
+
+    it("in the audit log and the outbox: each user and token that is new, once, by request and server token", async () => {
+      const [users, key] = [[...inTurns(3, "A phone"), wanted()], randomHex()];
+      await create([...users, users[0] ?? wanted()], key);
+      const ids = users.map(({ user_id_hex }) => userIDFromHex(user_id_hex));
+      const expected = [
+        ...ids.map((id) => `user.created ${id}`),
+        ...ids.slice(0, 3).map((id) => `refreshToken.created ${id}`),
+      ].sort();
+      const { entries, outbox, authors } = await recorded();
+      expect(entries).to.deep.equal(expected);
+      expect(outbox).to.deep.equal(expected);
+      expect([...authors]).to.have.length(1);
+      expect([...authors][0]).to.match(new RegExp(`^[0-9a-f-]{36} ${partner.tokenID}$`));
+      await create(users, key);
+      expect((await recorded()).entries).to.deep.equal(expected);
+    });
+
+    it("only if they are committed", async () => {
+      const users = inTurns(4, "A phone");
+      // The last statement of the transaction fails.
+      await home().execute(
+        "alter table events add constraint refusing check (type <> 'refreshToken.created') not valid",
+      );
+      try {
+        expectProblem(await send(users), [500, "DEFECT"]);
+      } finally {
+        await home().execute("alter table events drop constraint refusing");
+      }
+      expect(await recorded()).to.deep.equal({ entries: [], outbox: [], authors: new Set() });
+      const { users: listed } = await done("/v1/authdBizSrv/users/list", {});
+      expect(listed).to.deep.equal([]);
+      expect(codes(await create(users))).to.deep.equal([201, 201, 201, 201]);
     });
   });
 
