@@ -44,19 +44,40 @@ export class UserWorkload {
   async provision(region: Region): Promise<void> {
     const known: Acknowledged = { hex: randomBytes(20).toString("hex") };
     this.#users.push(known);
-    const { hex: user_id_hex } = known;
-    known.user = (await this.#sendAsPartner("users/create", { user_id_hex, region })).body;
-    this.acknowledged.users++;
-    const body = { user_id_hex, context: "app" };
-    const created = await this.#sendAsPartner("users/createRefreshToken", body, randomUUID());
-    known.token = String(created.body["token"]);
-    this.acknowledged.tokens++;
-    const exchanged = await this.#exchange(known.token);
+    const isAlone = this.#users.length % 2 === 0;
+    const token = await (isAlone ? this.#create(known, region) : this.#createInList(known, region));
+    const exchanged = await this.#exchange(token);
     const accessToken = String(exchanged.body["jwt"]);
     const key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
     if (key === undefined) return;
     known.key = key;
     this.acknowledged.keys++;
+  }
+
+  /** Creates a user and its token, with a request for each. @returns the token */
+  async #create(known: Acknowledged, region: Region): Promise<string> {
+    const { hex: user_id_hex } = known;
+    known.user = (await this.#sendAsPartner("users/create", { user_id_hex, region })).body;
+    this.acknowledged.users++;
+    const body = { user_id_hex, context: "app" };
+    const created = await this.#sendAsPartner("users/createRefreshToken", body, randomUUID());
+    return this.#acknowledge(known, created.body["token"]);
+  }
+
+  /** Creates a user and its token in a list. @returns the token */
+  async #createInList(known: Acknowledged, region: Region): Promise<string> {
+    const users = [{ user_id_hex: known.hex, region, context: "app" }];
+    const { body } = await this.#sendAsPartner("users/createMany", { users }, randomUUID());
+    const [{ token, ...user } = {}] = body["users"] as Record<string, unknown>[];
+    known.user = user;
+    this.acknowledged.users++;
+    return this.#acknowledge(known, token);
+  }
+
+  #acknowledge(known: Acknowledged, token: unknown): string {
+    known.token = String(token);
+    this.acknowledged.tokens++;
+    return known.token;
   }
 
   /** The acknowledged keys. */

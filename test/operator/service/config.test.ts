@@ -33,6 +33,7 @@ const INVALID: Record<string, string> = {
   KEYROOT_MONITORING_PORT: "65536",
   KEYROOT_POSSESSION: "Secret-15",
   KEYROOT_HOLD: "-1",
+  KEYROOT_SHUTDOWN_DELAY: "301",
   KEYROOT_HOLD_ON_CONFLICT: "Secret-14",
   KEYROOT_RATE_LIMIT: "-1",
   KEYROOT_ADDRESS_RATE_LIMIT: "-1",
@@ -77,7 +78,12 @@ describe("the service's configuration", () => {
         ...{ KEYROOT_ADMIN_TOKEN: TOKEN, KEYROOT_RATE_LIMIT: "3", KEYROOT_TRUSTED_PROXIES: "10.0.0.1" },
         ...{ KEYROOT_ADDRESS_RATE_LIMIT: "5", KEYROOT_REFUSED_RATE_LIMIT: "2" },
         ...{ KEYROOT_MONITORING_HOST: "127.0.0.2", KEYROOT_MONITORING_PORT: "9" },
-        ...{ KEYROOT_POSSESSION: "optional", KEYROOT_HOLD: "60", KEYROOT_HOLD_ON_CONFLICT: "true" },
+        ...{
+          KEYROOT_POSSESSION: "optional",
+          KEYROOT_HOLD: "60",
+          KEYROOT_SHUTDOWN_DELAY: "5",
+          KEYROOT_HOLD_ON_CONFLICT: "true",
+        },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
@@ -89,7 +95,7 @@ describe("the service's configuration", () => {
         ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
         ...{ rateLimit: 3, addressRateLimit: 5, refusedRateLimit: 2, monitoringHost: "127.0.0.2", monitoringPort: 9 },
         ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn" },
-        ...{ possession: "optional", hold: 60, holdOnConflict: true },
+        ...{ possession: "optional", hold: 60, shutdownDelay: 5, holdOnConflict: true },
         chain: {
           ...{
             rpcUrl: "https://rpc.test",

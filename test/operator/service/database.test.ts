@@ -21,6 +21,19 @@ import { freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts"
 const project = join(import.meta.dirname, "../../..");
 const STORE = "packages/operator/src/service/store";
 
+/** The statements of a migration that could break the version before it. */
+function notAdditive(sql: string): string[] {
+  const statements = sql.split("--> statement-breakpoint").map((statement) => statement.trim());
+  const created = [...sql.matchAll(/CREATE (?:UNLOGGED )?TABLE "(\w+)"/g)].map(([, table]) => table);
+  return statements.filter((statement) => {
+    const [, table] = /^(?:ALTER TABLE|CREATE UNIQUE INDEX "\w+" ON) "(\w+)"/.exec(statement) ?? [];
+    if (table !== undefined && created.includes(table)) return false;
+    const breaks = /^DROP|^CREATE UNIQUE INDEX|\b(?:DROP|RENAME|ALTER COLUMN|ADD CONSTRAINT|TRUNCATE)\b/;
+    const isRequired = /ADD COLUMN .*NOT NULL/.test(statement) && !statement.includes("DEFAULT");
+    return isRequired || breaks.test(statement);
+  });
+}
+
 describe("the service's databases", () => {
   const folder = temporaryFolder();
 
@@ -72,15 +85,62 @@ describe("the service's databases", () => {
       await (await startService(config)).close();
     });
 
-    it("of a newer or different version prevent a start", async () => {
+    it("of a newer version allow a start, until one of them requires a newer version", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       const config = await configOf({ DATABASE_URL: url });
       await runAt(url, "INSERT INTO drizzle.__drizzle_migrations (hash, created_at) VALUES ('newer', 9e12)");
-      await expectRefused(config, "SCHEMA_OUTDATED", /does not know/);
-      await runAt(url, "DELETE FROM drizzle.__drizzle_migrations WHERE hash = 'newer'");
+      const known = (await readdir(join(project, STORE, "migrations"))).filter((name) => name.endsWith(".sql")).length;
+      // What this version knows may be required.
+      await runAt(url, `INSERT INTO schema_requirements VALUES (3), (${known})`);
+      const running = await startService(config);
+      try {
+        const ready = () => fetch(`${running.monitoringUrl}/readyz`);
+        expect((await ready()).status).to.equal(200);
+        await runAt(url, `INSERT INTO schema_requirements VALUES (${known + 1})`);
+        const refused = await ready();
+        expect(refused.status).to.equal(503);
+        expect(await refused.text()).to.include(`knows ${known + 1} migrations, but this one knows ${known}`);
+      } finally {
+        await running.close();
+      }
+      await expectRefused(config, "SCHEMA_OUTDATED", /requires a version of Keyroot that knows/);
+    });
+
+    it("of a different version prevent a start", async () => {
+      const url = await freshDatabaseUrl();
+      await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
-      await expectRefused(config, "SCHEMA_OUTDATED", /does not know/);
+      await expectRefused(await configOf({ DATABASE_URL: url }), "SCHEMA_OUTDATED", /does not know/);
+    });
+
+    it("are additive, or say which version they require", async () => {
+      const folder = join(project, STORE, "migrations");
+      const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+      // Since this one, versions run side by side.
+      for (const name of names.filter((name) => name > "0007")) {
+        const sql = await readFile(join(folder, name), "utf8");
+        if (!sql.includes('INSERT INTO "schema_requirements"')) expect(notAdditive(sql), name).to.deep.equal([]);
+      }
+      const added =
+        'CREATE TABLE "a" ("b" text NOT NULL);--> statement-breakpoint\nCREATE UNIQUE INDEX "c" ON "a" ("b");';
+      for (const sql of [
+        added,
+        'ALTER TABLE "x" ADD COLUMN "b" text;',
+        'ALTER TABLE "x" ADD COLUMN "b" int DEFAULT 1 NOT NULL;',
+      ])
+        expect(notAdditive(sql)).to.deep.equal([]);
+      for (const sql of [
+        'ALTER TABLE "x" ADD COLUMN "b" text NOT NULL;',
+        'ALTER TABLE "x" DROP COLUMN "b";',
+        'ALTER TABLE "x" ALTER COLUMN "b" SET NOT NULL;',
+        'ALTER TABLE "x" ALTER COLUMN "b" SET DATA TYPE bigint;',
+        'ALTER TABLE "x" RENAME COLUMN "b" TO "c";',
+        'ALTER TABLE "x" ADD CONSTRAINT "c" UNIQUE("b");',
+        'CREATE UNIQUE INDEX "c" ON "x" ("b");',
+        'DROP TABLE "x";',
+      ])
+        expect(notAdditive(`${added}--> statement-breakpoint\n${sql}`)).to.deep.equal([sql]);
     });
 
     it("create the tables that tables.ts describes: drizzle-kit generates nothing new", async () => {

@@ -104,6 +104,28 @@ describe("a running service", () => {
     });
   });
 
+  describe("stopping with a delay", () => {
+    it("accepts requests until it is over, each closes its connection, and /readyz responds 503 at once", async () => {
+      const variables = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_SHUTDOWN_DELAY: "1" };
+      const running = await startService(readConfig(variables));
+      const service = callerOf(running);
+      const list = (partner: { jwt: string }) => service.post("/v1/authdBizSrv/users/list", {}, { token: partner.jwt });
+      const partner = await service.createPartner();
+      expect((await list(partner)).headers.get("connection")).to.equal("keep-alive");
+      let isClosed = false;
+      const closed = running.close().then(() => (isClosed = true));
+      expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);
+      // Over an open connection and over new ones.
+      for (let i = 0; i < 3; i++) {
+        const { status, headers } = await list(partner);
+        expect([status, headers.get("connection")]).to.deep.equal([200, "close"]);
+      }
+      expect(isClosed).to.equal(false);
+      await closed;
+      expect(await failure(list(partner))).to.be.instanceOf(TypeError);
+    });
+  });
+
   describe("monitoring and descriptions", () => {
     it("/healthz, /readyz and /metrics require no token, and contain no ids", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));

@@ -40,6 +40,11 @@ export interface ServiceConfig {
   monitoringHost?: string | undefined;
   /** Their port; 0 for any free port, null to serve them nowhere. Default 9547. */
   monitoringPort?: number | null | undefined;
+  /**
+   * How long the service still accepts requests when it stops, in seconds, while /readyz responds 503, so that load balancers
+   * send them elsewhere. Default 0.
+   */
+  shutdownDelay?: number | undefined;
   /** Whether users must prove that they hold the private key of the key that they register. Default `required`. */
   possession?: "required" | "optional" | undefined;
   /** How long a registered key waits before it is published, in seconds. Default 86,400. */
@@ -126,6 +131,7 @@ const schema = z.strictObject({
     .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
     .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
     .optional(),
+  shutdownDelay: wholeNumber(0, 300).default(0),
   possession: z.enum(["required", "optional"], "must be required or optional").default("required"),
   hold: wholeNumber(0, 365 * 86_400).default(86_400),
   holdOnConflict: z.boolean("must be true or false").default(false),
@@ -177,6 +183,7 @@ export const VARIABLES = {
   connections: "KEYROOT_DATABASE_CONNECTIONS",
   signingKeys: "KEYROOT_SIGNING_KEYS",
   adminToken: "KEYROOT_ADMIN_TOKEN",
+  shutdownDelay: "KEYROOT_SHUTDOWN_DELAY",
   possession: "KEYROOT_POSSESSION",
   hold: "KEYROOT_HOLD",
   holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
@@ -238,6 +245,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     connections: number("KEYROOT_DATABASE_CONNECTIONS"),
     signingKeys: read("KEYROOT_SIGNING_KEYS"),
     adminToken: read("KEYROOT_ADMIN_TOKEN"),
+    shutdownDelay: number("KEYROOT_SHUTDOWN_DELAY"),
     possession: read("KEYROOT_POSSESSION"),
     hold: number("KEYROOT_HOLD"),
     holdOnConflict: flag("KEYROOT_HOLD_ON_CONFLICT"),

@@ -1,4 +1,3 @@
-import { sql } from "drizzle-orm";
 import type { FastifyBaseLogger } from "fastify";
 import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
@@ -6,7 +5,7 @@ import { AddressLimit } from "./http/addressLimit.ts";
 import { addressOf } from "./http/addressOf.ts";
 import { makeBaseApp } from "./http/baseApp.ts";
 import type { App } from "./http/defineOperation.ts";
-import type { Databases } from "./store/database.ts";
+import { checkRequirements, type Databases } from "./store/database.ts";
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
@@ -23,6 +22,8 @@ export interface Monitoring {
   app: App;
   /** Measures the requests of the API, and notices when it closes. */
   observe: (api: App) => void;
+  /** Makes /readyz respond that the service is stopping. */
+  stop: () => void;
 }
 
 /**
@@ -58,7 +59,8 @@ export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptio
   app.get("/readyz", { logLevel }, async () => {
     if (stopping) throw new ServiceError(503, "UNAVAILABLE", "The service is stopping.", { retryAfter: 1 });
     const all = new Set([databases.home, ...Object.values(databases.regions)]);
-    await Promise.all([...all].map((database) => database.execute(sql`select 1`)));
+    for (const refusal of await Promise.all([...all].map((database) => checkRequirements(database))))
+      if (refusal !== undefined) throw new ServiceError(503, "UNAVAILABLE", refusal, { retryAfter: 60 });
     return { status: "ready" };
   });
   app.get("/metrics", { logLevel }, async (_request, reply) =>
@@ -66,6 +68,9 @@ export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptio
   );
   return {
     app,
+    stop: () => {
+      stopping = true;
+    },
     observe: (api) => {
       api.addHook("onResponse", (request, reply, done) => {
         const route = request.routeOptions.url ?? "none";

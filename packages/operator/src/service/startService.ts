@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
 import { Cleanup } from "../cleanup.ts";
@@ -7,6 +8,7 @@ import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
 import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig, VARIABLES } from "./config.ts";
+import { refuseReuse } from "./http/baseApp.ts";
 import { makeContext } from "./http/context.ts";
 import type { App } from "./http/defineOperation.ts";
 import { makeLogger } from "./logger.ts";
@@ -31,7 +33,10 @@ export interface RunningService {
   readonly url: string;
   /** The URL of /healthz, /readyz and /metrics, of the same form; undefined if they are not served. */
   readonly monitoringUrl: string | undefined;
-  /** Stops accepting requests, finishes those in progress, and closes the databases. */
+  /**
+   * Lets /readyz respond 503 and waits for `shutdownDelay`. Then it stops accepting requests, finishes those in progress, and
+   * closes the databases.
+   */
   close(): Promise<void>;
 }
 
@@ -75,7 +80,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     }),
   );
   if (config.databaseUrl === undefined) await databases.migrate();
-  else await checkMigrations(databases);
+  await checkMigrations(databases);
 
   const logger = makeLogger(config.logLevel);
   const publisher =
@@ -121,7 +126,14 @@ export async function startService(options: StartServiceOptions = readConfig(pro
       : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
   const url = await listen(app, config.host, config.port, VARIABLES.port);
   const running = starting.move();
-  return { url, monitoringUrl, close: () => running[Symbol.asyncDispose]() };
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    monitoring.stop();
+    refuseReuse(app);
+    await sleep(config.shutdownDelay * 1000);
+    await running[Symbol.asyncDispose]();
+  };
+  return { url, monitoringUrl, close: () => (closed ??= close()) };
 }
 
 /**

@@ -52,6 +52,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
     logController: new RequestLog(),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that arrive over an open connection while the service stops are still answered.
+    return503OnClosing: false,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
     // Malformed URLs, which fastify rejects before it runs any hook, and before it reads what a trusted proxy forwards.
@@ -96,15 +98,22 @@ export function makeBaseApp(options: BaseAppOptions): App {
 
 /** Connections that stay open after their last response would delay `close`. */
 function closeConnectionsAtEnd(app: App): void {
-  let closing = false;
   app.addHook("preClose", (done) => {
-    closing = true;
+    refuseReuse(app);
     done();
   });
   app.addHook("onSend", (_request, reply, _payload, done) => {
-    if (closing) reply.header("Connection", "close");
+    if (ENDING.has(app)) reply.header("Connection", "close");
     done();
   });
+}
+
+/** The apps whose connections are not used again. */
+const ENDING = new WeakSet<App>();
+
+/** From now on, each response closes its connection, so that clients send their next request elsewhere. */
+export function refuseReuse(app: App): void {
+  ENDING.add(app);
 }
 
 /** `application/json`, optionally with `charset=utf-8`, JSON's only encoding (RFC 8259, section 8.1). */

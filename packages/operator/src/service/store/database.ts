@@ -1,6 +1,6 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { PGliteOptions } from "@electric-sql/pglite";
-import { sql } from "drizzle-orm";
+import { max, sql } from "drizzle-orm";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../../cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
+import { schemaRequirements } from "./tables.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -36,6 +37,8 @@ export interface Databases extends AsyncDisposable {
 }
 
 const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
+/** The hashes of the migrations of this version, in their order. */
+const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 
@@ -81,20 +84,37 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
 }
 
 /**
- * Checks that every database has exactly the migrations of this version.
+ * Checks that every database has the migrations of this version, and later ones only if this version can run over them.
  * @throws ArgumentError SCHEMA_OUTDATED
  */
 export async function checkMigrations({ home, regions }: Databases): Promise<void> {
-  const expected = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
   for (const database of new Set([home, ...Object.values(regions)])) {
     const applied = await appliedMigrations(database);
-    if (applied.length === expected.length && applied.every((hash, i) => hash === expected[i])) continue;
-    const message =
-      applied.length < expected.length
-        ? `A database has ${applied.length} of the ${expected.length} migrations of this version: run 'keyroot migrate'.`
-        : "A database has migrations that this version does not know: run the version of Keyroot that made them.";
-    throw new ArgumentError("SCHEMA_OUTDATED", message, { expected: expected.length, actual: applied.length });
+    const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
+    const details = { expected: KNOWN.length, actual: applied.length };
+    if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
   }
+}
+
+/**
+ * Checks that no later migration has removed what this version uses.
+ * @param database with the migrations of this version
+ * @returns why this version cannot run over the database; undefined if it can
+ */
+export async function checkRequirements(database: Database): Promise<string | undefined> {
+  const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
+  const migrations = required?.migrations ?? 0;
+  if (migrations <= KNOWN.length) return undefined;
+  return `A database requires a version of Keyroot that knows ${migrations} migrations, but this one knows ${KNOWN.length}: run a newer version.`;
+}
+
+function missing(applied: number): string {
+  return `A database has ${applied} of the ${KNOWN.length} migrations of this version: run 'keyroot migrate'.`;
+}
+
+async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
+  if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
+  return "A database has migrations that this version does not know: run the version of Keyroot that made them.";
 }
 
 async function appliedMigrations(database: Database): Promise<string[]> {

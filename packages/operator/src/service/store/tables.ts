@@ -244,6 +244,14 @@ export const publisherLeases = pgTable("publisher_leases", {
   until: timestamp("until", { withTimezone: true }).notNull(),
 });
 
+/**
+ * Every database: how many migrations a version of the service must know to run over these tables. The highest number counts.
+ * Only migrations that remove or change something insert a row: until then, older versions run over newer tables.
+ */
+export const schemaRequirements = pgTable("schema_requirements", {
+  migrations: integer("migrations").primaryKey(),
+});
+
 /** Home database: the unfinished plan of each region. */
 export const plans = pgTable("plans", {
   region: text("region").$type<Region>().primaryKey(),

@@ -1,0 +1,3 @@
+CREATE TABLE "schema_requirements" (
+	"migrations" integer PRIMARY KEY NOT NULL
+);
