@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import pRetry from "p-retry";
 import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../../cleanup.ts";
@@ -41,6 +42,12 @@ const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", impor
 const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
+/**
+ * How long a migration waits for a lock on a table. All requests for the table wait behind it, so it gives up soon, and tries
+ * again later.
+ */
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
 
 interface OpenedDatabase {
   database: Database;
@@ -134,7 +141,7 @@ async function openPostgres(
   { connections = 10 }: DatabaseOptions,
   closing: Cleanup,
 ): Promise<OpenedDatabase> {
-  const { Pool } = (await import("pg")).default;
+  const { Client, Pool } = (await import("pg")).default;
   const { drizzle } = await import("drizzle-orm/node-postgres");
   const { migrate } = await import("drizzle-orm/node-postgres/migrator");
   const pool = new Pool({
@@ -150,8 +157,29 @@ async function openPostgres(
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  const database = drizzle(pool);
-  return { database, migrate: () => migrate(database, MIGRATIONS) };
+  // A connection of its own: an index over a large table may take longer than any statement of the service.
+  const migrateOnce = async () => {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+    });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      await migrate(drizzle(client), MIGRATIONS);
+    } finally {
+      await client.end();
+    }
+  };
+  const migrateWhenPossible = () =>
+    pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
+  return { database: drizzle(pool), migrate: migrateWhenPossible };
+}
+
+/** PostgreSQL's error `lock_not_available`. */
+function isLockTimeout({ cause }: Error): boolean {
+  return (cause as { code?: unknown } | undefined)?.code === "55P03";
 }
 
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
