@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +12,7 @@ import { toServiceError } from "../../../packages/operator/src/service/http/prob
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
 import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { attempts, plans } from "../../../packages/operator/src/service/store/tables.ts";
+import { attempts, plans, publisherLeases } from "../../../packages/operator/src/service/store/tables.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
 import { UserStore } from "../../../packages/operator/src/service/store/users.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -70,6 +71,22 @@ describe("the publisher's lease", () => {
     expect(await databases.home.select().from(attempts)).to.have.lengthOf(1);
     await second.release();
     await first.release();
+  });
+
+  it("rejects what a holder writes after a restore, although its fence was handed out again", async () => {
+    const lease = await hold();
+    // As a backup from before the lease was taken.
+    await databases.home.update(publisherLeases).set({ fence: 0, holder: randomUUID(), until: new Date(0) });
+    const next = await hold();
+    const [{ fence } = never()] = await databases.home.select().from(publisherLeases);
+    expect(fence).to.equal(1);
+    const write = (fenced: Fenced) =>
+      fenced((transaction) => transaction.insert(attempts).values({ region: "us-west-2", attempt: "{}" }));
+    expect(await failure(write(lease.fenced))).to.include({ code: "PUBLISHER_RUNNING" });
+    await write(next.fenced);
+    await lease.release();
+    await write(next.fenced);
+    await next.release();
   });
 });
 
