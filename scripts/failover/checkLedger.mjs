@@ -6,7 +6,7 @@
 // The settings are `ledger` (a file with a line of JSON for each call, fault and change of leader), `databases` (URLs of all
 // nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract` and `files` (a folder). Prints one object of JSON.
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -141,13 +141,15 @@ export class Cluster implements AsyncDisposable {
 
   /** The node that leads in its own opinion, except one. */
   async findLeader(except?: NodeSettings): Promise<NodeSettings | undefined> {
-    const leads = await Promise.all(this.nodes.map((node) => node !== except && this.leads(node)));
+    const leads = await Promise.all(this.nodes.map(async (node) => node !== except && (await this.leads(node))));
     return this.nodes.find((_, i) => leads[i]);
   }
 
   /** Waits for a leader, a synchronous standby, and all nodes in the leader's timeline. */
   async untilReady(): Promise<{ leader: NodeSettings; standbys: NodeSettings[] }> {
-    for (const started = Date.now(); Date.now() - started < READY_TIMEOUT_MS; await sleep(200)) {
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    while (Date.now() < deadline) {
+      await sleep(200);
       const members = await this.members();
       const leader = members.find(({ role }) => role === "leader");
       const isHealthy = ({ state, timeline }: Member) =>
@@ -258,7 +260,7 @@ export class Cluster implements AsyncDisposable {
   async #end(name: string, how: NodeJS.Signals): Promise<void> {
     const child = this.#running.get(name);
     this.#running.delete(name);
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child?.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
     child.kill(how);
     await exited;
@@ -266,14 +268,14 @@ export class Cluster implements AsyncDisposable {
 
   /** Patroni, and PostgreSQL with its children, which are not children of Patroni. */
   #pidsOf({ name, data }: NodeSettings): number[] {
-    const patroni = this.#running.get(name)?.pid;
-    let postmaster = NaN;
+    const parents: number[] = [];
+    const patroni = this.#running.get(name);
+    if (patroni?.pid !== undefined && patroni.exitCode === null) parents.push(patroni.pid);
     try {
-      postmaster = Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8"));
+      parents.push(Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8")));
     } catch {
       // PostgreSQL does not run.
     }
-    const parents = [patroni, postmaster].filter((pid) => pid !== undefined && Number.isInteger(pid)) as number[];
     for (const pid of parents) signal(pid, "SIGSTOP");
     return parents.flatMap((pid) => [pid, ...childrenOf(pid)]);
   }

@@ -69,7 +69,9 @@ async function pauseFor(cluster: Cluster, node: NodeSettings, ms: number): Promi
 }
 
 async function untilOtherLeader(cluster: Cluster, old: NodeSettings): Promise<void> {
-  for (const started = Date.now(); (await cluster.findLeader(old)) === undefined; await sleep(100)) {
-    if (Date.now() - started > LEADER_TIMEOUT_MS) throw new Error(`No leader for ${LEADER_TIMEOUT_MS / 1000} s.`);
+  const deadline = Date.now() + LEADER_TIMEOUT_MS;
+  while ((await cluster.findLeader(old)) === undefined) {
+    if (Date.now() > deadline) throw new Error(`No leader for ${LEADER_TIMEOUT_MS / 1000} s.`);
+    await sleep(100);
   }
 }

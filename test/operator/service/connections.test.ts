@@ -69,9 +69,10 @@ describe("a transaction", () => {
   });
 
   it("that throws an error of its own throws it unchanged, rolls back, and keeps its connection", async () => {
-    const pidOf = async (database: Database) =>
-      ((await database.execute(sql`select pg_backend_pid() as pid`)) as unknown as { rows: { pid: number }[] }).rows[0]
-        ?.pid;
+    const pidOf = async (database: Database): Promise<unknown> => {
+      const { rows } = (await database.execute(sql`select pg_backend_pid() as pid`)) as { rows: { pid: number }[] };
+      return rows[0]?.pid;
+    };
     const before = await pidOf(databases.home);
     const reason = new Error("refused");
     const thrown = await failure(
