@@ -20,7 +20,7 @@ const RECOVERY_MS = 5_000;
 const ROOT_ADDED = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 const GET_ROOT = "0xee94c797";
 const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
-const TABLES = ["user_ids", "users", "user_tokens", "public_keys", "batches"];
+const TABLES = ["user_ids", "users", "user_tokens", "public_keys", "batches", "events", "audit_entries"];
 
 const settings = await json(process.stdin);
 const findings = [];
@@ -100,6 +100,24 @@ async function checkDatabase(client, { users, tokens, keys }) {
     if (found !== text) findings.push(`key of ${userID}: acknowledged ${text}, stored ${found}`);
   }
   return registered;
+}
+
+/** The outbox has one event for each change, and none without its change. */
+async function checkEvents(client, { users, keys }) {
+  const { rows } = await client.query("SELECT user_id, type, count(*)::int AS events FROM events GROUP BY 1, 2");
+  const countOf = new Map(rows.map(({ user_id, type, events }) => [`${type} ${user_id}`, events]));
+  const expect = (type, userIDs) => {
+    for (const userID of userIDs) {
+      const events = countOf.get(`${type} ${userID}`) ?? 0;
+      if (events !== 1) findings.push(`${events} events ${type} of ${userID}`);
+    }
+  };
+  expect("user.created", users.keys());
+  for (const type of ["refreshToken.created", "key.registered", "key.published"]) expect(type, keys.keys());
+  const orphans = await client.query(
+    "SELECT user_id, type FROM events e WHERE user_id NOT IN (SELECT user_id FROM users)",
+  );
+  for (const { user_id, type } of orphans.rows) findings.push(`event ${type} of ${user_id}, who does not exist`);
 }
 
 /** Every registered key has one root, which was added once, for all users of its file. */
@@ -252,6 +270,7 @@ const { refused, broken } = checkCalls();
 const acknowledged = readAcknowledged();
 const roots = await withClient(settings.leader, async (client) => {
   await untilPublished(client);
+  await checkEvents(client, acknowledged);
   return checkChain(await checkDatabase(client, acknowledged));
 });
 await checkNodes();
