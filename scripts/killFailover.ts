@@ -28,9 +28,11 @@ import {
   startServiceProcess,
 } from "../fixtures/service/serviceProcess.ts";
 import { Cluster } from "./failover/cluster.ts";
-import type { Replica } from "./failover/configuration.ts";
+import { type Replica, replicaEnvironment } from "./failover/configuration.ts";
 import { type Fault, FAULTS, inject } from "./failover/faults.ts";
 import { type Call, UserWorkload } from "./killing/userWorkload.ts";
+
+type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 
 const CHECKER = fileURLToPath(new URL("failover/checkLedger.mjs", import.meta.url));
 const RECORD = fileURLToPath(new URL("../bench/failover.json", import.meta.url));
@@ -72,7 +74,6 @@ export async function killFailover(faults: readonly Fault[], log: (line: string)
     ...(await serviceEnvironment({ createDatabase, folder: cluster.folder }, CONNECTIONS)),
     // Counted in the database, and never reached.
     KEYROOT_RATE_LIMIT: "1000000",
-    KEYROOT_TRUSTED_PROXIES: "127.0.0.1",
     KEYROOT_RPC_URL: chain.url,
     KEYROOT_CONTRACT: contract,
     KEYROOT_CHAIN_ID: String(LOCAL.chainId),
@@ -131,16 +132,16 @@ export async function killFailover(faults: readonly Fault[], log: (line: string)
 /** The replicas of the service. Each keeps its address when it is started again. */
 class Replicas implements AsyncDisposable {
   readonly addresses: readonly Replica[];
-  readonly #environment: NodeJS.ProcessEnv;
+  readonly #environment: Environment;
   readonly #running: ServiceProcess[] = [];
   #kills = 0;
 
-  private constructor(environment: NodeJS.ProcessEnv, addresses: readonly Replica[]) {
+  private constructor(environment: Environment, addresses: readonly Replica[]) {
     this.#environment = environment;
     this.addresses = addresses;
   }
 
-  static async start(environment: NodeJS.ProcessEnv): Promise<Replicas> {
+  static async start(environment: Environment): Promise<Replicas> {
     const addresses: Replica[] = [];
     for (let i = 0; i < REPLICAS; i++)
       addresses.push({ host: "127.0.0.1", port: await freePort(), monitoringPort: await freePort() });
@@ -162,16 +163,10 @@ class Replicas implements AsyncDisposable {
   }
 
   async #start(i: number): Promise<void> {
-    const { host, port, monitoringPort } = this.addresses[i] ?? this.#unknown(i);
-    this.#running[i] = await startServiceProcess(
-      {
-        ...this.#environment,
-        KEYROOT_HOST: host,
-        KEYROOT_PORT: String(port),
-        KEYROOT_MONITORING_PORT: String(monitoringPort),
-      },
-      SCHEDULE,
-    );
+    const address = this.addresses[i] ?? this.#unknown(i);
+    const { DATABASE_URL: url } = this.#environment;
+    const variables = replicaEnvironment(address, url, address.host);
+    this.#running[i] = await startServiceProcess({ ...this.#environment, ...variables }, SCHEDULE);
   }
 
   #unknown(i: number): never {

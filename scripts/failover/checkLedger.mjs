@@ -211,10 +211,10 @@ function measureOutages() {
     const last = acknowledged.findIndex((time) => time > end);
     const times = acknowledged.slice(first, last === -1 ? undefined : last + 1);
     const outageMs = Math.max(0, ...times.slice(1).map((time, j) => time - times[j]));
-    const leader = lines.find((line) => line.type === "leader" && line.leads && line.at > at && line.at <= end);
-    const answer = leader && calls.find((call) => isAcknowledged(call) && call.ended > leader.at);
-    const afterLeaderMs = answer === undefined ? null : answer.ended - leader.at;
-    if (leader !== undefined && (answer === undefined || afterLeaderMs > RECOVERY_MS))
+    const leaders = lines.filter((line) => line.type === "leader" && line.leads && line.at > at && line.at <= end);
+    const waits = leaders.map((leader) => (acknowledged.find((time) => time > leader.at) ?? Infinity) - leader.at);
+    const afterLeaderMs = waits.length === 0 ? null : Math.max(...waits);
+    if (afterLeaderMs > RECOVERY_MS)
       findings.push(`${fault}: no answer within ${RECOVERY_MS / 1000} s of the new leader (${afterLeaderMs} ms)`);
     return { fault, outageMs, afterLeaderMs };
   });

@@ -11,7 +11,7 @@ import { childrenOf, runningOf } from "../../fixtures/postgres/processes.ts";
 import { freePort } from "../../fixtures/ports.ts";
 import {
   type ClusterSettings,
-  etcdOptions,
+  etcdEnvironment,
   haproxyCfg,
   type NodeSettings,
   patroniYml,
@@ -64,6 +64,7 @@ export class Cluster implements AsyncDisposable {
     this.settings = {
       etcd: `${HOST}:${etcd}`,
       nodes: this.nodes,
+      network: `${HOST}/32`,
       passwords: { superuser, replication, service },
     };
   }
@@ -206,7 +207,12 @@ export class Cluster implements AsyncDisposable {
       chownToServerUser(path);
       return path;
     };
-    this.#spawn("etcd", this.#programs.etcd, etcdOptions(`${HOST}:${etcd}`, `${HOST}:${peer}`, own("etcd-data")));
+    this.#spawn(
+      "etcd",
+      this.#programs.etcd,
+      [],
+      etcdEnvironment(`${HOST}:${etcd}`, `${HOST}:${peer}`, own("etcd-data")),
+    );
     for (const node of this.nodes) {
       own(node.name);
       this.#write(`${node.name}.yml`, patroniYml(this.settings, node));
@@ -243,13 +249,13 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** In a process group of its own, so that Ctrl-C does not reach it, and killed with this process. */
-  #spawn(name: string, program: string, args: readonly string[]): void {
+  #spawn(name: string, program: string, args: readonly string[], settings: Record<string, string> = {}): void {
     const log = openSync(join(this.folder, `${name}.log`), "a");
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8", ETCD_UNSUPPORTED_ARCH: process.arch };
     const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", program, ...args], {
       ...serverUser,
       cwd: this.folder,
-      env: { ...env, ...this.#programs.env },
+      env: { ...env, ...this.#programs.env, ...settings },
       stdio: ["ignore", log, log],
       detached: true,
     });

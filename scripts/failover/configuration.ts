@@ -22,6 +22,8 @@ export interface ClusterSettings {
   /** `host:port` where etcd accepts clients. */
   etcd: string;
   nodes: readonly NodeSettings[];
+  /** The addresses from which nodes and HAProxy connect to PostgreSQL, such as `10.0.0.0/24`. */
+  network: string;
   /** Of PostgreSQL's users `postgres`, `replicator` and `keyroot`. */
   passwords: { superuser: string; replication: string; service: string };
 }
@@ -42,7 +44,7 @@ export interface ProxySettings extends Pick<ClusterSettings, "nodes"> {
 }
 
 /** The `patroni.yml` of one node. */
-export function patroniYml({ etcd, passwords }: ClusterSettings, node: NodeSettings): string {
+export function patroniYml({ etcd, network, passwords }: ClusterSettings, node: NodeSettings): string {
   const { name, host, postgresPort, restPort, data, bin, pgpass } = node;
   return `scope: keyroot
 name: ${name}
@@ -66,15 +68,15 @@ bootstrap:
     postgresql:
       use_pg_rewind: true
       parameters:
-        wal_log_hints: 'on'
+        wal_log_hints: "on"
         max_connections: 100
   initdb:
     - encoding: UTF8
     - locale: C
     - data-checksums
   pg_hba:
-    - host replication replicator ${host}/32 scram-sha-256
-    - host all all ${host}/32 scram-sha-256
+    - host replication replicator ${network} scram-sha-256
+    - host all all ${network} scram-sha-256
 
 postgresql:
   listen: ${host}:${postgresPort}
@@ -91,25 +93,42 @@ postgresql:
       password: ${passwords.replication}
   parameters:
     password_encryption: scram-sha-256
-    unix_socket_directories: ''
+    unix_socket_directories: ""
 
 watchdog:
-  mode: 'off'
+  mode: "off"
 `;
 }
 
-/** The options of etcd. Patroni's driver `etcd` needs version 2 of its API. */
-export function etcdOptions(client: string, peer: string, data: string): string[] {
-  return [
-    "--name=etcd1",
-    `--data-dir=${data}`,
-    "--enable-v2=true",
-    `--listen-client-urls=http://${client}`,
-    `--advertise-client-urls=http://${client}`,
-    `--listen-peer-urls=http://${peer}`,
-    `--initial-advertise-peer-urls=http://${peer}`,
-    `--initial-cluster=etcd1=http://${peer}`,
-  ];
+/** The environment of etcd, as in `/etc/default/etcd`. Patroni's driver `etcd` needs version 2 of its API. */
+export function etcdEnvironment(client: string, peer: string, data: string): Record<string, string> {
+  return {
+    ETCD_NAME: "etcd1",
+    ETCD_DATA_DIR: data,
+    ETCD_ENABLE_V2: "true",
+    ETCD_LISTEN_CLIENT_URLS: `http://${client}`,
+    ETCD_ADVERTISE_CLIENT_URLS: `http://${client}`,
+    ETCD_LISTEN_PEER_URLS: `http://${peer}`,
+    ETCD_INITIAL_ADVERTISE_PEER_URLS: `http://${peer}`,
+    ETCD_INITIAL_CLUSTER: `etcd1=http://${peer}`,
+  };
+}
+
+/** The environment variables of a replica that concern the cluster. */
+export function replicaEnvironment(
+  { host, port, monitoringPort }: Replica,
+  databaseUrl: string,
+  proxies: string,
+): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    KEYROOT_DATABASE_CONNECTIONS: "10",
+    KEYROOT_HOST: host,
+    KEYROOT_PORT: String(port),
+    KEYROOT_MONITORING_HOST: host,
+    KEYROOT_MONITORING_PORT: String(monitoringPort),
+    KEYROOT_TRUSTED_PROXIES: proxies,
+  };
 }
 
 /** The `haproxy.cfg`: the leader for the replicas of the service, and the replicas for callers. */

@@ -11,6 +11,19 @@ const LEFT_OUT = new Set(["pg_wal", "postmaster.pid", "postmaster.opts"]);
 /** How long the archive may take to receive a segment of WAL. */
 const ARCHIVE_TIMEOUT_MS = 30_000;
 
+/** PostgreSQL's `archive_command`. The restore drill and docs/operations.md have the same; a test compares them. */
+export function archiveCommand(folder: string): string {
+  return `test ! -f ${folder}/wal/%f && cp %p ${folder}/wal/%f`;
+}
+
+/** The lines of `postgresql.auto.conf` that restore to a time. */
+export function recoverySettings(folder: string, time: string): string {
+  return `restore_command = 'cp ${folder}/wal/%f %p'
+recovery_target_time = '${time}'
+recovery_target_action = 'promote'
+`;
+}
+
 /** A PostgreSQL that archives its WAL. */
 export class BackedUpPostgres implements AsyncDisposable {
   readonly server: Postgres;
@@ -25,8 +38,8 @@ export class BackedUpPostgres implements AsyncDisposable {
     const folder = mkdtempSync(join(tmpdir(), "keyroot-backup-"));
     mkdirSync(join(folder, "wal"));
     chownToServerUser(folder);
-    const archive_command = `test ! -f ${folder}/wal/%f && cp %p ${folder}/wal/%f`;
-    const server = await startPostgres({ settings: { archive_mode: "on", archive_command } });
+    const settings = { archive_mode: "on", archive_command: archiveCommand(folder) };
+    const server = await startPostgres({ settings });
     return new BackedUpPostgres(server, folder);
   }
 
@@ -73,12 +86,7 @@ export class BackedUpPostgres implements AsyncDisposable {
     const data = join(this.server.folder, "data");
     cpSync(join(this.#folder, "base"), data, { recursive: true });
     chmodSync(data, 0o700);
-    const settings = [
-      `restore_command = 'cp ${this.#folder}/wal/%f %p'`,
-      `recovery_target_time = '${time}'`,
-      "recovery_target_action = 'promote'",
-    ];
-    appendFileSync(join(data, "postgresql.auto.conf"), `${settings.join("\n")}\n`);
+    appendFileSync(join(data, "postgresql.auto.conf"), recoverySettings(this.#folder, time));
     writeFileSync(join(data, "recovery.signal"), "");
     chownToServerUser(data);
     await this.server.restart();
