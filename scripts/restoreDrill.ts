@@ -127,11 +127,16 @@ export async function restoreDrill(startChain: StartChain = startHardhat): Promi
   const restoreMs = performance.now() - lost;
   findings.push(...(await findReconciled(groups, published)));
 
-  // Partners create the users again that the database lost, and users register again.
+  // Partners create the users again that the database lost. Some users register again.
   await create("unknown", "unknownWithOtherKey", "lost");
   for (const user of groups.unknownWithOtherKey) await user.register(generateKeyPair());
   for (const user of groups.lost) published.set(user.userID, await user.register());
   await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  // Publishing found their keys on the chain.
+  for (const user of groups.unknownWithOtherKey)
+    findings.push(...(await compare("after publishing", user, published.get(user.userID))));
+  // Now the database knows the users whose apps do not register again.
+  await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: merkleDir });
 
   for (const group of GROUPS)
     for (const user of groups[group]) findings.push(...(await compare(group, user, published.get(user.userID))));

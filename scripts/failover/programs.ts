@@ -25,7 +25,7 @@ const PACKAGES = [
 const CACHE = fileURLToPath(new URL("../../node_modules/.cache/failover", import.meta.url));
 
 /** What must be installed on this machine, with the command that installs it; undefined if nothing is missing. */
-export function missingProgram(): string | undefined {
+function missingProgram(): string | undefined {
   if (postgresPrograms() === undefined) return "PostgreSQL: apt-get install --no-install-recommends postgresql";
   if (!existsSync("/usr/bin/python3")) return "Python 3: apt-get install --no-install-recommends python3";
   if (installed() === undefined && !isOnPath("apt-get", "--version"))

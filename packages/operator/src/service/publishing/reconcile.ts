@@ -28,7 +28,7 @@ export interface Reconciliation {
 }
 
 /** A root with the users who have it, and the transaction and block in which they got it. */
-export interface RootOnChain {
+interface RootOnChain {
   root: string;
   transactionHash: string;
   blockNumber: number;
