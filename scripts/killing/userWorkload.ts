@@ -21,6 +21,17 @@ interface Acknowledged {
   key?: { pubKey: string; keyID: string };
 }
 
+/** One request and its outcome, as its sender saw it. Times are in milliseconds since 1970. */
+export interface Call {
+  path: string;
+  body: object;
+  accessToken: string | undefined;
+  sent: number;
+  ended: number;
+  /** undefined if the connection broke. */
+  response: ServiceResponse | undefined;
+}
+
 /** Creates users and registers keys while the service is being killed, and remembers everything it acknowledged. */
 export class UserWorkload {
   readonly acknowledged = { users: 0, tokens: 0, keys: 0 };
@@ -30,14 +41,19 @@ export class UserWorkload {
   readonly findings: string[] = [];
   readonly #origin: () => string;
   readonly #partner: Partner;
+  readonly #observe: (call: Call) => void;
   /** Five keys for all users: generating one takes a millisecond, and the service does not compare users' keys. */
   readonly #keyPairs = Array.from({ length: 5 }, () => generateKeyPair());
   readonly #users: Acknowledged[] = [];
 
-  /** @param origin returns where to send the next request: `http://<address>:<port>` */
-  constructor(origin: () => string, partner: Partner) {
+  /**
+   * @param origin returns where to send the next request: `http://<address>:<port>`
+   * @param observe receives each request with its outcome
+   */
+  constructor(origin: () => string, partner: Partner, observe: (call: Call) => void = () => undefined) {
     this.#origin = origin;
     this.#partner = partner;
+    this.#observe = observe;
   }
 
   /** Creates a user and its refresh token, exchanges the token, and registers a key. */
@@ -135,7 +151,9 @@ export class UserWorkload {
   /** Repeats a request until it gets a response that is not temporary. All requests sent here are idempotent. */
   async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
     for (const started = Date.now(); Date.now() - started < TIMEOUT_MS;) {
+      const sent = Date.now();
       const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
+      this.#observe({ path, body, accessToken: headers?.accessToken, sent, ended: Date.now(), response });
       if (response !== undefined && response.status !== 503) {
         if (response.status >= 400) this.findings.push(`${path}: ${JSON.stringify(response)}`);
         return response;

@@ -268,6 +268,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { chainId, contract } = stack;
       await new UserClient({ baseUrl: url, bizId, refreshToken, chainId, contract }).register(generateKeyPair());
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
+      expect((await succeed(["reconcile"], { env })).json).to.include({ recorded: 0, replaced: 0, added: 0 });
+      await fail(["reconcile"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_RPC_URL: "" } });
 
       const ofPartner = ["--biz-id", bizId, ...service];
       expect((await succeed(["list-partners", ...service], { env })).json).to.include({ name: "Acme" });

@@ -9,6 +9,9 @@ import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts
 import { readConfig, VARIABLES } from "../../packages/operator/src/service/config.ts";
 import { startService } from "../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../packages/operator/src/service/store/database.ts";
+import { haproxyCfg, patroniYml, UNAVAILABLE_HTTP } from "../../scripts/failover/configuration.ts";
+import { documented } from "../../scripts/failover/documented.ts";
+import { archiveCommand, recoverySettings } from "../../scripts/restore/backup.ts";
 import { freePort } from "../../fixtures/ports.ts";
 import { temporaryFolder } from "../support/support.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
@@ -112,6 +115,42 @@ describe("docs/operations.md", () => {
         const { mode } = await stat(root + path);
         expect(`0${(mode & 0o777).toString(8)}`, path).to.equal(modes.get(path));
       }
+    });
+  });
+
+  describe("the configuration for failover", () => {
+    const blocksOf = (language: string) => blocks(language, "Survive the loss of a database server");
+    const linesOf = (variables: Record<string, string>) =>
+      Object.entries(variables)
+        .map(([name, value]) => `${name}=${value}\n`)
+        .join("");
+
+    it("is the one that kill:failover tests, with other addresses", () => {
+      const { cluster, proxy, etcd, replica } = documented;
+      const [node = expect.fail("There is no node.")] = cluster.nodes;
+      expect(blocksOf("yaml")).to.deep.equal([patroniYml(cluster, node)]);
+      expect(blocksOf("haproxy")).to.deep.equal([haproxyCfg(proxy)]);
+      expect(blocksOf("http")).to.deep.equal([UNAVAILABLE_HTTP]);
+      expect(blocksOf("sh")).to.include.members([linesOf(etcd), linesOf(replica)]);
+    });
+
+    it("of the service is valid", () => {
+      const others = { KEYROOT_BASE_URL: "https://keys.test", KEYROOT_SIGNING_KEYS: "/keys.json" };
+      const variables = {
+        ...documented.replica,
+        ...others,
+        DATABASE_URL: "postgres://keyroot:password@10.0.0.20/keyroot",
+      };
+      expect(readConfig(variables)).to.include({ host: "10.0.0.31", monitoringHost: "10.0.0.31", connections: 10 });
+    });
+  });
+
+  describe("the backup", () => {
+    it("has the settings that the restore drill uses", () => {
+      const section = blocks("sh", "Back up and restore");
+      expect(section[0]).to.include(archiveCommand("/var/backups/keyroot"));
+      const restore = page.replaceAll(/^ {3}/gm, "");
+      expect(restore).to.include(recoverySettings("/var/backups/keyroot", "2026-01-31 12:00:00+00"));
     });
   });
 

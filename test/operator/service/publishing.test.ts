@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +12,7 @@ import { toServiceError } from "../../../packages/operator/src/service/http/prob
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
 import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { attempts, plans } from "../../../packages/operator/src/service/store/tables.ts";
+import { attempts, offeredKeys, plans, publisherLeases } from "../../../packages/operator/src/service/store/tables.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
 import { UserStore } from "../../../packages/operator/src/service/store/users.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -70,6 +71,22 @@ describe("the publisher's lease", () => {
     expect(await databases.home.select().from(attempts)).to.have.lengthOf(1);
     await second.release();
     await first.release();
+  });
+
+  it("rejects what a holder writes after a restore, although its fence was handed out again", async () => {
+    const lease = await hold();
+    // As a backup from before the lease was taken.
+    await databases.home.update(publisherLeases).set({ fence: 0, holder: randomUUID(), until: new Date(0) });
+    const next = await hold();
+    const [{ fence } = never()] = await databases.home.select().from(publisherLeases);
+    expect(fence).to.equal(1);
+    const write = (fenced: Fenced) =>
+      fenced((transaction) => transaction.insert(attempts).values({ region: "us-west-2", attempt: "{}" }));
+    expect(await failure(write(lease.fenced))).to.include({ code: "PUBLISHER_RUNNING" });
+    await write(next.fenced);
+    await lease.release();
+    await write(next.fenced);
+    await next.release();
   });
 });
 
@@ -190,6 +207,55 @@ describeOnBoth("publishing from the service", (startChain) => {
     await publisherOver(databases).publish();
     expect(await stateOf(record, 0)).to.deep.equal(earlier);
     expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
+  });
+
+  describe("after a restore, when users registered other keys than those on the chain", () => {
+    const [first = never(), second = never(), third = never()] = sampleRecords(3);
+    const replaced = { ...first, pubKey: third.pubKey, keyID: third.keyID };
+    beforeEach(async () => {
+      await register([first, second]);
+      await publisherOver(databases).publish();
+      const restored = await freshDatabases();
+      await databases[Symbol.asyncDispose]();
+      databases = restored;
+    });
+    const found = async () => {
+      const key = await stateOf(first, 0);
+      return { keyID: key?.keyID, pubKey: key?.pubKey, state: key?.state, root: key?.root };
+    };
+    const expected = async () => {
+      const [root] = await rootsOf([first]);
+      return { keyID: first.keyID, pubKey: first.pubKey, state: "published", root };
+    };
+
+    it("publishing records the keys that are on the chain", async () => {
+      await register([replaced]);
+      await publisherOver(databases).publish();
+      expect(await found()).to.deep.equal(await expected());
+      expect(await databases.regions["us-west-2"].select().from(offeredKeys)).to.containSubset([
+        { userID: first.userID, keyID: third.keyID },
+      ]);
+    });
+
+    it("reconciling records them, those of users without a key too, and names the users that are unknown", async () => {
+      await register([replaced]);
+      const reconciled = await publisherOver(databases).reconcile();
+      const none = { recorded: 0, missingFiles: [] };
+      expect(reconciled).to.deep.equal({ ...none, roots: 2, replaced: 1, added: 0, unknownUsers: [second.userID] });
+      expect(await found()).to.deep.equal(await expected());
+      const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+      await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
+      const again = { ...none, roots: 2, replaced: 0, added: 1, unknownUsers: [] };
+      expect(await publisherOver(databases).reconcile()).to.deep.equal(again);
+      expect(await stateOf(second, 1)).to.include({ state: "published", keyID: second.keyID });
+      expect(await publisherOver(databases).reconcile()).to.deep.equal({ ...again, added: 0 });
+    });
+
+    it("reconciling names the roots whose file is missing", async () => {
+      const [root] = await rootsOf([first]);
+      await rm(`${filesOf("us-west-2")}/${root}.json`);
+      expect(await publisherOver(databases).reconcile()).to.deep.include({ missingFiles: [root] });
+    });
   });
 
   it("publishes on schedule with serve --every", async () => {

@@ -259,6 +259,11 @@ export const DEFINITIONS = {
 
   migrate: { summary: "Create or update the tables in the partner service's databases", options: { json } },
 
+  reconcile: {
+    summary: "Record published keys that the partner service's databases do not know, after a restore",
+    options: { json },
+  },
+
   "make-signing-key": {
     summary: "Make a key that signs the partner service's access tokens",
     options: { out: text("file", "File of signing keys; the new key is appended if the file exists"), json },

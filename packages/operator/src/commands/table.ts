@@ -20,6 +20,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   watch: () => import("./watch.ts"),
   serve: () => import("./serve.ts"),
   migrate: () => import("./migrate.ts"),
+  reconcile: () => import("./reconcile.ts"),
   "make-signing-key": () => import("./makeSigningKey.ts"),
   "create-partner": () => import("./createPartner.ts"),
   "create-server-token": () => import("./createServerToken.ts"),

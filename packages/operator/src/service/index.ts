@@ -7,7 +7,7 @@
  */
 export { type ChainOptions, readConfig, type ServiceConfig } from "./config.ts";
 export { generateOpenApi } from "./generateOpenApi.ts";
-export { type ChainConfig } from "./publishing/keyPublisher.ts";
+export { type ChainConfig, KeyPublisher } from "./publishing/keyPublisher.ts";
 export { type Schedule } from "./publishing/schedule.ts";
 export { type RunningService, startService, type StartServiceOptions } from "./startService.ts";
 export { type Database, type Databases, openDatabases } from "./store/database.ts";

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
+import { isDatabaseUnavailable } from "../store/unavailable.ts";
 import { MAX_BODY_BYTES, USER_ID_FORM } from "./schemas.ts";
 
 /** The media type of error responses (RFC 9457). */
@@ -111,27 +112,4 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
 /** The error for a body that is not declared as JSON. */
 export function contentTypeError(options: ErrorOptions = {}): ServiceError {
   return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
-}
-
-/**
- * Whether a query failed for a temporary reason: no connection, connection failure (PostgreSQL error class 08), transaction
- * rollback (40), insufficient resources (53), operator intervention (57).
- */
-function isDatabaseUnavailable(error: unknown): boolean {
-  for (let reason = error; reason instanceof Error; reason = reason.cause) {
-    const { code } = reason as { code?: unknown };
-    if (
-      typeof code === "string" &&
-      /^(?:08|40|53|57)[0-9A-Z]{3}$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/.test(code)
-    )
-      return true;
-    if (
-      /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout/.test(
-        reason.message,
-      )
-    )
-      return true;
-    if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;
-  }
-  return false;
 }

@@ -1,7 +1,10 @@
 import { REGIONS, type Region } from "keyroot/identity";
+import { parseMerkleFile } from "keyroot/merkle";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { Registry } from "../../publisher/chain/registry.ts";
+import type { MerkleFileStore } from "../../publisher/files/merkleFileStore.ts";
 import { openStore } from "../../publisher/files/openStore.ts";
+import { findStored } from "../../publisher/files/storeFile.ts";
 import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
@@ -11,6 +14,7 @@ import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
 import { withLease } from "./lease.ts";
+import { type Reconciliation, reconcile } from "./reconcile.ts";
 
 /** Where the service publishes keys. */
 export interface ChainConfig {
@@ -82,11 +86,8 @@ export class KeyPublisher {
    */
   publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
-      const { rpcUrl, contract, chainId, limits, allowHttp } = this.#chain;
-      const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-      const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
-      const registry = await Registry.connect(call, contract);
-      await registry.chain.verifyChainId(chainId);
+      const registry = await this.#connect(lost);
+      const { chainId, limits } = this.#chain;
       const send = await this.#senderFor(registry);
       const done: PublishedBatch[] = [];
       for (const region of REGIONS) {
@@ -113,7 +114,7 @@ export class KeyPublisher {
           await this.#keys.markPublished(region, added, this.#now(), author);
           done.push({ root, users: userIDs.length, transaction: transactionHash, block: blockNumber });
         }
-        await this.#markPublishedElsewhere(region, registry, events, author);
+        await this.#markPublishedElsewhere(region, registry, store, events, author);
       }
       return done;
     });
@@ -126,10 +127,38 @@ export class KeyPublisher {
     return keys;
   }
 
+  /**
+   * Records every published key that the databases do not know, or know as another one, as after a restore from a backup.
+   * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `reconcile`
+   */
+  reconcile(): Promise<Reconciliation> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const registry = await this.#connect(lost);
+      const stores = {} as Record<Region, MerkleFileStore>;
+      for (const region of REGIONS) stores[region] = await openStore(this.#chain.files[region]);
+      const { confirmations } = this.#chain;
+      return reconcile({
+        ...{ databases: this.#databases, keys: this.#keys, now: this.#now },
+        ...{ registry, stores, confirmations },
+      });
+    });
+  }
+
+  /** @param lost aborts all calls when the lease is lost */
+  async #connect(lost: AbortSignal): Promise<Registry> {
+    const { rpcUrl, contract, chainId, allowHttp } = this.#chain;
+    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
+    const registry = await Registry.connect(call, contract);
+    await registry.chain.verifyChainId(chainId);
+    return registry;
+  }
+
   /** Records the roots of users whom another publisher published, earlier or in the meantime. They cannot change. */
   async #markPublishedElsewhere(
     region: Region,
     registry: Registry,
+    store: MerkleFileStore,
     events: readonly PublishEvent[],
     author: Author,
   ): Promise<void> {
@@ -141,7 +170,16 @@ export class KeyPublisher {
       const added = await registry.findAddedRoot(root);
       if (added === undefined) continue;
       const userIDs = users.map(({ userID }) => userID);
-      await this.#keys.markPublished(region, { root, userIDs, ...added }, this.#now(), author);
+      const bytes = await findStored(root, store);
+      if (bytes === undefined) {
+        await this.#keys.markPublished(region, { root, userIDs, ...added }, this.#now(), author);
+        continue;
+      }
+      // The published key may be another one, for example after a restore from a backup.
+      const { records } = parseMerkleFile(bytes, root);
+      const theirIDs = new Set(userIDs);
+      const theirs = records.filter(({ userID }) => theirIDs.has(userID));
+      await this.#keys.adoptPublished(region, { root, ...added }, theirs, this.#now(), author);
     }
   }
 

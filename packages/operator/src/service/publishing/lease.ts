@@ -37,7 +37,12 @@ export async function withLease<T>(
     .returning();
   if (lease === undefined) throw publisherRunning("Another publisher is running.");
 
-  const isOurs = and(eq(publisherLeases.name, NAME), eq(publisherLeases.fence, lease.fence));
+  // The fence alone is not enough: a database that was restored from a backup hands out fences again.
+  const isOurs = and(
+    eq(publisherLeases.name, NAME),
+    eq(publisherLeases.fence, lease.fence),
+    eq(publisherLeases.holder, holder),
+  );
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     const renewed = await home.update(publisherLeases).set({ until }).where(isOurs).returning();

@@ -1,6 +1,7 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { PGliteOptions } from "@electric-sql/pglite";
 import { max, sql } from "drizzle-orm";
+import type { Pool, PoolClient } from "pg";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
@@ -13,6 +14,7 @@ import { Cleanup } from "../../cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { schemaRequirements } from "./tables.ts";
+import { isDatabaseUnavailable } from "./unavailable.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -174,12 +176,40 @@ async function openPostgres(
   };
   const migrateWhenPossible = () =>
     pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
-  return { database: drizzle(pool), migrate: migrateWhenPossible };
+  const database = drizzle(pool);
+  const transaction: typeof database.transaction = (work, config) =>
+    withClient(pool, (client, guarded) => drizzle(client).transaction((inner) => guarded(work(inner)), config));
+  return { database: Object.assign(database, { transaction }), migrate: migrateWhenPossible };
 }
 
 /** PostgreSQL's error `lock_not_available`. */
 function isLockTimeout({ cause }: Error): boolean {
   return (cause as { code?: unknown } | undefined)?.code === "55P03";
+}
+
+/**
+ * Runs a transaction with a connection of its own. A connection that fails is closed at once, and its error is thrown. drizzle's
+ * own `transaction` keeps the connection when its begin fails, and reports the rollback that fails instead of the reason.
+ * @param run passes the promise of each step whose failure may close the connection through its second parameter
+ */
+async function withClient<T>(
+  pool: Pool,
+  run: (client: PoolClient, guarded: <Step>(step: Promise<Step>) => Promise<Step>) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  const closeIfBroken = (error: unknown): never => {
+    if (failure === undefined && isDatabaseUnavailable(error)) {
+      failure = error as Error;
+      client.release(failure);
+    }
+    throw failure ?? error;
+  };
+  try {
+    return await run(client, (step) => step.catch(closeIfBroken)).catch(closeIfBroken);
+  } finally {
+    if (failure === undefined) client.release();
+  }
 }
 
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {

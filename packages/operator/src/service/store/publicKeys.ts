@@ -1,5 +1,6 @@
 import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { type Author, type Change, recordChange, recordChanges } from "./changes.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { lockActiveUser } from "./eraseUser.ts";
@@ -171,6 +172,26 @@ export class PublicKeyStore {
       });
       await recordChanges(transaction, author, changes);
     });
+  }
+
+  /**
+   * Records published keys that the database does not know, or knows as others: see `adoptPublished`.
+   * @param records all those of the root's file whose users have this root on the chain
+   * @param now milliseconds since 1970
+   */
+  async adoptPublished(
+    region: Region,
+    published: Omit<PublishedRoot, "userIDs">,
+    records: readonly KeyRecord[],
+    now: number,
+    author: Author,
+  ): Promise<Adopted> {
+    const adopted = await this.#databases.regions[region].transaction((transaction) =>
+      adoptPublished(transaction, region, published.root, records, now),
+    );
+    const userIDs = Object.values(adopted).flat() as UserID[];
+    if (userIDs.length > 0) await this.markPublished(region, { ...published, userIDs }, now, author);
+    return adopted;
   }
 
   /** One user of each root that was published in block `blockNumber` or later. */

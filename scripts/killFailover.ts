@@ -1,0 +1,261 @@
+/**
+ * Kills and pauses what the service depends on, under load: `npm run kill:failover [faults]`, 30 by default. It starts three
+ * nodes with Patroni and PostgreSQL, etcd, HAProxy, a chain and two replicas that publish. An independent program then
+ * compares databases, chain and files with every call that was acknowledged. Prints the length of each outage, and writes
+ * bench/failover.json after 30 or more faults. Exit code 1 if anything is wrong.
+ *
+ * It needs Debian's PostgreSQL. If Patroni, etcd or HAProxy is not installed, it downloads Debian's packages to
+ * node_modules/.cache/failover, and installs nothing.
+ */
+import { spawn } from "node:child_process";
+import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import { finished } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { REGIONS } from "keyroot/identity";
+import { rpcCaller } from "keyroot/transport";
+import { hasAnvil, startAnvil } from "../fixtures/anvil/anvil.ts";
+import { deployOn, startHardhat } from "../fixtures/freshRegistry.ts";
+import { LOCAL } from "../fixtures/local.ts";
+import { freePort } from "../fixtures/ports.ts";
+import {
+  createPartner,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../fixtures/service/serviceProcess.ts";
+import { Cluster } from "./failover/cluster.ts";
+import { type Replica, replicaEnvironment } from "./failover/configuration.ts";
+import { type Fault, FAULTS, inject } from "./failover/faults.ts";
+import { type Call, UserWorkload } from "./killing/userWorkload.ts";
+
+type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
+
+const CHECKER = fileURLToPath(new URL("failover/checkLedger.mjs", import.meta.url));
+const RECORD = fileURLToPath(new URL("../bench/failover.json", import.meta.url));
+const REPLICAS = 2;
+const CONNECTIONS = 10;
+const WORKERS = 6;
+/** How long a worker pauses between two users. */
+const PAUSE_MS = 30;
+/** How long the load runs before the first fault and after each. */
+const CALM_MS = 3_000;
+/** Each replica publishes whenever keys are unpublished, with a short pause in between. */
+const SCHEDULE = { every: 0.5, atLeast: 1 };
+
+/** What the checker found. */
+export interface Report {
+  findings: string[];
+  acknowledged: Record<string, number>;
+  refused: number;
+  broken: number;
+  slowestMs: number;
+  roots: number;
+  outages: { fault: Fault; outageMs: number; afterLeaderMs: number | null }[];
+}
+
+/** Injects faults one after the other, under load, and checks everything that was acknowledged. */
+export async function killFailover(faults: readonly Fault[], log: (line: string) => void): Promise<Report> {
+  await using cleanup = new AsyncDisposableStack();
+  const cluster = cleanup.use(await Cluster.start());
+  const ledger = new Ledger(join(cluster.folder, "ledger.jsonl"));
+  const chain = await (hasAnvil ? startAnvil("--block-time", "1") : startHardhat());
+  cleanup.defer(() => chain.close());
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  const contract = await deployOn(call, owner);
+  const files = join(cluster.folder, "files");
+  mkdirSync(files);
+  const createDatabase = () => Promise.resolve(cluster.databaseUrl);
+  const environment = {
+    ...(await serviceEnvironment({ createDatabase, folder: cluster.folder }, CONNECTIONS)),
+    // Counted in the database, and never reached.
+    KEYROOT_RATE_LIMIT: "1000000",
+    KEYROOT_RPC_URL: chain.url,
+    KEYROOT_CONTRACT: contract,
+    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
+    KEYROOT_FILES: files,
+  };
+  const replicas = cleanup.use(await Replicas.start(environment));
+  await cluster.serve(replicas.addresses);
+  await untilAnswered(cluster.origin);
+  const partner = await createPartner(cluster.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const workload = new UserWorkload(
+    () => cluster.origin,
+    partner,
+    (call) => {
+      ledger.write(toLine(call));
+    },
+  );
+
+  const findings: string[] = [];
+  const ending = new AbortController();
+  const watching = watchLeaders(cluster, ledger, ending.signal);
+  const working = Promise.all(
+    Array.from({ length: WORKERS }, async (_, i) => {
+      for (let user = i; !ending.signal.aborted; user++) {
+        await workload.provision(REGIONS[user % REGIONS.length] ?? REGIONS[0]);
+        await sleep(PAUSE_MS);
+      }
+    }),
+  );
+  try {
+    await sleep(CALM_MS);
+    for (const [i, fault] of faults.entries()) {
+      ledger.write({ type: "fault", fault, at: Date.now() });
+      const started = performance.now();
+      await Promise.race([inject(fault, cluster, () => replicas.killNext()), failureOf(working)]);
+      await sleep(CALM_MS);
+      for (const ended of replicas.ended()) findings.push(`${fault}: ${ended}`);
+      log(
+        `${i + 1}. ${fault}, complete again after ${Math.round((performance.now() - started - CALM_MS) / 100) / 10} s`,
+      );
+    }
+  } finally {
+    ending.abort();
+    await Promise.allSettled([working, watching]);
+  }
+  await ledger.close();
+  const report = await check({
+    ledger: ledger.path,
+    databases: cluster.nodes.map((node) => cluster.urlOf(node)),
+    leader: cluster.databaseUrl,
+    ...{ bizID: partner.bizID, rpcUrl: chain.url, contract, files },
+  });
+  await workload.readBack(() => ({ state: "published" }));
+  return { ...report, findings: [...findings, ...report.findings, ...workload.findings] };
+}
+
+/** The replicas of the service. Each keeps its address when it is started again. */
+class Replicas implements AsyncDisposable {
+  readonly addresses: readonly Replica[];
+  readonly #environment: Environment;
+  readonly #running: ServiceProcess[] = [];
+  #kills = 0;
+
+  private constructor(environment: Environment, addresses: readonly Replica[]) {
+    this.#environment = environment;
+    this.addresses = addresses;
+  }
+
+  static async start(environment: Environment): Promise<Replicas> {
+    const addresses: Replica[] = [];
+    for (let i = 0; i < REPLICAS; i++)
+      addresses.push({ host: "127.0.0.1", port: await freePort(), monitoringPort: await freePort() });
+    const replicas = new Replicas(environment, addresses);
+    for (const i of addresses.keys()) await replicas.#start(i);
+    return replicas;
+  }
+
+  /** The replicas that ended although they were not killed. */
+  ended(): string[] {
+    return this.#running.flatMap((one, i) => (one.isRunning() ? [] : [`replica ${i + 1} ended by itself`]));
+  }
+
+  /** Kills the replicas in turns, and starts each again, as systemd would. */
+  async killNext(): Promise<void> {
+    const i = this.#kills++ % REPLICAS;
+    await this.#running[i]?.kill();
+    await this.#start(i);
+  }
+
+  async #start(i: number): Promise<void> {
+    const address = this.addresses[i] ?? this.#unknown(i);
+    const { DATABASE_URL: url } = this.#environment;
+    const variables = replicaEnvironment(address, url, address.host);
+    this.#running[i] = await startServiceProcess({ ...this.#environment, ...variables }, SCHEDULE);
+  }
+
+  #unknown(i: number): never {
+    throw new Error(`There is no replica ${i}.`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#running.map((one) => one.kill()));
+  }
+}
+
+/** A file with a line of JSON for each call, fault, and change of leader. */
+class Ledger {
+  readonly path: string;
+  readonly #stream;
+
+  constructor(path: string) {
+    this.path = path;
+    this.#stream = createWriteStream(path, { mode: 0o600 });
+  }
+
+  write(line: object): void {
+    this.#stream.write(`${JSON.stringify(line)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#stream.end();
+    await finished(this.#stream);
+  }
+}
+
+function toLine({ path, body, accessToken, sent, ended, response }: Call): object {
+  const { status = null, retryAfter = null, body: answer = null } = response ?? {};
+  return { type: "call", path, body, accessToken, sent, ended, status, retryAfter, answer };
+}
+
+/** Records when each node becomes leader in its own opinion, and when it stops. */
+async function watchLeaders(cluster: Cluster, ledger: Ledger, signal: AbortSignal): Promise<void> {
+  await Promise.all(
+    cluster.nodes.map(async (node) => {
+      let was = false;
+      while (!signal.aborted) {
+        const leads = await cluster.leads(node);
+        if (leads !== was) ledger.write({ type: "leader", node: node.name, leads, at: Date.now() });
+        was = leads;
+        await sleep(50);
+      }
+    }),
+  );
+}
+
+async function untilAnswered(origin: string): Promise<void> {
+  for (let i = 0; i < 100; i++) {
+    if ((await fetch(`${origin}/openapi.json`).catch(() => undefined))?.status === 200) return;
+    await sleep(100);
+  }
+  throw new Error("The replicas cannot be reached through HAProxy.");
+}
+
+async function failureOf(working: Promise<unknown>): Promise<never> {
+  await working;
+  throw new Error("The load ended early.");
+}
+
+/** Runs the checker, a program that shares no code with the service. */
+async function check(settings: object): Promise<Report> {
+  const child = spawn(process.execPath, [CHECKER], { stdio: ["pipe", "pipe", "inherit"] });
+  child.stdin.end(JSON.stringify(settings));
+  return (await json(child.stdout)) as Report;
+}
+
+if (import.meta.main) {
+  const count = Number(process.argv[2] ?? 30);
+  const start = performance.now();
+  const faults = Array.from({ length: count }, (_, i) => FAULTS[i % FAULTS.length] ?? FAULTS[0]);
+  const { findings, ...report } = await killFailover(faults, (line) => process.stderr.write(`${line}\n`));
+  const seconds = Math.round((performance.now() - start) / 1000);
+  const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
+  const record = {
+    machine,
+    command: "npm run kill:failover",
+    faults: count,
+    findings: findings.length,
+    seconds,
+    ...report,
+  };
+  const text = `${JSON.stringify(record, null, 2)}\n`;
+  process.stdout.write(text);
+  if (count >= 30) writeFileSync(RECORD, text);
+  for (const finding of findings) process.stderr.write(`${finding}\n`);
+  process.exit(findings.length === 0 ? 0 : 1);
+}

@@ -1,0 +1,88 @@
+import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { setTimeout as sleep } from "node:timers/promises";
+import { toServiceError } from "../../../packages/operator/src/service/http/problem.ts";
+import { type Database, type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { failure } from "../../support/support.ts";
+import { type BrokenWire, wireTo } from "../../support/service/brokenWire.ts";
+import { freshDatabaseUrl } from "../../support/service/support.ts";
+
+describe("a transaction", () => {
+  let wire: BrokenWire;
+  let databases: Databases;
+  beforeEach(async () => {
+    wire = await wireTo(await freshDatabaseUrl());
+    // With one connection, one that is not given back makes every later query fail.
+    databases = await openDatabases({ url: wire.url, connections: 1 });
+    await databases.home.execute(sql`select 1`);
+  });
+  afterEach(async () => {
+    await databases[Symbol.asyncDispose]();
+    await wire.close();
+  });
+
+  const run = (work: (transaction: Database) => Promise<unknown> = () => Promise.resolve()) =>
+    databases.home.transaction(async (transaction) => {
+      await work(transaction);
+      await transaction.execute(sql`select 1`);
+    });
+
+  async function expectUnavailable(transaction: Promise<unknown>): Promise<void> {
+    expect(toServiceError(await failure(transaction))).to.include({ status: 503, retryAfter: 2 });
+    wire.mend();
+    await run();
+  }
+
+  it("whose connection breaks during a query fails with 503, and the next one gets a new connection", async () => {
+    await expectUnavailable(
+      run(async (transaction) => {
+        const sleeping = transaction.execute(sql`select pg_sleep(10)`);
+        setTimeout(() => {
+          wire.cut();
+        }, 50);
+        await sleeping;
+      }),
+    );
+  });
+
+  it("whose connection breaks between two queries fails with 503, and the next one gets a new connection", async () => {
+    await expectUnavailable(
+      run(async () => {
+        wire.cut();
+        await sleep(50);
+      }),
+    );
+  });
+
+  it("whose connection breaks before it begins fails with 503, and the next one gets a new connection", async () => {
+    wire.cut();
+    await expectUnavailable(run());
+  });
+
+  it("in a server that does not lead any more fails with 503", async () => {
+    await expectUnavailable(
+      run(async (transaction) => {
+        await transaction.execute(sql`set transaction read only`);
+        await transaction.execute(sql`create table never (id int)`);
+      }),
+    );
+  });
+
+  it("that throws an error of its own throws it unchanged, rolls back, and keeps its connection", async () => {
+    const pidOf = async (database: Database): Promise<unknown> => {
+      const { rows } = (await database.execute(sql`select pg_backend_pid() as pid`)) as { rows: { pid: number }[] };
+      return rows[0]?.pid;
+    };
+    const before = await pidOf(databases.home);
+    const reason = new Error("refused");
+    const thrown = await failure(
+      run(async (transaction) => {
+        await transaction.execute(sql`create table never (id int)`);
+        throw reason;
+      }),
+    );
+    expect(thrown).to.equal(reason);
+    expect(await pidOf(databases.home)).to.equal(before);
+    await run((transaction) => transaction.execute(sql`create table never (id int)`));
+  });
+});
