@@ -105,11 +105,13 @@ describeOnEachDatabase("hostile requests", (service) => {
   describe("Idempotency-Key", () => {
     const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
 
-    it("is accepted by the operations that create partners and tokens", () => {
+    it("is accepted by the operations that create partners, tokens and secrets", () => {
       expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
         "/v1/admin/partners/create",
         "/v1/admin/serverTokens/create",
         "/v1/authdBizSrv/users/createRefreshToken",
+        "/v1/authdBizSrv/webhooks/create",
+        "/v1/authdBizSrv/webhooks/rotateSecret",
       ]);
     });
 

@@ -119,6 +119,7 @@ export function anyBody({ body: { properties = {} } }: Operation, good: Record<s
 function ofSchema({
   type,
   enum: choices,
+  items,
   pattern,
   minLength = 0,
   maxLength,
@@ -126,6 +127,7 @@ function ofSchema({
   maximum,
 }: JsonSchema): fc.Arbitrary<unknown> {
   if (choices !== undefined) return fc.constantFrom(...choices);
+  if (type === "array" && items !== undefined) return fc.array(ofSchema(items), { maxLength: 12 });
   if (type === "integer")
     return fc.integer({
       ...(minimum !== undefined && { min: minimum }),

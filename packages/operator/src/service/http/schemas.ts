@@ -16,7 +16,7 @@ const MAX_PAGE = 1000;
 /** 32 characters of zBase32. */
 export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
-const strict = z.strictObject;
+export const strict = z.strictObject;
 
 const userIDHex = z
   .string()
@@ -35,7 +35,7 @@ const bizID = z
   .regex(/^[\x21-\x7e]*$/)
   .meta({ description: "The business identifier of the partner." });
 const tokenID = z.uuid().meta({ description: "The id of a refresh token. It is not a secret." });
-const timestamp = z
+export const timestamp = z
   .int()
   .nonnegative()
   .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
@@ -93,7 +93,7 @@ const user = {
     .meta({ description: "A random value of this user, 32 hex digits." }),
   created: timestamp,
 };
-const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
+export const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
 const nextToken = tokenID
   .nullable()
   .meta({ description: "Send it as `after` to get the next page; null on the last page." });
