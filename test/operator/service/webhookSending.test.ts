@@ -282,11 +282,12 @@ describe("sending a webhook", () => {
       socket.destroy();
     });
     let port: number;
-    let close: () => Promise<void>;
+    let listening: Awaited<ReturnType<typeof listen>>;
     before(async () => {
-      ({ port, close } = await listen(server, { host: "127.0.0.1", port: 0 }));
+      listening = await listen(server, { host: "127.0.0.1", port: 0 });
+      ({ port } = listening);
     });
-    after(() => close());
+    after(() => listening.close());
     const NAMES = { status: null, error: "The host name has an address that is not public." };
     const HOSTS = { status: null, error: "The host is not public, or the URL is not https." };
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
 import { startService } from "../../../packages/operator/src/service/startService.ts";
-import type { EventType } from "../../../packages/operator/src/service/store/changes.ts";
+import { type EventType, SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { events } from "../../../packages/operator/src/service/store/tables.ts";
 import { WebhookEndpointStore } from "../../../packages/operator/src/service/store/webhookEndpoints.ts";
@@ -144,7 +144,7 @@ describeOnEachDatabase(
         const create = () => call(service, partner, "create", { url: receiver.url }, { idempotencyKey });
         const answers = await Promise.all([create(), create(), create()]);
         expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).to.equal(1);
-        const { endpoint_id } = answers[0] ?? {};
+        const [{ endpoint_id }] = answers;
         const key = { idempotencyKey: randomUUID() };
         const rotations = [
           await call(service, partner, "rotateSecret", { endpoint_id }, key),
@@ -165,7 +165,7 @@ describeOnEachDatabase(
 
       it("has a URL without a user, and no unknown types", async () => {
         expectProblem(await post("create", { url: "https://a:b@example.com/" }), [400, "WEBHOOK_URL_REFUSED"]);
-                expectProblem(await post("create", { url: receiver.url, types: ["x"] }), [400, "FIELD_INVALID"]);
+        expectProblem(await post("create", { url: receiver.url, types: ["x"] }), [400, "FIELD_INVALID"]);
       });
 
       it("stores its secret sealed", async () => {
@@ -405,7 +405,7 @@ describeOnEachDatabase(
         for (let i = 0; i < 4; i++) await call(service, partner, "rotateSecret", { endpoint_id });
         expectProblem(await post("rotateSecret", { endpoint_id }), [409, "WEBHOOK_LIMIT_REACHED"]);
         // The token has expired at that time.
-        const later = { now: Date.now() + 25 * HOUR, idempotencyKey: undefined };
+        const later = { now: Date.now() + 25 * HOUR, author: SERVICE, idempotencyKey: undefined };
         expect(await service.context.webhookEndpoints.rotateSecret(partner.bizID, endpoint_id, later)).to.be.an(
           "object",
         );

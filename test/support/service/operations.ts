@@ -78,8 +78,8 @@ export interface Tenant {
   tokens: Record<Tag, string | undefined>;
   /** Another partner, and another user of the first one: a test may suspend, deactivate or erase them. */
   expendable: { partner: TestPartner; user: TestUser };
-  /** The id of a webhook endpoint. */
-  endpointID: string;
+  /** The id of a webhook endpoint, and of one that a test may delete. */
+  endpointIDs: { kept: string; expendable: string };
 }
 
 /** Creates a partner and a user with a registered key. */
@@ -91,7 +91,10 @@ export async function createTenant(service: Caller): Promise<Tenant> {
   const [token, ofUser] = [partner.jwt, { user_id_hex: user.hex }];
   await service.done("/v1/authdBizSrv/users/createRefreshToken", { ...ofUser, context: SPARE }, { token });
   const { tokens } = await service.done("/v1/authdBizSrv/users/listRefreshTokens", ofUser, { token });
-  const { endpoint_id } = await service.done("/v1/authdBizSrv/webhooks/create", { url: WEBHOOK_URL }, { token });
+  const addEndpoint = async () => {
+    const made = await service.done("/v1/authdBizSrv/webhooks/create", { url: WEBHOOK_URL }, { token });
+    return made["endpoint_id"] as string;
+  };
   const spare = (tokens as { token_id: string; context: string }[]).find(({ context }) => context === SPARE);
   return {
     partner,
@@ -99,7 +102,7 @@ export async function createTenant(service: Caller): Promise<Tenant> {
     tokenID: spare?.token_id ?? never("The token is missing in the list."),
     tokens: { public: undefined, partner: partner.jwt, user: user.jwt, operator: ADMIN_TOKEN },
     expendable,
-    endpointID: endpoint_id as string,
+    endpointIDs: { kept: await addEndpoint(), expendable: await addEndpoint() },
   };
 }
 
@@ -130,7 +133,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     after: cursorOf(path, tenant),
     name: "A name",
     role: "reader",
-    endpoint_id: tenant.endpointID,
+    endpoint_id: path.endsWith("/delete") ? tenant.endpointIDs.expendable : tenant.endpointIDs.kept,
     event_id: NO_EVENT,
     url: WEBHOOK_URL,
     types: ["key.published", "user.created"],

@@ -36,7 +36,9 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   const receiver: WebhookReceiver = {
     url: `http://127.0.0.1:${listening.port}/hook`,
     received,
-    respond: (response) => response.writeHead(204).end(),
+    respond: (response) => {
+      response.writeHead(204).end();
+    },
     ids: () => received.map(({ headers }) => String(headers["webhook-id"])),
     async until(count) {
       for (const end = Date.now() + 20_000; received.length < count; await sleep(5))

@@ -3,10 +3,11 @@ import type { FastifyRequest } from "fastify";
 import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
+import { authorOf } from "../http/requestLog.ts";
 import { webhookSchemas } from "../http/webhookSchemas.ts";
 import type { DeliveryInfo } from "../store/webhookDeliveries.ts";
 import type { EventType } from "../store/changes.ts";
-import type { EndpointChanges, WebhookEndpoint } from "../store/webhookEndpoints.ts";
+import type { WebhookEndpoint } from "../store/webhookEndpoints.ts";
 import { checkEndpointUrl } from "../webhooks/endpointUrl.ts";
 
 /** A partner's operations on its webhook endpoints. `app` requires a partner's access token. */
@@ -31,7 +32,7 @@ export function webhookRoutes(
     schema: webhookSchemas.create,
     async handle({ url, types = [] }, request) {
       const { bizID } = partnerOf(request);
-      const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
+      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
       const fields = { url: checkEndpointUrl(url, allowPrivateWebhooks), types: toTypes(types) };
       const { endpoint, secret } = await webhookEndpoints.create(bizID, fields, options);
       return { ...toEndpointResponse(endpoint), secret };
@@ -48,8 +49,9 @@ export function webhookRoutes(
     },
   });
 
-  const update = async (request: FastifyRequest, endpointID: string, changes: EndpointChanges) => {
-    const endpoint = await webhookEndpoints.update(partnerOf(request).bizID, endpointID, changes, now());
+  const setPaused = async (request: FastifyRequest, endpointID: string, pause: boolean) => {
+    const { bizID } = partnerOf(request);
+    const endpoint = await webhookEndpoints.setPaused({ bizID, endpointID }, pause, now(), authorOf(request));
     if (endpoint === undefined) throw endpointUnknown();
     return toEndpointResponse(endpoint);
   };
@@ -61,9 +63,13 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.update,
-    handle({ endpoint_id, url, types }, request) {
+    async handle({ endpoint_id, url, types }, request) {
+      const { bizID } = partnerOf(request);
       const checked = url === undefined ? undefined : checkEndpointUrl(url, allowPrivateWebhooks);
-      return update(request, endpoint_id, { url: checked, types: types && toTypes(types) });
+      const changes = { url: checked, types: types && toTypes(types) };
+      const endpoint = await webhookEndpoints.update(bizID, endpoint_id, changes, now(), authorOf(request));
+      if (endpoint === undefined) throw endpointUnknown();
+      return toEndpointResponse(endpoint);
     },
   });
 
@@ -74,7 +80,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.pause,
-    handle: ({ endpoint_id }, request) => update(request, endpoint_id, { paused: true }),
+    handle: ({ endpoint_id }, request) => setPaused(request, endpoint_id, true),
   });
 
   defineOperation(app, {
@@ -84,7 +90,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.resume,
-    handle: ({ endpoint_id }, request) => update(request, endpoint_id, { paused: false }),
+    handle: ({ endpoint_id }, request) => setPaused(request, endpoint_id, false),
   });
 
   defineOperation(app, {
@@ -94,7 +100,7 @@ export function webhookRoutes(
     tag: "partner",
     schema: webhookSchemas.delete,
     async handle({ endpoint_id }, request) {
-      await webhookEndpoints.delete(partnerOf(request).bizID, endpoint_id);
+      await webhookEndpoints.delete(partnerOf(request).bizID, endpoint_id, now(), authorOf(request));
       return { endpoint_id };
     },
   });
@@ -108,7 +114,7 @@ export function webhookRoutes(
     errors: [404, 409],
     schema: webhookSchemas.rotateSecret,
     async handle({ endpoint_id }, request) {
-      const options = { now: now(), idempotencyKey: idempotencyKeyOf(request) };
+      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
       const made = await webhookEndpoints.rotateSecret(partnerOf(request).bizID, endpoint_id, options);
       if (made === undefined) throw endpointUnknown();
       return { endpoint_id, secret: made.secret, previous_until: made.previousUntil };

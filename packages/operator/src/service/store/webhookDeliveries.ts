@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { EventType } from "./changes.ts";
-import type { Database, Databases } from "./database.ts";
+import { type Database, type Databases, rowsOf } from "./database.ts";
 import { events } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 import { webhookDeliveries } from "./webhookTables.ts";
@@ -112,7 +112,7 @@ export class WebhookDeliveryStore {
 
   /** The endpoints with a delivery that is due. The index is skipped from endpoint to endpoint, however many are due. */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
-    const { rows } = (await database.execute(sql`
+    const result = await database.execute(sql`
       with recursive found as (
         (select endpoint_id from webhook_deliveries where state = 'pending' order by endpoint_id limit 1)
         union all
@@ -122,10 +122,8 @@ export class WebhookDeliveryStore {
       )
       select endpoint_id from found where exists (
         select from webhook_deliveries as delivery
-        where delivery.state = 'pending' and delivery.endpoint_id = found.endpoint_id and delivery.due <= ${now})`)) as unknown as {
-      rows: { endpoint_id: string }[];
-    };
-    return rows.map(({ endpoint_id }) => endpoint_id);
+        where delivery.state = 'pending' and delivery.endpoint_id = found.endpoint_id and delivery.due <= ${now})`);
+    return rowsOf(result).map(({ endpoint_id }) => String(endpoint_id));
   }
 
   /**
@@ -137,7 +135,7 @@ export class WebhookDeliveryStore {
     endpointID: string,
     { now, visibilityMs, limit }: { now: number; visibilityMs: number; limit: number },
   ): Promise<ClaimedDelivery[]> {
-    const { rows } = (await database.execute(sql`
+    const result = await database.execute(sql`
       with taken as (
         select position from webhook_deliveries
         where state = 'pending' and endpoint_id = ${endpointID} and due <= ${now}
@@ -148,12 +146,14 @@ export class WebhookDeliveryStore {
       from taken join events as event using (position)
       where delivery.position = taken.position and delivery.endpoint_id = ${endpointID}
       returning delivery.position::float8, delivery.claim, delivery.attempts, delivery.first_attempt::float8,
-        event.id, event.type, event.user_id, event.data, event.at::float8`)) as unknown as { rows: ClaimedRow[] };
-    return rows.map(({ position, claim, attempts, first_attempt, id, type, user_id, data, at }) => ({
-      endpointID,
-      ...{ position, claim, attempts, firstAttempt: first_attempt },
-      event: { id, type, userID: user_id, data, at },
-    }));
+        event.id, event.type, event.user_id, event.data, event.at::float8`);
+    return (rowsOf(result) as unknown as ClaimedRow[]).map(
+      ({ position, claim, attempts, first_attempt, id, type, user_id, data, at }) => ({
+        endpointID,
+        ...{ position, claim, attempts, firstAttempt: first_attempt },
+        event: { id, type, userID: user_id, data, at },
+      }),
+    );
   }
 
   /** Stores the result of an attempt, unless another process has taken over. */
@@ -278,10 +278,11 @@ export class WebhookDeliveryStore {
     for (const database of this.databases) {
       let deleted: unknown[];
       do {
-        ({ rows: deleted } = (await database.execute(sql`delete from events where at < ${before} and position in (
-          select position from events order by position limit ${DELETED_AT_ONCE}) returning 1`)) as unknown as {
-          rows: unknown[];
-        });
+        const oldest = sql`select position from events order by position limit ${DELETED_AT_ONCE}`;
+        const result = await database.execute(
+          sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
+        );
+        deleted = rowsOf(result);
       } while (deleted.length === DELETED_AT_ONCE);
     }
   }

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "drizzle-orm";
 import { ArgumentError, ServiceError } from "keyroot/errors";
 import { WebhookSecret } from "../../webhookSecret.ts";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import type { SealedSecret, WebhookKeys } from "../tokens/webhookKeys.ts";
-import type { EventType } from "./changes.ts";
+import { type Action, type Author, type EventType, recordChange, SERVICE } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
 import { partners } from "./tables.ts";
@@ -44,12 +45,12 @@ export interface NewSecret {
 export interface EndpointChanges {
   url?: string | undefined;
   types?: EventType[] | null | undefined;
-  paused?: boolean | undefined;
 }
 
 interface RequestOptions {
   /** Milliseconds since 1970. */
   now: number;
+  author: Author;
   /** The request's Idempotency-Key, if it has one. */
   idempotencyKey: string | undefined;
 }
@@ -95,7 +96,7 @@ export class WebhookEndpointStore {
   async create(
     bizID: string,
     { url, types }: Pick<WebhookEndpoint, "url" | "types">,
-    { now, idempotencyKey }: RequestOptions,
+    { now, author, idempotencyKey }: RequestOptions,
   ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
     const requestHash = requestHashOf(bizID, idempotencyKey);
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
@@ -118,10 +119,9 @@ export class WebhookEndpointStore {
         throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
       }
       await transaction.insert(webhookEndpoints).values(endpoint);
-      const { secret: _, ...row } = made;
-      await transaction
-        .insert(webhookSecrets)
-        .values({ ...row, endpointID: endpoint.endpointID, created: now, requestHash });
+      const { endpointID } = endpoint;
+      await transaction.insert(webhookSecrets).values({ ...made.row, endpointID, created: now, requestHash });
+      await record(transaction, author, "webhook.created", endpoint, now);
       return undefined;
     });
     if (added === undefined) return { endpoint, secret: made.secret };
@@ -170,33 +170,46 @@ export class WebhookEndpointStore {
   async update(
     bizID: string,
     endpointID: string,
-    { url, types, paused }: EndpointChanges,
+    { url, types }: EndpointChanges,
     now: number,
+    author: Author,
   ): Promise<WebhookEndpoint | undefined> {
     return this.#home.transaction(async (transaction) => {
-      const own = isOwn(bizID, endpointID);
-      const [before] = await transaction.select().from(webhookEndpoints).where(own).for("update");
-      if (before === undefined) return undefined;
-      const changed = {
-        ...(before as WebhookEndpoint),
-        ...(url !== undefined && { url }),
-        ...(types !== undefined && { types }),
-        ...(paused !== undefined && { paused: paused ? (before.paused ?? now) : null }),
-      };
-      await transaction.update(webhookEndpoints).set(changed).where(own);
-      return changed;
+      const before = await lock(transaction, bizID, endpointID);
+      const after = before && { ...before, ...(url !== undefined && { url }), ...(types !== undefined && { types }) };
+      if (after === undefined || isDeepStrictEqual(before, after)) return after;
+      await transaction.update(webhookEndpoints).set(after).where(isOwn(bizID, endpointID));
+      await record(transaction, author, "webhook.changed", after, now);
+      return after;
     });
   }
 
-  /** Pauses an endpoint whose server declared that it is gone. */
-  async pause(endpointID: string, now: number): Promise<void> {
-    const isActive = and(eq(webhookEndpoints.endpointID, endpointID), isNull(webhookEndpoints.paused));
-    await this.#home.update(webhookEndpoints).set({ paused: now }).where(isActive);
+  /**
+   * Pauses or resumes an endpoint. Repeating the call has no effect.
+   * @returns undefined when the partner has no such endpoint
+   */
+  async setPaused(
+    { bizID, endpointID }: Pick<WebhookEndpoint, "bizID" | "endpointID">,
+    pause: boolean,
+    now: number,
+    author: Author = SERVICE,
+  ): Promise<WebhookEndpoint | undefined> {
+    return this.#home.transaction(async (transaction) => {
+      const before = await lock(transaction, bizID, endpointID);
+      if (before === undefined || (before.paused !== null) === pause) return before;
+      const after = { ...before, paused: pause ? now : null };
+      await transaction.update(webhookEndpoints).set(after).where(isOwn(bizID, endpointID));
+      await record(transaction, author, pause ? "webhook.paused" : "webhook.resumed", after, now);
+      return after;
+    });
   }
 
   /** Deletes an endpoint. Repeating the call has no effect. */
-  async delete(bizID: string, endpointID: string): Promise<void> {
-    await this.#home.delete(webhookEndpoints).where(isOwn(bizID, endpointID));
+  async delete(bizID: string, endpointID: string, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const deleted = await transaction.delete(webhookEndpoints).where(isOwn(bizID, endpointID)).returning();
+      if (deleted.length > 0) await record(transaction, author, "webhook.deleted", { bizID, endpointID }, now);
+    });
   }
 
   /**
@@ -207,16 +220,12 @@ export class WebhookEndpointStore {
   async rotateSecret(
     bizID: string,
     endpointID: string,
-    { now, idempotencyKey }: RequestOptions,
+    { now, author, idempotencyKey }: RequestOptions,
   ): Promise<NewSecret | undefined> {
     const requestHash = requestHashOf(bizID, idempotencyKey);
     const made = await this.#make(endpointID);
     const found = await this.#home.transaction(async (transaction) => {
-      const [endpoint] = await transaction
-        .select()
-        .from(webhookEndpoints)
-        .where(isOwn(bizID, endpointID))
-        .for("update");
+      const endpoint = await lock(transaction, bizID, endpointID);
       if (endpoint === undefined) return "unknown";
       const earlier = await this.#findByRequest(transaction, requestHash);
       if (earlier !== undefined) return earlier;
@@ -231,8 +240,8 @@ export class WebhookEndpointStore {
         .update(webhookSecrets)
         .set({ until: now + OVERLAP_MS })
         .where(and(ofEndpoint, isNull(webhookSecrets.until)));
-      const { secret: _, ...row } = made;
-      await transaction.insert(webhookSecrets).values({ ...row, endpointID, created: now, requestHash });
+      await transaction.insert(webhookSecrets).values({ ...made.row, endpointID, created: now, requestHash });
+      await record(transaction, author, "webhook.secretRotated", endpoint, now);
       return undefined;
     });
     if (found === "unknown") return undefined;
@@ -258,9 +267,9 @@ export class WebhookEndpointStore {
     await this.#home.delete(webhookSecrets).where(lt(webhookSecrets.until, now));
   }
 
-  async #make(endpointID: string): Promise<SealedSecret & { secretID: string; secret: string }> {
+  async #make(endpointID: string): Promise<{ secret: string; row: SealedSecret & { secretID: string } }> {
     const secret = WebhookSecret.make();
-    return { secretID: randomUUID(), secret, ...(await this.#requireKeys().seal(secret, endpointID)) };
+    return { secret, row: { secretID: randomUUID(), ...(await this.#requireKeys().seal(secret, endpointID)) } };
   }
 
   async #findByRequest(transaction: Database, requestHash: string | null) {
@@ -294,6 +303,22 @@ export class WebhookEndpointStore {
 
 function isOwn(bizID: string, endpointID: string) {
   return and(eq(webhookEndpoints.bizID, bizID), eq(webhookEndpoints.endpointID, endpointID));
+}
+
+/** @returns undefined when the partner has no such endpoint */
+async function lock(transaction: Database, bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
+  const [found] = await transaction.select().from(webhookEndpoints).where(isOwn(bizID, endpointID)).for("update");
+  return found as WebhookEndpoint | undefined;
+}
+
+function record(
+  transaction: Database,
+  author: Author,
+  action: Action,
+  { bizID, endpointID }: Pick<WebhookEndpoint, "bizID" | "endpointID">,
+  now: number,
+): Promise<void> {
+  return recordChange(transaction, author, { action, at: now, partner: bizID, data: { endpoint_id: endpointID } });
 }
 
 function requestHashOf(bizID: string, idempotencyKey: string | undefined): string | null {

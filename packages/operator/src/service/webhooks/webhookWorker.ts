@@ -116,22 +116,22 @@ export class WebhookWorker {
       const { url } = target;
       const secrets = await endpoints.secretsOf(endpointID, now());
       const unsent: ClaimedDelivery[] = [];
-      let gone = false;
+      const gone = new AbortController();
       await pMap(
         claimed,
         async (delivery) => {
-          if (signal.aborted || gone) {
+          if (signal.aborted || gone.signal.aborted) {
             unsent.push(delivery);
             return;
           }
           const started = performance.now();
           const response = await this.#options.sender.send(url, delivery.event, secrets, now());
-          if (response.status === GONE) gone = true;
+          if (response.status === GONE) gone.abort();
           await this.#finish(database, delivery, response, (performance.now() - started) / 1000);
         },
         { concurrency: CONCURRENCY },
       );
-      if (gone) await endpoints.pause(endpointID, now());
+      if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
       await deliveries.release(database, unsent, now());
       // Its URL may have changed, or it was paused or deleted.
       target = await endpoints.get(bizID, endpointID);
