@@ -41,8 +41,10 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     },
     ids: () => received.map(({ headers }) => String(headers["webhook-id"])),
     async until(count) {
-      for (const end = Date.now() + 20_000; received.length < count; await sleep(5))
+      for (const end = Date.now() + 20_000; received.length < count;) {
+        await sleep(5);
         if (Date.now() > end) throw new Error(`${received.length} instead of ${count} deliveries arrived.`);
+      }
     },
     close: () => listening.close(),
   };

@@ -12,9 +12,9 @@ const POLL_MS = 1_000;
 /** The most deliveries that a replica sends to one endpoint at a time. */
 const CONCURRENCY = 4;
 /** Deliveries that a replica takes at a time. */
-const CLAIMED_AT_ONCE = 16;
+const CLAIMED_AT_ONCE = 8;
 /** When another replica may send a delivery that was taken: after all that were taken with it must have timed out. */
-const VISIBILITY_MS = 120_000;
+const VISIBILITY_MS = 60_000;
 /** The most endpoints to which a replica sends at a time. */
 const MAX_LANES = 250;
 /** The HTTP status by which an endpoint declares that it wants no more events (Standard Webhooks, "Delivery success"). */
