@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
@@ -6,7 +7,15 @@ import { serviceNameOf } from "keyroot/identity";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig, VARIABLES } from "./config.ts";
+import {
+  limitsOf,
+  rateLimitsOf,
+  readConfig,
+  resolveConfig,
+  type ResolvedConfig,
+  type ServiceConfig,
+  VARIABLES,
+} from "./config.ts";
 import { makeContext, type ServiceContext } from "./http/context.ts";
 import type { App } from "./http/defineOperation.ts";
 import { makeLogger } from "./logger.ts";
@@ -72,7 +81,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     config.signingKeys === undefined
       ? await toSigningKeys([await makeSigningKey()])
       : await readSigningKeys(config.signingKeys);
-  const webhookKeys = config.webhookKeys === undefined ? undefined : await WebhookKeys.read(config.webhookKeys);
+  const webhookKeys = await webhookKeysOf(config);
   const databases = starting.use(
     await openDatabases({
       url: config.databaseUrl,
@@ -192,6 +201,12 @@ function publishInBackground(
     stopping.abort();
     return ended;
   };
+}
+
+/** A database in memory needs no key that outlasts the process. */
+async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
+  if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
+  return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;
 }
 
 /** @returns stops it, after the requests that are in progress */

@@ -5,14 +5,10 @@ import { limit, strict, timestamp } from "./schemas.ts";
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
 const eventID = z.uuid().meta({ description: "The id of an event: the same in every delivery of the event." });
-const url = z
-  .string()
-  .min(1)
-  .max(2048)
-  .meta({
-    description: "Where events are sent: an https URL on a public host.",
-    example: "https://example.com/keyroot",
-  });
+const url = z.string().min(1).max(2048).meta({
+  description: "Where events are sent: an https URL on a public host.",
+  example: "https://example.com/keyroot",
+});
 const types = z
   .array(z.enum(EVENT_TYPES))
   .max(EVENT_TYPES.length)

@@ -10,6 +10,9 @@ import type { EventType } from "../store/changes.ts";
 import type { WebhookEndpoint } from "../store/webhookEndpoints.ts";
 import { checkEndpointUrl } from "../webhooks/endpointUrl.ts";
 
+/** A caller waits for a test, so it is shorter than other deliveries, and than the timeout of `PartnerClient`. */
+const TEST_TIMEOUT_MS = 8_000;
+
 /** A partner's operations on its webhook endpoints. `app` requires a partner's access token. */
 export function webhookRoutes(
   app: App,
@@ -133,7 +136,7 @@ export function webhookRoutes(
       const event = { id: randomUUID(), type: "webhook.test" as const, userID: null, data: {}, at: now() };
       const secrets = await webhookEndpoints.secretsOf(endpoint_id, now());
       const started = performance.now();
-      const { status, error } = await webhookSender.send(url, event, secrets, now());
+      const { status, error } = await webhookSender.send(url, event, secrets, now(), TEST_TIMEOUT_MS);
       const duration = Math.round(performance.now() - started);
       return { event_id: event.id, delivered: error === null, status, error, duration };
     },

@@ -69,6 +69,7 @@ export class WebhookSender implements Disposable {
    * Sends an event once.
    * @param secrets each adds a signature
    * @param now milliseconds since 1970
+   * @param timeoutMs how long it may take
    * @returns also if it was not received; never throws
    */
   async send(
@@ -76,6 +77,7 @@ export class WebhookSender implements Disposable {
     event: DeliveredEvent,
     secrets: readonly WebhookSecret[],
     now: number,
+    timeoutMs = this.#timeoutMs,
   ): Promise<WebhookResponse> {
     const body = JSON.stringify(toMessage(event));
     const timestamp = Math.floor(now / 1000);
@@ -88,7 +90,7 @@ export class WebhookSender implements Disposable {
       "webhook-signature": secrets.map((secret) => secret.sign(event.id, timestamp, body)).join(" "),
     };
     try {
-      const response = await this.#post(url, headers, body);
+      const response = await this.#post(url, headers, body, timeoutMs);
       return toResult(response);
     } catch (error) {
       return { status: null, error: reasonOf(error) };
@@ -101,14 +103,19 @@ export class WebhookSender implements Disposable {
     this.#https.destroy();
   }
 
-  #post(url: string, headers: Record<string, string | number>, body: string): Promise<IncomingMessage> {
+  #post(
+    url: string,
+    headers: Record<string, string | number>,
+    body: string,
+    timeoutMs: number,
+  ): Promise<IncomingMessage> {
     const { protocol, hostname } = new URL(url);
     const isHttps = protocol === "https:";
     // `lookup` is not called for a host that is an IP address.
     if (!this.#allowPrivate && (!isHttps || !isPublicHost(hostname)))
       return Promise.reject(new AddressRefusedError("The host is not public, or the URL is not https."));
     return new Promise((resolve, reject) => {
-      const signal = AbortSignal.timeout(this.#timeoutMs);
+      const signal = AbortSignal.timeout(timeoutMs);
       const options = { method: "POST", headers, lookup: this.#lookup, signal, maxHeaderSize: MAX_HEADER_BYTES };
       const request = isHttps
         ? requestHttps(url, { ...options, agent: this.#https })
