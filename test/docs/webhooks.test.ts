@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { WebhookWorker } from "../../packages/operator/src/service/webhooks/webhookWorker.ts";
+import { WebhookWorker } from "../../packages/operator/src/service/webhooks/worker.ts";
 import { freePort } from "../../fixtures/ports.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
 import { temporaryFolder } from "../support/support.ts";

@@ -8,7 +8,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
 import { WebhookSecret } from "../../../packages/operator/src/webhookSecret.ts";
-import { checkedLookup, isPublicAddress } from "../../../packages/operator/src/service/webhooks/addresses.ts";
+import {
+  checkedLookup,
+  isPublicAddress,
+  resolvePublicHost,
+} from "../../../packages/operator/src/service/webhooks/addresses.ts";
 import { checkEndpointUrl } from "../../../packages/operator/src/service/webhooks/endpointUrl.ts";
 import { nextAttempt } from "../../../packages/operator/src/service/webhooks/retries.ts";
 import {
@@ -16,6 +20,7 @@ import {
   type WebhookSenderOptions,
 } from "../../../packages/operator/src/service/webhooks/sendWebhook.ts";
 import { listen } from "../../../packages/operator/src/stack/ports.ts";
+import { startNameServer } from "../../support/nameServer.ts";
 import { serveRaw } from "../../support/servers.ts";
 import { startReceiver, type WebhookReceiver } from "../../support/service/webhookReceiver.ts";
 import { temporaryFolder } from "../../support/support.ts";
@@ -329,6 +334,33 @@ describe("sending a webhook", () => {
     expect(await senderWith({ resolve }).send(url, event(), secrets, Date.now())).to.include({ status: 204 });
     expect(receiver.received[0]?.headers.host).to.equal(new URL(url).host);
     expect(asked).to.deep.equal(["receiver.example"]);
+  });
+
+  describe("with a name server", () => {
+    const answers: Record<string, { 4: string[]; 6: string[] }> = {};
+    let server: Awaited<ReturnType<typeof startNameServer>>;
+    before(async () => {
+      server = await startNameServer((name, family) => answers[name]?.[family]);
+    });
+    after(() => server.close());
+    const resolve = (hostname: string) => resolvePublicHost(hostname, [server.address]);
+    const MAPPED = "0000:0000:0000:0000:0000:ffff:7f00:0001";
+
+    it("checks the addresses of both families, and reports a name that does not exist", async () => {
+      answers["public.example"] = { 4: ["93.184.216.34"], 6: [] };
+      expect(await resolve("public.example")).to.deep.equal(["93.184.216.34"]);
+      answers["both.example"] = { 4: ["93.184.216.34"], 6: [MAPPED] };
+      expect(await resolve("both.example")).to.deep.equal(["93.184.216.34", "::ffff:127.0.0.1"]);
+      const sender = senderWith({ allowPrivate: false, resolve });
+      const send = (host: string) => sender.send(`https://${host}/`, event(), secrets, Date.now());
+      const refused = { status: null, error: "The host name has an address that is not public." };
+      expect(await send("both.example")).to.deep.equal(refused);
+      answers["private.example"] = { 4: ["169.254.169.254"], 6: [] };
+      expect(await send("private.example")).to.deep.equal(refused);
+      expect(await send("none.example")).to.deep.equal({ status: null, error: "The host name was not found." });
+      answers["empty.example"] = { 4: [], 6: [] };
+      expect(await send("empty.example")).to.deep.equal({ status: null, error: "The host name was not found." });
+    });
   });
 
   it("reports a name that does not exist", async () => {

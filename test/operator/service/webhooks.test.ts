@@ -13,7 +13,7 @@ import { events } from "../../../packages/operator/src/service/store/tables.ts";
 import { WebhookEndpointStore } from "../../../packages/operator/src/service/store/webhookEndpoints.ts";
 import { webhookDeliveries, webhookSecrets } from "../../../packages/operator/src/service/store/webhookTables.ts";
 import { WebhookKeys } from "../../../packages/operator/src/service/tokens/webhookKeys.ts";
-import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/webhookWorker.ts";
+import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/worker.ts";
 import { expectProblem, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
 import {

@@ -25,7 +25,7 @@ import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 import { WebhookKeys } from "./tokens/webhookKeys.ts";
-import { WebhookWorker } from "./webhooks/webhookWorker.ts";
+import { WebhookWorker } from "./webhooks/worker.ts";
 
 /** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */
 const DROP_MS = 60 * 60 * 1000;

@@ -31,9 +31,11 @@ export function isPublicAddress(address: string): boolean {
 /**
  * Resolves a public host name by DNS. It does not use the threads of the process, unlike the system's resolver, so a name
  * whose servers do not respond delays no other work.
+ * @param servers the addresses of name servers. Default: those of the system
  */
-export async function resolvePublicHost(hostname: string): Promise<string[]> {
+export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
   const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
   const found = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   const [failure] = results;

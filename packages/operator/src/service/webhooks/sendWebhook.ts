@@ -57,7 +57,7 @@ export class WebhookSender implements Disposable {
     this.#allowPrivate = allowPrivate;
     this.#timeoutMs = timeoutMs;
     this.#lookup = checkedLookup(
-      resolve ?? (allowPrivate ? resolveAnyHost : resolvePublicHost),
+      resolve ?? (allowPrivate ? resolveAnyHost : (hostname) => resolvePublicHost(hostname)),
       allowPrivate ? () => true : isPublicAddress,
     );
     const options = { keepAlive: true, timeout: IDLE_MS };
