@@ -13,6 +13,9 @@ const fields = {
   ...{ token: `kru_us-west-2_${"x".repeat(43)}`, tokens: [metadata], next: null, ...metadata },
   ...{ state: "pending", pubKey, keyID, possession: "proven", publishableAt: 5 },
   otherKeys: [{ pubKey, keyID, offered: 1, withdrawn: true }],
+  ...{ endpoint_id: tokenID, url: "https://a.example/", types: ["key.published"], paused: null, next_attempt: null },
+  ...{ secret: `whsec_${"A".repeat(43)}=`, previous_until: 3, event_id: tokenID, delivered: true, error: null },
+  ...{ duration: 1, queued: 1, type: "key.published", attempts: 1, last_attempt: 2 },
   events: [{ type: "registered", keyID, at: 1, after_withdrawal: false }],
 };
 
@@ -23,6 +26,8 @@ export const ANSWER = {
   key: "deleted",
   ...fields,
   users: [fields],
+  endpoints: [fields],
+  deliveries: [{ ...fields, status: null, state: "failed" }],
 };
 
 const JWT = `e30.${Buffer.from('{"iat":1,"exp":2}').toString("base64url")}.c2ln`;

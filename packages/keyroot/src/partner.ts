@@ -23,3 +23,17 @@ export {
   type PartnerClientOptions,
 } from "./client/partner/partnerClient.ts";
 export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./client/partner/provision.ts";
+export type {
+  NewWebhookEndpoint,
+  RotatedSecret,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "./client/partner/webhookAnswers.ts";
+export type {
+  ListDeliveriesOptions,
+  NewEndpointOptions,
+  NewSecretOptions,
+  PartnerWebhooks,
+  UpdateEndpointOptions,
+} from "./client/partner/webhooks.ts";

@@ -61,6 +61,7 @@ describeOnEachDatabase("records of changes", (service) => {
     return undefined;
   };
   const ofPartner = () => ({ biz_id: partner.bizID });
+  const ofEndpoint = () => ({ endpoint_id: made["endpoint"] });
   const ofUser = () => ({ user_id_hex: user.hex });
   const lastUserToken = async () => {
     const { body } = await asPartner("users/listRefreshTokens", ofUser());
@@ -219,6 +220,29 @@ describeOnEachDatabase("records of changes", (service) => {
       },
     },
     {
+      action: "webhook.created",
+      actor: "partner",
+      run: async () => {
+        const url = "https://receiver.example/keyroot";
+        const answer = await keep("endpoint", "endpoint_id", asPartner("webhooks/create", { url }));
+        made["webhookSecret"] = String(answer.body["secret"]);
+        return answer;
+      },
+    },
+    {
+      action: "webhook.changed",
+      actor: "partner",
+      run: () => asPartner("webhooks/update", { ...ofEndpoint(), types: ["key.published"] }),
+    },
+    { action: "webhook.paused", actor: "partner", run: () => asPartner("webhooks/pause", ofEndpoint()) },
+    { action: "webhook.resumed", actor: "partner", run: () => asPartner("webhooks/resume", ofEndpoint()) },
+    {
+      action: "webhook.secretRotated",
+      actor: "partner",
+      run: () => asPartner("webhooks/rotateSecret", ofEndpoint()),
+    },
+    { action: "webhook.deleted", actor: "partner", run: () => asPartner("webhooks/delete", ofEndpoint()) },
+    {
       action: "partner.suspended",
       actor: "operator",
       events: ["partner.suspended"],
@@ -274,6 +298,7 @@ describeOnEachDatabase("records of changes", (service) => {
       await asOperator("partners/resume", ofPartner());
       await asOperator("partners/setUserLimit", { ...ofPartner(), user_limit: 1000 });
       await asPartner("users/erase", { user_id_hex: made["hex"] });
+      await asPartner("webhooks/delete", ofEndpoint());
       await service.registerKey(user, own);
       await markPublished();
       const idempotencyKey = randomUUID();
@@ -347,7 +372,8 @@ describeOnEachDatabase("records of changes", (service) => {
     });
 
     it("contains no secret, and neither do the events", async () => {
-      for (const name of ["userToken", "invitation", "cookie", "hex", "passkey"]) secrets.add(made[name] ?? "");
+      for (const name of ["userToken", "invitation", "cookie", "hex", "passkey", "webhookSecret"])
+        secrets.add(made[name] ?? "");
       const rows = JSON.stringify(await recordsSince({ entry: 0, event: 0 }));
       expect([...secrets].filter((secret) => secret.length < 16)).to.deep.equal([]);
       for (const secret of secrets) expect(rows).not.to.include(secret);

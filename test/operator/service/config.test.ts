@@ -86,6 +86,7 @@ describe("the service's configuration", () => {
         },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_ALLOW_HTTP: "true" },
+        ...{ KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOKS_PRIVATE: "true", KEYROOT_EVENT_DAYS: "90" },
         ...{ KEYROOT_FILES_US_WEST_2: "west", KEYROOT_FILES_EU_WEST_1: "east" },
       };
       expect(readConfig(variables)).to.deep.equal({
@@ -96,6 +97,7 @@ describe("the service's configuration", () => {
         ...{ rateLimit: 3, addressRateLimit: 5, refusedRateLimit: 2, monitoringHost: "127.0.0.2", monitoringPort: 9 },
         ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn" },
         ...{ possession: "optional", hold: 60, shutdownDelay: 5, holdOnConflict: true },
+        ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, eventDays: 90 },
         chain: {
           ...{
             rpcUrl: "https://rpc.test",

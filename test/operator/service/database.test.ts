@@ -167,7 +167,7 @@ describe("the service's databases", () => {
         expect(notAdditive(`${added}--> statement-breakpoint\n${sql}`)).to.deep.equal([sql]);
     });
 
-    it("create the tables that tables.ts describes: drizzle-kit generates nothing new", async () => {
+    it("create the tables that tables.ts and webhookTables.ts describe: drizzle-kit generates nothing new", async () => {
       // Inside the project, where the tool finds the packages that tables.ts imports.
       const copy = await mkdtemp(join(project, "cache/migrations-"));
       try {
@@ -176,7 +176,7 @@ describe("the service's databases", () => {
         const options = [
           "generate",
           "--dialect=postgresql",
-          `--schema=./${STORE}/tables.ts`,
+          `--schema=./${STORE}/*ables.ts`,
           `--out=./${copy.slice(project.length + 1)}`,
         ];
         const output = execFileSync(process.execPath, [tool, ...options], {

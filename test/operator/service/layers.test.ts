@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 
 const SERVICE = join(import.meta.dirname, "../../../packages/operator/src/service");
 /** The folders in the order in which a request passes them, as packages/operator/src/service/index.ts describes. */
-const ORDER = [".", "dashboard", "routes", "http", "publishing", "registration", "store", "tokens"];
+const ORDER = [".", "dashboard", "routes", "http", "publishing", "registration", "webhooks", "store", "tokens"];
 
 /** The imports of one file from within the service: the imported folder, relative to the service. */
 function importedFolders(file: string): string[] {

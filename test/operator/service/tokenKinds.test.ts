@@ -142,6 +142,8 @@ describeOnEachDatabase("tokens at every operation", (service) => {
           expectProblem(answer, taken ? [409, "USER_ID_TAKEN"] : [404, "USER_UNKNOWN"]);
         } else if ("token_id" in body || path.endsWith("/serverTokens/list")) {
           expectProblem(answer, [404, "TOKEN_UNKNOWN"]);
+        } else if ("endpoint_id" in body && !path.endsWith("/delete")) {
+          expectProblem(answer, [404, "WEBHOOK_UNKNOWN"]);
         } else {
           expect(answer.status, answer.text).to.equal(200);
         }

@@ -80,6 +80,8 @@ export interface Tenant {
   tokens: Record<Tag, string | undefined>;
   /** Another partner, and another user of the first one: a test may suspend, deactivate or erase them. */
   expendable: { partner: TestPartner; user: TestUser };
+  /** The id of a webhook endpoint, and of one that a test may delete. */
+  endpointIDs: { kept: string; expendable: string };
 }
 
 /** Creates a partner and a user with a registered key. */
@@ -91,6 +93,10 @@ export async function createTenant(service: Caller): Promise<Tenant> {
   const [token, ofUser] = [partner.jwt, { user_id_hex: user.hex }];
   await service.done("/v1/authdBizSrv/users/createRefreshToken", { ...ofUser, context: SPARE }, { token });
   const { tokens } = await service.done("/v1/authdBizSrv/users/listRefreshTokens", ofUser, { token });
+  const addEndpoint = async () => {
+    const made = await service.done("/v1/authdBizSrv/webhooks/create", { url: WEBHOOK_URL }, { token });
+    return made["endpoint_id"] as string;
+  };
   const spare = (tokens as { token_id: string; context: string }[]).find(({ context }) => context === SPARE);
   return {
     partner,
@@ -98,12 +104,16 @@ export async function createTenant(service: Caller): Promise<Tenant> {
     tokenID: spare?.token_id ?? never("The token is missing in the list."),
     tokens: { public: undefined, partner: partner.jwt, user: user.jwt, operator: ADMIN_TOKEN },
     expendable,
+    endpointIDs: { kept: await addEndpoint(), expendable: await addEndpoint() },
   };
 }
 
+const WEBHOOK_URL = "https://receiver.example/keyroot";
 const SPARE = "A tablet that was lost";
 const [keys = never("There is no sample.")] = sampleKeyPairs;
 const KEY = makeKeyRecord("y".repeat(32), keys.publicKey);
+
+const NO_EVENT = "00000000-0000-4000-8000-000000000000";
 
 /** The operations after which a partner, a user or a server's token is of no use to other tests. */
 const EXPENDING =
@@ -125,6 +135,12 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     after: cursorOf(path, tenant),
     name: "A name",
     role: "reader",
+    endpoint_id: path.endsWith("/delete") ? tenant.endpointIDs.expendable : tenant.endpointIDs.kept,
+    event_id: NO_EVENT,
+    url: WEBHOOK_URL,
+    types: ["key.published", "user.created"],
+    state: "pending",
+    since: 0,
     search: "compan",
     user_limit: 1000,
     users: [{ user_id_hex: user.hex, region: "us-west-2", context: "A phone" }],
@@ -143,6 +159,7 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
 
 /** The `after` of a list: the id of an item. */
 function cursorOf(path: string, { partner, tokenID }: Tenant): string {
+  if (path.endsWith("/listDeliveries")) return NO_EVENT;
   if (path.endsWith("/partners/list")) return partner.bizID;
   if (path.endsWith("/listRefreshTokens")) return tokenID;
   return path.endsWith("/serverTokens/list") ? partner.tokenID : "y".repeat(32);

@@ -15,6 +15,8 @@ import {
   type SigningKeys,
   toSigningKeys,
 } from "../../../packages/operator/src/service/tokens/signingKeys.ts";
+import { WebhookKeys } from "../../../packages/operator/src/service/tokens/webhookKeys.ts";
+import type { WebhookSenderOptions } from "../../../packages/operator/src/service/webhooks/sendWebhook.ts";
 import { testAll } from "../../../fixtures/testAll.ts";
 import { sharedPostgres } from "../sharedPostgres.ts";
 import { Caller } from "./caller.ts";
@@ -25,6 +27,8 @@ const STAGE = "test";
 const BUCKET_PREFIX = "keyroot";
 /** The admin token of every service in this run. */
 export const ADMIN_TOKEN = randomBytes(32).toString("base64url");
+/** The keys of webhook secrets of every service in this run. */
+export const WEBHOOK_KEYS = new WebhookKeys([randomBytes(32)]);
 /** The default signing key of services. */
 export const SIGNING_JWK = await makeSigningKey();
 
@@ -40,6 +44,8 @@ export interface TestServiceOptions {
   /** Default 0. */
   holdMs?: number;
   holdOnConflict?: boolean;
+  /** How webhooks are sent. Default: no host name is public. */
+  webhooks?: WebhookSenderOptions;
 }
 
 /** A service that accepts HTTP requests. Tests can also access its context. */
@@ -64,7 +70,7 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
-    const { service, possession, holdMs = 0, holdOnConflict } = options;
+    const { service, possession, holdMs = 0, holdOnConflict, webhooks = { resolve: resolveLocally } } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -74,6 +80,8 @@ export class TestService extends Caller {
       rateLimits: { ...NO_LIMITS, ...rateLimits },
       adminToken: ADMIN_TOKEN,
       publish,
+      webhookKeys: WEBHOOK_KEYS,
+      webhooks,
       service,
       possession,
       ...{ holdMs, holdOnConflict },
@@ -121,13 +129,17 @@ export function serviceOnPostgres(options: TestServiceOptions = {}): TestService
 }
 
 /** Describes tests that run over PostgreSQL, and in `npm run test:all` also over PGlite. */
-export function describeOnEachDatabase(what: string, body: (service: TestService) => void): void {
+export function describeOnEachDatabase(
+  what: string,
+  body: (service: TestService) => void,
+  options: TestServiceOptions = {},
+): void {
   if (testAll)
     describe(`${what}, on PGlite`, () => {
-      body(serviceOver(sharedPGlite, {}));
+      body(serviceOver(sharedPGlite, options));
     });
   describe(`${what}, on PostgreSQL`, () => {
-    body(serviceOnPostgres());
+    body(serviceOnPostgres(options));
   });
 }
 
@@ -156,6 +168,11 @@ function serviceOver(open: () => Promise<Databases>, options: TestServiceOptions
     if (service.databases !== (await pglite)) await service.databases[Symbol.asyncDispose]();
   });
   return service;
+}
+
+/** No test sends webhooks to other machines. */
+function resolveLocally() {
+  return Promise.resolve(["127.0.0.1"]);
 }
 
 /** Publishing has its own tests. */

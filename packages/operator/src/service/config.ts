@@ -64,6 +64,15 @@ export interface ServiceConfig {
   trustedProxies?: string[] | undefined;
   /** `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
   logLevel?: LogLevel | undefined;
+  /**
+   * The file of the keys under which the secrets of webhook endpoints are stored: 32 bytes in base64 per line. If unset, partners
+   * cannot have webhook endpoints.
+   */
+  webhookKeys?: string | undefined;
+  /** Also sends webhooks over plain http and to addresses that are not public, for local use. Default false. */
+  webhooksPrivate?: boolean | undefined;
+  /** How long events and their deliveries are kept, in days. Default 30. */
+  eventDays?: number | undefined;
   /** Where to publish registered keys. If unset, keys are registered and not published. */
   chain?: ChainOptions | undefined;
   /** When to publish. If unset, keys are published by the operator's command only. Requires `chain`. */
@@ -143,6 +152,9 @@ const schema = z.strictObject({
     .refine((list) => list.every(isNetwork), "must be IP addresses and networks, separated by commas")
     .default([]),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  webhookKeys: text().optional(),
+  webhooksPrivate: z.boolean("must be true or false").default(false),
+  eventDays: wholeNumber(4, 3650).default(30),
   chain: z
     .strictObject({
       rpcUrl: httpUrl(),
@@ -192,6 +204,9 @@ export const VARIABLES = {
   refusedRateLimit: "KEYROOT_REFUSED_RATE_LIMIT",
   trustedProxies: "KEYROOT_TRUSTED_PROXIES",
   logLevel: "KEYROOT_LOG_LEVEL",
+  webhookKeys: "KEYROOT_WEBHOOK_KEYS",
+  webhooksPrivate: "KEYROOT_WEBHOOKS_PRIVATE",
+  eventDays: "KEYROOT_EVENT_DAYS",
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
   "chain.chainId": "KEYROOT_CHAIN_ID",
@@ -256,6 +271,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
       ?.split(",")
       .map((proxy) => proxy.trim()),
     logLevel: read("KEYROOT_LOG_LEVEL"),
+    webhookKeys: read("KEYROOT_WEBHOOK_KEYS"),
+    webhooksPrivate: flag("KEYROOT_WEBHOOKS_PRIVATE"),
+    eventDays: number("KEYROOT_EVENT_DAYS"),
     chain: publishes
       ? {
           rpcUrl,

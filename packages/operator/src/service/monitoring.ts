@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
 import { AddressLimit } from "./http/addressLimit.ts";
 import { addressOf } from "./http/addressOf.ts";
@@ -7,6 +7,8 @@ import { makeBaseApp } from "./http/baseApp.ts";
 import type { App } from "./http/defineOperation.ts";
 import { checkRequirements, type Databases } from "./store/database.ts";
 
+/** Counting more rows would take long. */
+const MAX_PENDING = 10_000;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export interface MonitoringOptions {
@@ -14,6 +16,8 @@ export interface MonitoringOptions {
   logger?: FastifyBaseLogger;
   /** Requests per minute and address; 0 for no limit. */
   rateLimit: number;
+  /** Returns the number of pending deliveries to webhooks, up to this limit in each database. */
+  countPending?: (limit: number) => Promise<number>;
 }
 
 /** The endpoints for load balancers and monitoring, and what connects them to the API. */
@@ -24,13 +28,15 @@ export interface Monitoring {
   observe: (api: App) => void;
   /** Makes /readyz respond that the service is stopping. */
   stop: () => void;
+  /** Measures an attempt to deliver an event. */
+  observeDelivery: (outcome: string, seconds: number) => void;
 }
 
 /**
  * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and /metrics
  * (for Prometheus: durations by route and status, without ids). They listen on a port of their own, which need not be public.
  */
-export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptions): Monitoring {
+export function makeMonitoring({ databases, logger, rateLimit, countPending }: MonitoringOptions): Monitoring {
   const limit = rateLimit > 0 ? new AddressLimit(rateLimit) : undefined;
   const app = makeBaseApp({
     logger,
@@ -51,6 +57,14 @@ export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptio
     buckets: BUCKETS_SECONDS,
     registers: [register],
   });
+  const deliveries = new Histogram({
+    name: "keyroot_webhook_attempt_duration_seconds",
+    help: "Duration of attempts to deliver events by outcome: delivered, pending (to be tried again) or failed.",
+    labelNames: ["outcome"],
+    buckets: [...BUCKETS_SECONDS, 10, 15],
+    registers: [register],
+  });
+  if (countPending !== undefined) observePending(register, countPending);
   let stopping = false;
 
   // These requests come every few seconds: log only their errors, and nothing below the service's own level.
@@ -71,6 +85,9 @@ export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptio
     stop: () => {
       stopping = true;
     },
+    observeDelivery: (outcome, seconds) => {
+      deliveries.observe({ outcome }, seconds);
+    },
     observe: (api) => {
       api.addHook("onResponse", (request, reply, done) => {
         const route = request.routeOptions.url ?? "none";
@@ -83,4 +100,15 @@ export function makeMonitoring({ databases, logger, rateLimit }: MonitoringOptio
       });
     },
   };
+}
+
+function observePending(register: Registry, countPending: (limit: number) => Promise<number>): void {
+  new Gauge({
+    name: "keyroot_webhook_pending_deliveries",
+    help: `Deliveries of events that are not delivered and not failed, up to ${MAX_PENDING} in each database.`,
+    registers: [register],
+    async collect() {
+      this.set(await countPending(MAX_PENDING));
+    },
+  });
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
@@ -7,16 +8,26 @@ import { serviceNameOf } from "keyroot/identity";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import { limitsOf, rateLimitsOf, readConfig, resolveConfig, type ServiceConfig, VARIABLES } from "./config.ts";
+import {
+  limitsOf,
+  rateLimitsOf,
+  readConfig,
+  resolveConfig,
+  type ResolvedConfig,
+  type ServiceConfig,
+  VARIABLES,
+} from "./config.ts";
 import { refuseReuse } from "./http/baseApp.ts";
-import { makeContext } from "./http/context.ts";
+import { makeContext, type ServiceContext } from "./http/context.ts";
 import type { App } from "./http/defineOperation.ts";
 import { makeLogger } from "./logger.ts";
-import { makeMonitoring } from "./monitoring.ts";
+import { makeMonitoring, type Monitoring } from "./monitoring.ts";
 import { KeyPublisher } from "./publishing/keyPublisher.ts";
 import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
+import { WebhookKeys } from "./tokens/webhookKeys.ts";
+import { WebhookWorker } from "./webhooks/worker.ts";
 
 /** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */
 const DROP_MS = 60 * 60 * 1000;
@@ -26,6 +37,10 @@ const DROP_SESSIONS_MS = 10 * 60 * 1000;
 
 /** How often the counts of past minutes are deleted. */
 const DROP_COUNTS_MS = 60 * 1000;
+
+/** How often events older than the configured days, and ended secrets of webhooks, are deleted. */
+const DROP_EVENTS_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A service that accepts requests. */
 export interface RunningService {
@@ -71,6 +86,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     config.signingKeys === undefined
       ? await toSigningKeys([await makeSigningKey()])
       : await readSigningKeys(config.signingKeys);
+  const webhookKeys = await webhookKeysOf(config);
   const databases = starting.use(
     await openDatabases({
       url: config.databaseUrl,
@@ -105,17 +121,25 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
+    webhookKeys,
+    webhooks: { allowPrivate: config.webhooksPrivate },
     publish: publisher && ((author) => publisher.publish(author)),
   });
-  const { refreshTokens, rateLimits, challenges, sessions, now } = context;
+  const { refreshTokens, rateLimits, challenges, sessions, webhookEndpoints, webhookDeliveries, now } = context;
+  await webhookEndpoints.checkKeys();
   starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
   starting.defer(every(DROP_MS, logger, "expired challenges", () => challenges.dropExpired(now())));
   starting.defer(every(DROP_COUNTS_MS, logger, "counts of requests", () => rateLimits.dropExpired()));
   starting.defer(every(DROP_SESSIONS_MS, logger, "expired sessions", () => sessions.dropExpired(now())));
+  const dropEvents = () => webhookDeliveries.dropEvents(now() - config.eventDays * DAY_MS);
+  starting.defer(every(DROP_EVENTS_MS, logger, "old events", dropEvents));
+  starting.defer(every(DROP_EVENTS_MS, logger, "ended webhook secrets", () => webhookEndpoints.dropEnded(now())));
 
   // Closed after the API, so that /readyz reports that the service is stopping.
-  const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit });
+  const countPending = (limit: number) => webhookDeliveries.countPending(limit);
+  const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit, countPending });
   starting.defer(() => monitoring.app.close());
+  if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
   const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
   starting.defer(() => app.close());
 
@@ -188,5 +212,26 @@ function publishInBackground(
   return () => {
     stopping.abort();
     return ended;
+  };
+}
+
+/** A database in memory needs no key that outlasts the process. */
+async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
+  if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
+  return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;
+}
+
+/** @returns stops it, after the requests that are in progress */
+function deliverInBackground(
+  { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now }: ServiceContext,
+  { observeDelivery: onAttempt }: Monitoring,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const worker = new WebhookWorker({ endpoints, deliveries, sender, logger, now, onAttempt });
+  const ended = worker.run();
+  return async () => {
+    await worker.stop();
+    await ended;
+    sender[Symbol.dispose]();
   };
 }

@@ -27,6 +27,7 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_RATE_LIMIT: "0",
     KEYROOT_HOLD: "0",
     KEYROOT_LOG_LEVEL: "error",
+    KEYROOT_WEBHOOKS_PRIVATE: "true",
     KEYROOT_RPC_URL: chain.rpcUrl,
     KEYROOT_CHAIN_ID: String(chain.chainId),
     KEYROOT_CONTRACT: chain.contract,

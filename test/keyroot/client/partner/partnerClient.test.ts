@@ -141,6 +141,52 @@ describe("PartnerClient", () => {
     });
   });
 
+  describe("webhooks", () => {
+    it("are added, listed, changed, tested and deleted", async () => {
+      const { webhooks } = client();
+      const { secret, ...endpoint } = await webhooks.create("https://a.example/", { types: ["key.published"] });
+      expect(secret).to.match(/^whsec_/);
+      const { endpoint_id } = endpoint;
+      expect(await webhooks.list()).to.deep.equal([endpoint]);
+      expect(await webhooks.update(endpoint_id, { url: "https://b.example/", types: [] })).to.deep.include({
+        ...{ endpoint_id, url: "https://b.example/", types: [] },
+      });
+      expect((await webhooks.pause(endpoint_id)).paused).to.be.a("number");
+      expect((await webhooks.resume(endpoint_id)).paused).to.equal(null);
+      expect((await webhooks.rotateSecret(endpoint_id)).secret).not.to.equal(secret);
+      const { delivered, error } = await webhooks.test(endpoint_id);
+      expect([delivered, error]).to.deep.equal([false, "The host name has an address that is not public."]);
+      expect(await all(webhooks.listDeliveries(endpoint_id, { state: "failed", pageSize: 2 }))).to.deep.equal([]);
+      expect(await webhooks.redeliverFailed(endpoint_id, 0)).to.equal(0);
+      const unknown = await failure(webhooks.redeliver(endpoint_id, randomUUID()));
+      expect(unknown).to.include({ name: "ServiceError", code: "EVENT_UNKNOWN", status: 404 });
+      await webhooks.delete(endpoint_id);
+      expect(await webhooks.list()).to.deep.equal([]);
+    });
+
+    it("are created once, also if the response is lost", async () => {
+      const { webhooks } = client();
+      const idempotencyKey = randomUUID();
+      const [first, second] = [
+        await webhooks.create("https://a.example/", { idempotencyKey }),
+        await webhooks.create("https://a.example/", { idempotencyKey }),
+      ];
+      expect(second).to.deep.equal(first);
+      expect(await webhooks.list()).to.have.length(1);
+    });
+
+    it("are refused before any request with invalid arguments", async () => {
+      const { webhooks } = client();
+      const calls = [
+        webhooks.create("https://a.example/", { types: "key.published" as never }),
+        webhooks.redeliverFailed("x", -1),
+        webhooks.listDeliveries("x", { state: "lost" as never }).next(),
+      ];
+      for (const call of calls) expect(await failure(call)).to.include({ code: "ARGUMENT_INVALID" });
+      expect(proxy.seen).to.be.empty;
+    });
+  });
+
   describe("refresh tokens", () => {
     it("are created, listed and revoked", async () => {
       const [userID, partner] = [randomUserID(), client()];

@@ -41,6 +41,7 @@ import {
   type ProvisionOutcome,
   type UserToProvision,
 } from "./provision.ts";
+import { PartnerWebhooks } from "./webhooks.ts";
 
 /** Which service to call, as which partner. */
 export interface PartnerClientOptions extends ClientOptions {
@@ -73,7 +74,7 @@ const PATH = "/v1/authdBizSrv";
 
 /**
  * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens; discards and approves
- * users' public keys.
+ * users' public keys; manages webhooks.
  *
  * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats
  * it after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
@@ -89,6 +90,8 @@ const PATH = "/v1/authdBizSrv";
  * const refreshToken = await partner.createRefreshToken(user_id, "phone");
  */
 export class PartnerClient {
+  /** The endpoints that receive events. */
+  readonly webhooks: PartnerWebhooks;
   readonly #session: ServiceSession;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
@@ -98,6 +101,7 @@ export class PartnerClient {
     );
     const checked = checkOptions(options, "serverToken");
     this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
+    this.webhooks = new PartnerWebhooks((...call) => this.#call(...call));
   }
 
   /**

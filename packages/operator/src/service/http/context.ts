@@ -12,8 +12,12 @@ import { RefreshTokenStore } from "../store/refreshTokens.ts";
 import { SessionStore } from "../store/sessions.ts";
 import { StaffStore } from "../store/staff.ts";
 import { UserStore } from "../store/users.ts";
+import { WebhookDeliveryStore } from "../store/webhookDeliveries.ts";
+import { WebhookEndpointStore } from "../store/webhookEndpoints.ts";
 import { AccessTokens } from "../tokens/accessTokens.ts";
 import type { SigningKeys } from "../tokens/signingKeys.ts";
+import type { WebhookKeys } from "../tokens/webhookKeys.ts";
+import { WebhookSender, type WebhookSenderOptions } from "../webhooks/sendWebhook.ts";
 import { Authenticator } from "./authenticator.ts";
 import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
 
@@ -41,6 +45,10 @@ export interface ContextOptions {
   rateLimits: RateLimitOptions;
   /** Undefined disables admin operations. */
   adminToken: string | undefined;
+  /** The keys under which webhook secrets are stored; undefined disables webhooks. */
+  webhookKeys?: WebhookKeys | undefined;
+  /** How events are sent. Default: to public https endpoints only. */
+  webhooks?: WebhookSenderOptions | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
   /** Returns milliseconds since 1970. Default `Date.now`. */
@@ -66,18 +74,24 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   accessTokens: AccessTokens;
   authenticator: Authenticator;
   rateLimits: RateLimits;
+  webhookEndpoints: WebhookEndpointStore;
+  webhookDeliveries: WebhookDeliveryStore;
+  webhookSender: WebhookSender;
+  /** Whether events may be sent over plain http and to addresses that are not public. */
+  allowPrivateWebhooks: boolean;
 }
 
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
   const { service, registry, possession: policy = "required", now = Date.now } = options;
-  const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false } = options;
+  const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false, webhookKeys, webhooks } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
   const objections = new KeyObjections(databases);
   const refreshTokens = new RefreshTokenStore(databases);
   const accessTokens = new AccessTokens(signingKeys, issuer);
+  const webhookEndpoints = new WebhookEndpointStore(databases.home, webhookKeys);
   return {
     databases,
     signingKeys,
@@ -102,5 +116,9 @@ export function makeContext(options: ContextOptions): ServiceContext {
     accessTokens,
     authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
     rateLimits: new RateLimits(databases.home, rateLimits),
+    webhookEndpoints,
+    webhookDeliveries: new WebhookDeliveryStore(databases, webhookEndpoints),
+    webhookSender: new WebhookSender(webhooks),
+    allowPrivateWebhooks: webhooks?.allowPrivate ?? false,
   };
 }

@@ -23,7 +23,7 @@ const MAX_PAGE = 1000;
 /** 32 characters of zBase32. */
 export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
-const strict = z.strictObject;
+export const strict = z.strictObject;
 
 const userIDHex = z
   .string()
@@ -42,7 +42,7 @@ const bizID = z
   .regex(/^[\x21-\x7e]*$/)
   .meta({ description: "The business identifier of the partner." });
 const tokenID = z.uuid().meta({ description: "The id of a refresh token. It is not a secret." });
-const timestamp = z
+export const timestamp = z
   .int()
   .nonnegative()
   .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
@@ -101,7 +101,7 @@ const user = {
   created: timestamp,
 };
 const refreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
-const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
+export const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
 const nextToken = tokenID
   .nullable()
   .meta({ description: "Send it as `after` to get the next page; null on the last page." });

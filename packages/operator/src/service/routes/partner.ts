@@ -17,11 +17,13 @@ import {
   toUserResponse,
   toUserTokenResponse,
 } from "./responses.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 /** Operations under /v1/authdBizSrv/, which require a partner's access token and reach only that partner's users. */
 export function partnerRoutes(app: App, context: ServiceContext): void {
   const { users, bulkCreation, refreshTokens, publicKeys, objections, rateLimits, stage, now } = context;
   const partnerOf = requirePrincipal(app, context, "partner");
+  webhookRoutes(app, context, partnerOf);
 
   const userOf = async (request: FastifyRequest, userIDHex: string): Promise<User> => {
     const user = await users.get(partnerOf(request).bizID, userIDFromHex(userIDHex));

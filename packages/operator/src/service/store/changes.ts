@@ -34,7 +34,7 @@ export function actorOfPerson({ bizID: partner, personID: person, name }: Person
 }
 
 /** What partners are informed of. */
-const EVENT_TYPES = [
+export const EVENT_TYPES = [
   "key.registered",
   "key.pending",
   "key.withdrawn",
@@ -74,6 +74,12 @@ export const ACTIONS = [
   "passkey.removed",
   "session.started",
   "session.ended",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.paused",
+  "webhook.resumed",
+  "webhook.secretRotated",
+  "webhook.deleted",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -81,6 +87,7 @@ export type Action = (typeof ACTIONS)[number];
 export interface ChangeData {
   person_id?: string;
   token_id?: string;
+  endpoint_id?: string;
   name?: string;
   role?: Role;
   user_limit?: number | null;

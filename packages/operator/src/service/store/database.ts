@@ -134,7 +134,7 @@ async function appliedMigrations(database: Database): Promise<string[]> {
 }
 
 /** Both drivers return an object with `rows` for a plain query, which drizzle's common type does not declare. */
-function rowsOf(result: unknown): Record<string, unknown>[] {
+export function rowsOf(result: unknown): Record<string, unknown>[] {
   return (result as { rows: Record<string, unknown>[] }).rows;
 }
 

@@ -1,6 +1,6 @@
-import { createHash, hkdfSync, randomBytes } from "node:crypto";
-import { compactDecrypt, CompactEncrypt } from "jose";
+import { createHash, randomBytes } from "node:crypto";
 import { isRegion, REGIONS, type Region } from "keyroot/identity";
+import { deriveKey, open, seal } from "./seal.ts";
 
 /** 256 random bits, which are 43 characters in base64url. */
 const SECRET_BYTES = 32;
@@ -34,19 +34,16 @@ export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
-/** Encrypts a token (JWE, RFC 7516) under an Idempotency-Key, so that only a repeated request can decrypt it. */
+/** Encrypts a token under an Idempotency-Key, so that only a repeated request can decrypt it. */
 export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  return new CompactEncrypt(new TextEncoder().encode(token))
-    .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
-    .encrypt(sealingKey(tokenID, idempotencyKey));
+  return seal(token, sealingKey(tokenID, idempotencyKey));
 }
 
 /** Decrypts what `sealToken` returned for the same token id and Idempotency-Key. */
-export async function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
-  const { plaintext } = await compactDecrypt(sealed, sealingKey(tokenID, idempotencyKey));
-  return new TextDecoder().decode(plaintext);
+export function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
+  return open(sealed, sealingKey(tokenID, idempotencyKey));
 }
 
 function sealingKey(tokenID: string, idempotencyKey: string): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", idempotencyKey, tokenID, "keyroot refresh token", 32));
+  return deriveKey(idempotencyKey, tokenID, "keyroot refresh token");
 }

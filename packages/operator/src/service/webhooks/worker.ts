@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import pMap from "p-map";
+import type { Database } from "../store/database.ts";
+import type { AttemptResult, ClaimedDelivery, WebhookDeliveryStore } from "../store/webhookDeliveries.ts";
+import type { WebhookEndpoint, WebhookEndpointStore } from "../store/webhookEndpoints.ts";
+import { nextAttempt } from "./retries.ts";
+import type { WebhookResponse, WebhookSender } from "./sendWebhook.ts";
+
+/** How often a replica looks for events and due deliveries. */
+const POLL_MS = 1_000;
+/** The most deliveries that a replica sends to one endpoint at a time. */
+const CONCURRENCY = 4;
+/** Deliveries that a replica takes at a time. */
+const CLAIMED_AT_ONCE = 8;
+/** When another replica may send a delivery that was taken: after all that were taken with it must have timed out. */
+const VISIBILITY_MS = 60_000;
+/** The most endpoints to which a replica sends at a time. */
+const MAX_LANES = 250;
+/** The HTTP status by which an endpoint declares that it wants no more events (Standard Webhooks, "Delivery success"). */
+const GONE = 410;
+
+export interface WebhookWorkerOptions {
+  endpoints: WebhookEndpointStore;
+  deliveries: WebhookDeliveryStore;
+  sender: Pick<WebhookSender, "send">;
+  logger?: FastifyBaseLogger | undefined;
+  /** Returns milliseconds since 1970. */
+  now: () => number;
+  /** Receives the outcome of each attempt, and its duration in s. */
+  onAttempt?: ((outcome: AttemptResult["state"], seconds: number) => void) | undefined;
+}
+
+/**
+ * Creates the deliveries of events and sends them. Each replica runs one. An endpoint has its own lane, so one that responds
+ * slowly delays only its own deliveries. A delivery is sent at least once: if the process ends before it has stored the
+ * result, another one sends it again, under the same id.
+ */
+export class WebhookWorker {
+  readonly #options: WebhookWorkerOptions;
+  readonly #lanes = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: WebhookWorkerOptions) {
+    this.#options = options;
+  }
+
+  /** Runs until `stop`. */
+  async run(): Promise<void> {
+    const { logger } = this.#options;
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.poll();
+      } catch (err) {
+        logger?.error({ err }, "looking for webhook deliveries failed");
+      }
+      if (!more) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Ends `run`. Requests in progress are finished; what was not sent is returned to the queue. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.idle();
+  }
+
+  /** When no endpoint is being sent to. */
+  async idle(): Promise<void> {
+    while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
+  }
+
+  /** Dispatches events, and starts to send what is due. @returns whether there may be more events */
+  async poll(): Promise<boolean> {
+    const { deliveries, now } = this.#options;
+    let more = false;
+    for (const database of deliveries.databases) {
+      if (await deliveries.dispatch(database, now())) more = true;
+      await this.#startLanes(database);
+    }
+    return more;
+  }
+
+  async #startLanes(database: Database): Promise<void> {
+    const { deliveries, endpoints, now, logger } = this.#options;
+    const due = await deliveries.endpointsDue(database, now());
+    const laneOf = (endpointID: string) => `${deliveries.databases.indexOf(database)} ${endpointID}`;
+    const idle = due.filter((endpointID) => !this.#lanes.has(laneOf(endpointID)));
+    const found = await endpoints.find(idle);
+    const known = new Set(found.map(({ endpointID }) => endpointID));
+    const deleted = idle.filter((endpointID) => !known.has(endpointID));
+    await deliveries.dropOf(database, deleted);
+    for (const endpoint of shuffle(found.filter(({ paused }) => paused === null))) {
+      if (this.#stopping.signal.aborted || this.#lanes.size >= MAX_LANES) return;
+      const name = laneOf(endpoint.endpointID);
+      const lane = this.#deliverTo(database, endpoint)
+        .catch((err: unknown) => {
+          logger?.error({ err, endpoint: endpoint.endpointID }, "webhook deliveries failed");
+        })
+        .finally(() => this.#lanes.delete(name));
+      this.#lanes.set(name, lane);
+    }
+  }
+
+  /** Sends what is due to one endpoint, until nothing is due. */
+  async #deliverTo(database: Database, endpoint: WebhookEndpoint): Promise<void> {
+    const { deliveries, endpoints, now } = this.#options;
+    const { endpointID, bizID } = endpoint;
+    const { signal } = this.#stopping;
+    let target: WebhookEndpoint | undefined = endpoint;
+    while (target?.paused === null && !signal.aborted) {
+      const options = { now: now(), visibilityMs: VISIBILITY_MS, limit: CLAIMED_AT_ONCE };
+      const claimed = await deliveries.claim(database, endpointID, options);
+      if (claimed.length === 0) return;
+      const { url } = target;
+      const secrets = await endpoints.secretsOf(endpointID, now());
+      const unsent: ClaimedDelivery[] = [];
+      const gone = new AbortController();
+      await pMap(
+        claimed,
+        async (delivery) => {
+          if (signal.aborted || gone.signal.aborted) {
+            unsent.push(delivery);
+            return;
+          }
+          const started = performance.now();
+          const response = await this.#options.sender.send(url, delivery.event, secrets, now());
+          if (response.status === GONE) gone.abort();
+          await this.#finish(database, delivery, response, (performance.now() - started) / 1000);
+        },
+        { concurrency: CONCURRENCY },
+      );
+      if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
+      await deliveries.release(database, unsent, now());
+      // Its URL may have changed, or it was paused or deleted.
+      target = await endpoints.get(bizID, endpointID);
+    }
+  }
+
+  async #finish(
+    database: Database,
+    delivery: ClaimedDelivery,
+    { status, error, retryAfterMs }: WebhookResponse,
+    seconds: number,
+  ): Promise<void> {
+    const { deliveries, logger, now, onAttempt } = this.#options;
+    const { endpointID, firstAttempt, event } = delivery;
+    const attempts = delivery.attempts + 1;
+    const due = error === null ? now() : nextAttempt({ attempts, firstAttempt, now: now(), retryAfterMs });
+    const state = error === null ? "delivered" : due === undefined ? "failed" : "pending";
+    onAttempt?.(state, seconds);
+    await deliveries.finish(database, delivery, { state, due: due ?? now(), status, error }, now());
+    if (state === "failed") logger?.warn({ endpoint: endpointID, event: event.id, attempts, error }, "webhook failed");
+  }
+}
+
+function shuffle<T>(items: T[]): T[] {
+  return items
+    .map((item) => ({ item, order: Math.random() }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ item }) => item);
+}

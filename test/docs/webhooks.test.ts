@@ -1,0 +1,67 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { WebhookWorker } from "../../packages/operator/src/service/webhooks/worker.ts";
+import { freePort } from "../../fixtures/ports.ts";
+import { serviceOnPostgres } from "../support/service/support.ts";
+import { temporaryFolder } from "../support/support.ts";
+
+const project = join(import.meta.dirname, "../..");
+const page = await readFile(join(project, "docs/webhooks.md"), "utf8");
+
+describe("docs/webhooks.md", () => {
+  const service = serviceOnPostgres({ webhooks: { allowPrivate: true } });
+  const folder = temporaryFolder();
+
+  it("has a program that receives and verifies an event", async function () {
+    this.timeout(60_000);
+    const partner = await service.createPartner();
+    const [, example = ""] = /```js\n([^]*?)```/.exec(page) ?? [];
+    const program = example
+      .replace("http://127.0.0.1:8547", service.url)
+      .replaceAll("8600", String(await freePort()))
+      // The packages are found from the project's folder.
+      .replace(
+        /from "(keyroot\/partner|standardwebhooks)"/g,
+        (_, name: string) => `from "${import.meta.resolve(name)}"`,
+      )
+      .replace('"127.0.0.1");', '"127.0.0.1", () => console.log("listening"));');
+    await writeFile(join(folder.path, "receiver.mjs"), program);
+    const env = { ...process.env, BIZ_ID: partner.bizID, SERVER_TOKEN: partner.refreshToken };
+    const child = spawn(process.execPath, [join(folder.path, "receiver.mjs")], {
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = service.context;
+    const worker = new WebhookWorker({ endpoints, deliveries, sender, now });
+    try {
+      const lines: string[] = [];
+      for await (const line of createInterface(child.stdout)) {
+        lines.push(line);
+        if (line === "listening") {
+          await service.createUser(partner, "eu-west-1");
+          await worker.poll();
+        }
+        if (lines.join("\n").includes("refreshToken.created") && lines.join("\n").includes("user.created")) break;
+      }
+      expect(lines.join("\n")).to.match(/user\.created \{[^}]*user_id: '[a-z0-9]{32}'/);
+    } finally {
+      await worker.stop();
+      const exited = once(child, "exit");
+      child.kill();
+      await exited;
+    }
+  });
+
+  it("names every operation and metric of webhooks", async () => {
+    const { paths } = JSON.parse(await readFile(join(project, "docs/openapi.json"), "utf8")) as { paths: object };
+    const operations = Object.keys(paths).filter((path) => path.includes("/webhooks/"));
+    expect(operations).to.have.length(11);
+    for (const path of operations) expect(page).to.include(path.split("/").at(-1));
+    const { text } = await service.monitor("/metrics");
+    for (const [, name = ""] of text.matchAll(/^# TYPE (keyroot_webhook\w+)/gm)) expect(page).to.include(`\`${name}\``);
+  });
+});
