@@ -14,8 +14,8 @@ export function inputOf({ stack, record, swapped }: PublishedKey): CheckInput {
 /** What `check` must find out about a published key. */
 export function expectedOutcome({ record: { pubKey } }: PublishedKey): Outcome {
   return {
-    ...{ verified: pubKey, proven: pubKey, bundled: pubKey },
-    ...{ swapped: ["KEY_MISMATCH", "KEY_MISMATCH"], client: "ARGUMENT_INVALID" },
+    ...{ verified: pubKey, proven: pubKey, created: [pubKey, pubKey], bundled: pubKey },
+    ...{ swapped: Array<string>(4).fill("KEY_MISMATCH"), client: "ARGUMENT_INVALID" },
   };
 }
 

@@ -1,5 +1,5 @@
 /** What an app does with the library, in every row of the consumer tests. It imports nothing that some consumer lacks. */
-import { KeyrootError, type VerifiedKey, verifyPublicKey, type VerifyOptions } from "keyroot";
+import { createVerifier, KeyrootError, type VerifiedKey, verifyPublicKey, type VerifyOptions } from "keyroot";
 import type { VerifiedBundle } from "keyroot/bundle";
 import { UserClient } from "keyroot/user";
 
@@ -16,9 +16,11 @@ export interface Outcome {
   verified: string;
   /** The same with a storage proof, whose code is loaded on demand. */
   proven: string;
+  /** The same by a verifier for several calls, alone and in a list of contacts, whose code is loaded on demand. */
+  created: string[];
   /** The same from a bundle, without a request. */
   bundled: string;
-  /** The codes of the errors when the other key is expected: online, and from the bundle. */
+  /** The codes of the errors when the other key is expected: online, by the verifier alone and in a list, and from the bundle. */
   swapped: string[];
   /** The code of the error for a malformed argument of the client of `keyroot/user`. */
   client: string;
@@ -27,6 +29,13 @@ export interface Outcome {
 export async function check({ userID, published, swapped, options }: CheckInput): Promise<Outcome> {
   const online: VerifiedKey = await verifyPublicKey(userID, { ...options, expectedPublicKey: published });
   const proven = await verifyPublicKey(userID, { ...options, storageProof: true });
+  const verifier = createVerifier(options);
+  const created = await verifier.verify(userID, { expectedPublicKey: published });
+  const inList = async (pubKey: string): Promise<string> => {
+    const [outcome] = await verifier.verifyMany([{ userID, expectedPublicKey: pubKey }]);
+    if (outcome === undefined) return "no outcome";
+    return "error" in outcome ? outcome.error.code : outcome.verified.record.pubKey;
+  };
   const { makeBundle, verifyBundle } = await import("keyroot/bundle");
   const { bundle, verified } = await makeBundle(userID, options);
   const { chainId, contract } = options;
@@ -39,9 +48,12 @@ export async function check({ userID, published, swapped, options }: CheckInput)
   return {
     verified: online.record.pubKey,
     proven: proven.evidence.storageProof ? proven.record.pubKey : "",
+    created: [created.record.pubKey, await inList(published)],
     bundled: (await verify(published)).record.pubKey,
     swapped: [
       await codeOf(() => verifyPublicKey(userID, { ...options, expectedPublicKey: swapped })),
+      await codeOf(() => verifier.verify(userID, { expectedPublicKey: swapped })),
+      await inList(swapped),
       await codeOf(() => verify(swapped)),
     ],
     client: await codeOf(() => new UserClient({ baseUrl: "http://keyroot.test", bizId: "", refreshToken: "" })),

@@ -1,17 +1,20 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { verifyPublicKey, type VerifiedKey } from "keyroot";
+import { createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
 import { AdminClient, type CreatedPartner } from "keyroot/admin";
 import { type Bundle, parseBundle } from "keyroot/bundle";
-import { PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
+import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
 
 export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+const verifier: Verifier = createVerifier({ rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+export const again: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: "" });
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ baseUrl: "", bizId: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
 // @ts-expect-error -- there is no such region
 export const nowhere = partner.createUser("", "mars");
 const users = [{ userID: "", region: "eu-west-1" as const, mine: 7 }];
+export const inList: Promise<CreateUsersResult[]> = partner.createUsers(users, { idempotencyKey: "" });
 const onProgress = (done: number, refused: number): number => done + refused;
 export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: "eu-west-1"; mine: number }>> =
   partner.provision(users, { runId: "", onProgress });
