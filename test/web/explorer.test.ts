@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyProof } from "../../packages/keyroot/src/merkle/proof.ts";
+import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleUserID } from "../../fixtures/samples.ts";
 import { faultyProxy } from "../support/faultyProxy.ts";
@@ -142,6 +143,49 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       for (const address of [...links, ...requests, page.url()]) {
         expect(address).to.not.contain(encodeURIComponent(other?.pubKey ?? "").slice(0, 40));
       }
+    });
+  });
+
+  describe("the safety code", () => {
+    it("of visitor and verified user is computed in the page, and compared with digits and QR codes", async () => {
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
+      const { page, requests, complaints } = opened;
+      const [own, other] = world.records.filter(({ userID }) => userID !== world.victim.userID);
+      if (own === undefined || other === undefined) throw new Error("There are too few users.");
+      const [mine, contact, stranger] = [own, world.victim, other].map(({ userID, pubKey }) => ({
+        userID,
+        publicKey: pubKey,
+      }));
+      if (mine === undefined || contact === undefined || stranger === undefined)
+        throw new Error("There are too few users.");
+      // What the contact's app shows, and what it shows if it uses another key for the visitor.
+      const right = makeSafetyCode(contact, mine);
+      const wrong = makeSafetyCode(contact, { ...mine, publicKey: stranger.publicKey });
+      const card = page.locator("section", { has: page.getByRole("heading", { name: "Safety code with this user" }) });
+      const shown = card.getByLabel("What the other app shows");
+      await card.getByLabel("Your own user id").fill(mine.userID);
+      await card.getByLabel("Your own public key").fill("short");
+      expect(await card.innerText()).to.contain("A key has 140 characters");
+      await card.getByLabel("Your own public key").fill(Buffer.from(own.pubKey, "base64").toString("hex"));
+      await card.getByText(right.digits.replace(/\d{5}(?=\d)/g, "$& ")).waitFor();
+      const before = requests.length;
+      for (const text of [right.digits.replace(/\d{5}/g, "$& "), right.payload]) {
+        await shown.fill(text);
+        await card.getByText("The safety codes are equal").waitFor();
+      }
+      for (const [text, code] of [
+        [wrong.digits, "SAFETY_CODE_MISMATCH"],
+        [wrong.payload, "SAFETY_CODE_MISMATCH"],
+        [makeSafetyCode(stranger, mine).payload, "USER_MISMATCH"],
+        ["123", "SAFETY_CODE_INVALID"],
+      ] as const) {
+        await shown.fill(text);
+        await card.getByText(code).waitFor();
+        expect(await card.innerText()).not.to.contain("are equal");
+      }
+      expect(requests.length).to.equal(before);
+      expect(page.url()).to.equal(`${explorer.url}#/verify/${world.victim.userID}`);
+      expect(complaints).to.deep.equal([]);
     });
   });
 

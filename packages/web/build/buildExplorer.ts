@@ -13,7 +13,7 @@ interface PinnedScript {
 }
 
 /**
- * Builds the explorer's page: files by their paths relative to it. The page loads one script, one stylesheet and two
+ * Builds the explorer's page: files by their paths relative to it. The page loads one script, one stylesheet and
  * workers, each pinned by its hash. So all code is fixed by the page itself, and its policy allows no other.
  */
 export async function buildExplorer(): Promise<Map<string, string | Uint8Array>> {
@@ -38,11 +38,12 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
 
 /**
  * The workers, and the modules that each leaves out. Most visitors need only one endpoint's word. Stronger evidence brings
- * Ethereum's proofs, in a worker that replaces the first one.
+ * Ethereum's proofs, in a worker that replaces the first one. Few compare safety codes, which take 0.1 s to compute.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   basic: /\/(?:readRootAtBlock|keccak)\.ts$/,
   evidence: undefined,
+  safetyCode: undefined,
 };
 
 async function buildWorker(name: string, external: RegExp | undefined, licenses: Set<string>): Promise<string> {

@@ -1,7 +1,9 @@
 /** What the build defines. */
 
 /** A script that the page fetches, relative to it, and its hash as in the attribute `integrity`. */
-declare const WORKERS: Readonly<Record<"basic" | "evidence", { readonly url: string; readonly integrity: string }>>;
+declare const WORKERS: Readonly<
+  Record<"basic" | "evidence" | "safetyCode", { readonly url: string; readonly integrity: string }>
+>;
 /** The rows of docs/errors.md, by code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 

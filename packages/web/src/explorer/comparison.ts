@@ -22,6 +22,13 @@ export function comparePasted(pasted: string, { pubKey, keyID }: KeyRecord): Pas
   return { state: text === (what === "key" ? pubKey : keyID) ? "equal" : "different", what, text };
 }
 
+/** A whole public key, 105 bytes, in base64. @returns undefined for anything else */
+export function toBase64Key(text: string): string | undefined {
+  const compact = text.replace(/\s+/g, "");
+  if (/^(?:0x)?[0-9a-fA-F]{210}$/.test(compact)) return hexToBase64(compact.replace(/^0x/, ""));
+  return /^[A-Za-z0-9+/]{140}$/.test(compact) ? compact : undefined;
+}
+
 function hexToBase64(hex: string): string {
   const bytes = hex.match(/../g)?.map((pair) => String.fromCharCode(Number.parseInt(pair, 16))) ?? [];
   return btoa(bytes.join(""));

@@ -1,6 +1,7 @@
 import type { Evidence, KeyRecord, MerkleProof, VerifyOptions } from "keyroot";
 import type { Bundle } from "keyroot/bundle";
 import type { VerificationStep } from "keyroot/errors";
+import type { KeyHolder } from "keyroot/safety-code";
 
 /** What the page and its workers say to each other: values that can be cloned. */
 
@@ -94,6 +95,13 @@ interface BatchArguments {
   merkleUrl: string;
 }
 
+/** Two users, each with an id and a public key in base64, and what the contact's app shows, if it was entered. */
+interface SafetyCodeArguments {
+  mine: KeyHolder;
+  contact: KeyHolder;
+  shown: string;
+}
+
 /** A verified file, packed so that it crosses to the page quickly. */
 export interface Batch {
   root: string;
@@ -111,6 +119,11 @@ export interface WorkerCalls {
   verify: { arguments: VerifyArguments; result: VerificationOutcome };
   openBatch: { arguments: BatchArguments; result: { batch: Batch } | { failure: Failure } };
   makeBundle: { arguments: VerifyArguments; result: { bundle: Bundle } | { failure: Failure } };
+  safetyCode: {
+    arguments: SafetyCodeArguments;
+    /** `failure` without `digits` is about the arguments, with them about what the contact's app shows. */
+    result: { digits: string; failure?: Failure | undefined } | { failure: Failure };
+  };
   verifyBundle: { arguments: BundleArguments; result: VerificationOutcome & { userID: string | undefined } };
 }
 

@@ -9,6 +9,7 @@ import { comparePasted, type PastedKey } from "./comparison.ts";
 import { drawingProps } from "./drawingProps.ts";
 import type { VerifiedResult } from "./messages.ts";
 import { PathDrawing } from "./pathDrawing.tsx";
+import { SafetyCodeCard } from "./safetyCodeCard.tsx";
 import { StepList } from "./stepList.tsx";
 import { stepStates, type Verification } from "./useVerification.ts";
 import { Explanation, VerificationVerdict, Verdict } from "./verdict.tsx";
@@ -60,6 +61,7 @@ export function VerificationView({ verification, retry, children }: Verification
           {source === "network" && <TakeAlong verification={verification} verified={verified} />}
         </div>
       )}
+      {verified && <SafetyCodeCard record={verified.record} />}
       {children}
       <section class="card" aria-labelledby="command-title">
         <h2 id="command-title">Without this page</h2>

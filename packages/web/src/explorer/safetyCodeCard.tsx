@@ -1,0 +1,122 @@
+import type { KeyRecord } from "keyroot";
+import { useEffect, useState } from "preact/hooks";
+import { Field } from "../shared/field.tsx";
+import { Icon } from "../shared/icon.tsx";
+import { toBase64Key } from "./comparison.ts";
+import type { WorkerCalls } from "./messages.ts";
+import { readUserID } from "./userIDInput.ts";
+import { Explanation } from "./verdict.tsx";
+import { callWorker } from "./workers.ts";
+
+/** What was computed from which input. Another input has no result yet. */
+interface Computed {
+  of: string;
+  result: WorkerCalls["safetyCode"]["result"] | { defect: string };
+}
+
+/** The safety code of the verified user and the visitor, and its comparison with what the other app shows. */
+export function SafetyCodeCard({ record }: { record: KeyRecord }) {
+  const [id, setID] = useState("");
+  const [key, setKey] = useState("");
+  const [shown, setShown] = useState("");
+  const [computed, setComputed] = useState<Computed>();
+  const user = readUserID(id);
+  const publicKey = toBase64Key(key);
+  const userID = "userID" in user ? user.userID : undefined;
+  const input =
+    userID === undefined || publicKey === undefined ? undefined : JSON.stringify([userID, publicKey, shown]);
+  const result = input !== undefined && computed?.of === input ? computed.result : undefined;
+
+  useEffect(() => {
+    if (input === undefined || userID === undefined || publicKey === undefined) return;
+    let isCurrent = true;
+    const contact = { userID: record.userID, publicKey: record.pubKey };
+    const compute = async () => {
+      const result = await callWorker("safetyCode", "safetyCode", {
+        mine: { userID, publicKey },
+        contact,
+        shown,
+      }).catch((error: unknown) => ({ defect: `The page could not do its work: ${String(error)}` }));
+      if (isCurrent) setComputed({ of: input, result });
+    };
+    void compute();
+    return () => {
+      isCurrent = false;
+    };
+  }, [input, record.userID, record.pubKey]);
+
+  const failure = result && "failure" in result ? result.failure : undefined;
+  return (
+    <section class="card" aria-labelledby="safety-title">
+      <h2 id="safety-title">Safety code with this user</h2>
+      <p>
+        You and this user see the same 60 digits if both of you use the right two keys. Read them to each other, in
+        person or in a call. What you enter stays in this page.
+      </p>
+      <Field label="Your own user id" error={id.trim() === "" || "userID" in user ? undefined : user.error}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="text"
+            spellcheck={false}
+            autocomplete="off"
+            value={id}
+            onInput={({ currentTarget }) => {
+              setID(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Field
+        label="Your own public key"
+        hint="From your own device, in base64 or hex."
+        error={
+          key.trim() === "" || publicKey !== undefined
+            ? undefined
+            : "A key has 140 characters of base64 or 210 hex digits."
+        }
+      >
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            spellcheck={false}
+            autocomplete="off"
+            value={key}
+            onInput={({ currentTarget }) => {
+              setKey(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <Field label="What the other app shows (optional)" hint="Its 60 digits, or the text of its QR code.">
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            rows={2}
+            spellcheck={false}
+            autocomplete="off"
+            value={shown}
+            onInput={({ currentTarget }) => {
+              setShown(currentTarget.value);
+            }}
+          />
+        )}
+      </Field>
+      <div role="status" class="safety-code">
+        {result && "digits" in result && (
+          <p>
+            <code>{result.digits.match(/\d{5}/g)?.join(" ")}</code>
+          </p>
+        )}
+        {result && "digits" in result && failure === undefined && shown.trim() !== "" && (
+          <p class="comparison-result comparison-result-equal">
+            <Icon name="check" /> The safety codes are equal: both of you use the right keys.
+          </p>
+        )}
+        {failure && <Explanation failure={failure} />}
+        {result && "defect" in result && <p class="error">{result.defect}</p>}
+      </div>
+    </section>
+  );
+}

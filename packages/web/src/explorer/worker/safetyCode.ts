@@ -1,0 +1,27 @@
+/** The worker for safety codes. */
+import { VerificationError } from "keyroot/errors";
+import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
+import { toFailure } from "./failure.ts";
+import { type Handler, serveCalls } from "./serveCalls.ts";
+
+/** Makes the code of two users, and compares it with the digits or the QR code that the contact's app shows. */
+const safetyCode: Handler<"safetyCode"> = ({ mine, contact, shown }) => {
+  try {
+    const { digits } = makeSafetyCode(mine, contact);
+    try {
+      compare(shown.replace(/\s+/g, ""));
+      return Promise.resolve({ digits });
+    } catch (error) {
+      return Promise.resolve({ digits, failure: toFailure(error) });
+    }
+    function compare(entered: string): void {
+      if (entered === "" || entered === digits) return;
+      if (!/^\d{60}$/.test(entered)) verifySafetyPayload(entered, mine, contact);
+      else throw new VerificationError("key", "SAFETY_CODE_MISMATCH", "The digits differ.");
+    }
+  } catch (error) {
+    return Promise.resolve({ failure: toFailure(error) });
+  }
+};
+
+serveCalls({ safetyCode });
