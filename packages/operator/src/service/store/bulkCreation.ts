@@ -66,7 +66,8 @@ export class BulkCreation {
       return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
     });
     const results = new Map<WantedUser, CreatedUser | ServiceError>();
-    await Promise.all(
+    // A failure in one region is reported when the other one is complete.
+    const settled = await Promise.allSettled(
       REGIONS.map(async (region) => {
         const here = wanted.filter((user, i) => user.region === region && refusals[i] === undefined);
         if (here.length === 0) return;
@@ -74,6 +75,7 @@ export class BulkCreation {
         here.forEach((user, i) => results.set(user, present(created[i])));
       }),
     );
+    for (const each of settled) if (each.status === "rejected") throw each.reason;
     return wanted.map((user, i) => refusals[i] ?? present(results.get(user)));
   }
 
