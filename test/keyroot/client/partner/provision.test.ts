@@ -176,18 +176,26 @@ describe("provision", () => {
       { userID: randomUserID(), region: "mars", context: "c" },
       { userID: randomUserID(), region: "us-west-2", context: "x".repeat(201) },
       { userID: randomUserID(), region: "us-west-2" },
+      undefined,
     ] as UserToProvision[];
     const progress: number[][] = [];
     const errors: KeyrootError[] = [];
     const onProgress = (...counts: number[]) => progress.push(counts);
     const tokens = await run([good, ...bad, taken, ...rest], { runId: randomUUID(), onProgress }, new Map(), errors);
     expect([...tokens.keys()]).to.have.members([good, ...rest].map(({ userID }) => userID));
-    const codes = ["USER_ID_INVALID", "REGION_UNKNOWN", "TEXT_TOO_LONG", "ARGUMENT_INVALID", "USER_ID_TAKEN"];
+    const codes = [
+      "USER_ID_INVALID",
+      "REGION_UNKNOWN",
+      "TEXT_TOO_LONG",
+      "ARGUMENT_INVALID",
+      "ARGUMENT_INVALID",
+      "USER_ID_TAKEN",
+    ];
     expect(errors.map(({ code }) => code))
       .to.have.members(codes)
-      .and.have.lengthOf(5);
-    expect(progress).to.have.lengthOf(10);
-    expect(progress.at(-1)).to.deep.equal([10, 5]);
+      .and.have.lengthOf(6);
+    expect(progress).to.have.lengthOf(11);
+    expect(progress.at(-1)).to.deep.equal([11, 6]);
   });
 
   it("ends with a failure that every later user would have: a revoked server token", async () => {

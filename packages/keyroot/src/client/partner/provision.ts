@@ -135,8 +135,7 @@ async function provisionGroup<User extends UserToProvision>(
     });
   } catch (error) {
     if (!(error instanceof KeyrootError) || endsRun(error)) throw error;
-    const [user] = group;
-    if (group.length === 1 && user !== undefined) return [{ user, error }];
+    if (group.length === 1) return group.map((user) => ({ user, error }));
     const half = Math.ceil(group.length / 2);
     const first = await provisionGroup(operations, group.slice(0, half), run);
     return [...first, ...(await provisionGroup(operations, group.slice(half), run))];
