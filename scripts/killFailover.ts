@@ -8,7 +8,7 @@
  * node_modules/.cache/failover, and installs nothing.
  */
 import { spawn } from "node:child_process";
-import { createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -45,6 +45,17 @@ const PAUSE_MS = 30;
 const CALM_MS = 3_000;
 /** Each replica publishes whenever keys are unpublished, with a short pause in between. */
 const SCHEDULE = { every: 0.5, atLeast: 1 };
+
+/** What the checker reads. */
+interface CheckSettings {
+  ledger: string;
+  databases: string[];
+  leader: string;
+  bizID: string;
+  rpcUrl: string;
+  contract: string;
+  files: string;
+}
 
 /** What the checker found. */
 export interface Report {
@@ -119,12 +130,14 @@ export async function killFailover(faults: readonly Fault[], log: (line: string)
     await Promise.allSettled([working, watching]);
   }
   await ledger.close();
-  const report = await check({
+  const settings = {
     ledger: ledger.path,
     databases: cluster.nodes.map((node) => cluster.urlOf(node)),
     leader: cluster.databaseUrl,
     ...{ bizID: partner.bizID, rpcUrl: chain.url, contract, files },
-  });
+  };
+  const report = await check(settings);
+  findings.push(...(await findUnnoticed(settings)));
   await workload.readBack(() => ({ state: "published" }));
   return { ...report, findings: [...findings, ...report.findings, ...workload.findings] };
 }
@@ -231,8 +244,33 @@ async function failureOf(working: Promise<unknown>): Promise<never> {
   throw new Error("The load ended early.");
 }
 
+/** Checks the checker: it must notice acknowledgements of what is not stored, and wrong errors. @returns what it did not */
+async function findUnnoticed({ ledger, ...settings }: CheckSettings): Promise<string[]> {
+  const forged = `${ledger}.forged`;
+  copyFileSync(ledger, forged);
+  const hex = "0".repeat(40);
+  const userID = "y".repeat(32);
+  const user = { user_id: userID, bucket: "b", region: "us-west-2", salt: "", created: 1 };
+  const claims = Buffer.from(JSON.stringify({ sub: userID })).toString("base64url");
+  const key = { pubKey: "a", keyID: "b" };
+  const calls = [
+    { path: "/users/create", body: { user_id_hex: hex }, status: 201, answer: user },
+    { path: "/users/createRefreshToken", body: { user_id_hex: hex }, status: 200, answer: { token: "t" } },
+    { path: "/publicKey/register", body: key, accessToken: `.${claims}.`, status: 200, answer: key },
+    { path: "/without", status: 503, retryAfter: null },
+    { path: "/defect", status: 500, retryAfter: null },
+  ];
+  const lines = calls.map((call) => JSON.stringify({ type: "call", sent: 0, ended: 0, ...call }));
+  appendFileSync(forged, `${lines.join("\n")}\n`);
+  const noticed = (await check({ ...settings, ledger: forged })).findings.join("\n");
+  const expected = [`user ${userID}: acknowledged`, `token of "${userID}"`, `key of ${userID}: acknowledged`];
+  return [...expected, "/without: status 503", "/defect: status 500"]
+    .filter((text) => !noticed.includes(text))
+    .map((text) => `the checker did not notice: ${text}`);
+}
+
 /** Runs the checker, a program that shares no code with the service. */
-async function check(settings: object): Promise<Report> {
+async function check(settings: CheckSettings): Promise<Report> {
   const child = spawn(process.execPath, [CHECKER], { stdio: ["pipe", "pipe", "inherit"] });
   child.stdin.end(JSON.stringify(settings));
   return (await json(child.stdout)) as Report;

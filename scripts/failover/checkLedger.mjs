@@ -53,13 +53,22 @@ function readAcknowledged() {
     if (!map.has(key)) map.set(key, text);
     else if (map.get(key) !== text) findings.push(`${what} ${key} was acknowledged twice: ${map.get(key)} and ${text}`);
   };
+  const addUser = (hex, { user_id, bucket, region, salt, created }) => {
+    add(users, zBase32(hex), { user_id, bucket, region, salt, created }, "user");
+  };
+  const addToken = (hex, token) => {
+    add(tokens, createHash("sha256").update(token).digest("hex"), zBase32(hex), "token");
+  };
   for (const { path, body, accessToken, answer } of calls.filter(isAcknowledged)) {
     if (path.endsWith("/users/create")) {
-      const { user_id, bucket, region, salt, created } = answer;
-      add(users, zBase32(body.user_id_hex), { user_id, bucket, region, salt, created }, "user");
+      addUser(body.user_id_hex, answer);
     } else if (path.endsWith("/users/createRefreshToken")) {
-      const hash = createHash("sha256").update(answer.token).digest("hex");
-      add(tokens, hash, zBase32(body.user_id_hex), "token");
+      addToken(body.user_id_hex, answer.token);
+    } else if (path.endsWith("/users/createMany")) {
+      for (const [i, { user_id_hex }] of body.users.entries()) {
+        addUser(user_id_hex, answer.users[i]);
+        addToken(user_id_hex, answer.users[i].token);
+      }
     } else if (path.endsWith("/publicKey/register")) {
       const { pubKey, keyID } = answer;
       const userID = JSON.parse(Buffer.from(accessToken.split(".")[1], "base64url")).sub;
@@ -275,6 +284,8 @@ const roots = await withClient(settings.leader, async (client) => {
 });
 await checkNodes();
 const outages = measureOutages();
+for (const userID of acknowledged.keys.keys())
+  if (!acknowledged.users.has(userID)) findings.push(`user ${userID} registered a key and was not created`);
 const slowestMs = Math.max(0, ...calls.map(({ sent, ended }) => ended - sent));
 const { users, tokens, keys } = acknowledged;
 const counts = { calls: calls.filter(isAcknowledged).length, users: users.size, tokens: tokens.size, keys: keys.size };

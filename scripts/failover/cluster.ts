@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chownToServerUser, serverUser } from "../../fixtures/postgres/binaries.ts";
-import { runAt } from "../../fixtures/postgres/postgres.ts";
+import { endReaper, runAt, spawnReaper } from "../../fixtures/postgres/postgres.ts";
 import { childrenOf, runningOf } from "../../fixtures/postgres/processes.ts";
 import { freePort } from "../../fixtures/ports.ts";
 import {
@@ -42,6 +42,8 @@ export class Cluster implements AsyncDisposable {
   readonly #programs: Programs;
   readonly #running = new Map<string, ChildProcess>();
   readonly #ports: { etcd: number; peer: number; database: number; api: number };
+  /** PostgreSQL is not a child of Patroni, so it would outlive it. */
+  readonly #reapers: ChildProcess[] = [];
   #replicas: readonly Replica[] = [];
 
   private constructor(folder: string, programs: Programs, ports: readonly number[]) {
@@ -197,6 +199,7 @@ export class Cluster implements AsyncDisposable {
     for (const node of this.nodes) await this.kill(node);
     for (const name of [...this.#running.keys()]) await this.#end(name, "SIGKILL");
     rmSync(this.folder, { recursive: true, force: true });
+    await Promise.all(this.#reapers.map(endReaper));
   }
 
   async #start(): Promise<void> {
@@ -214,7 +217,7 @@ export class Cluster implements AsyncDisposable {
       etcdEnvironment(`${HOST}:${etcd}`, `${HOST}:${peer}`, own("etcd-data")),
     );
     for (const node of this.nodes) {
-      own(node.name);
+      this.#reapers.push(spawnReaper(own(node.name), join(node.data, "postmaster.pid")));
       this.#write(`${node.name}.yml`, patroniYml(this.settings, node));
       this.restart(node);
     }
