@@ -50,19 +50,9 @@ export class WebhookWorker {
     this.#options = options;
   }
 
-  /** Runs until `stop`. */
+  /** Runs until `stop`: each database for itself, so that one that is unreachable delays no other. */
   async run(): Promise<void> {
-    const { logger } = this.#options;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      let more = false;
-      try {
-        more = await this.poll();
-      } catch (err) {
-        logger?.error({ err }, "looking for webhook deliveries failed");
-      }
-      if (!more) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await Promise.all(this.#options.deliveries.databases.map((database) => this.#runOver(database)));
   }
 
   /** Ends `run`. Requests in progress are finished; what was not sent is returned to the queue. */
@@ -78,12 +68,28 @@ export class WebhookWorker {
 
   /** Dispatches events, and starts to send what is due. @returns whether there may be more events */
   async poll(): Promise<boolean> {
-    const { deliveries, now } = this.#options;
     let more = false;
-    for (const database of deliveries.databases) {
-      if (await deliveries.dispatch(database, now())) more = true;
-      await this.#startLanes(database);
+    for (const database of this.#options.deliveries.databases) if (await this.#pollOver(database)) more = true;
+    return more;
+  }
+
+  async #runOver(database: Database): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.#pollOver(database);
+      } catch (err) {
+        this.#options.logger?.error({ err }, "looking for webhook deliveries failed");
+      }
+      if (!more) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  async #pollOver(database: Database): Promise<boolean> {
+    const { deliveries, now } = this.#options;
+    const more = await deliveries.dispatch(database, now());
+    await this.#startLanes(database);
     return more;
   }
 
@@ -140,6 +146,8 @@ export class WebhookWorker {
       await deliveries.finish(database, results);
       await deliveries.release(database, unsent, now());
       if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
+      // Other endpoints may wait for a lane. What is left here is found again.
+      if (this.#lanes.size >= MAX_LANES) return;
       // Its URL may have changed, or it was paused or deleted.
       target = await endpoints.get(bizID, endpointID);
     }
