@@ -126,6 +126,8 @@ export class WebhookWorker {
       if (claimed.length === 0) return;
       const { url } = target;
       const secrets = await endpoints.secretsOf(endpointID, now());
+      // Deleted in the meantime: nothing is sent without a signature.
+      if (secrets.length === 0) return;
       const results: FinishedDelivery[] = [];
       const unsent: ClaimedDelivery[] = [];
       const gone = new AbortController();
