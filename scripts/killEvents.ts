@@ -27,7 +27,7 @@ const REGIONS = ["us-west-2", "eu-west-1"] as const;
 /** Creating a user, a refresh token, and registering a key. */
 const EVENTS_PER_USER = 3;
 const FAILURE_RATE = 0.03;
-/** How long deliveries may take after the last kill. One that a killed service was sending is sent again after a minute. */
+/** How long deliveries may take after the last kill. One that a killed service was sending is sent again after 90 s. */
 const TIMEOUT_MS = 240_000;
 
 export interface KillEventsOptions {

@@ -269,8 +269,10 @@ describe("sending a webhook", () => {
     expect(result).to.deep.equal({ status: 200, error: null });
   });
 
-  it("rejects headers that are too large, and what is not HTTP", async () => {
-    for (const text of [`HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 15)}\r\n\r\n`, "SSH-2.0-OpenSSH\r\n", ""]) {
+  it("rejects headers that are too large, other protocols, and what is not HTTP", async () => {
+    const upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n";
+    const large = `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 15)}\r\n\r\n`;
+    for (const text of [large, upgrade, "SSH-2.0-OpenSSH\r\n", ""]) {
       const server = await serveRaw((socket) => socket.end(text));
       const url = `http://127.0.0.1:${server.port}/`;
       const result = await senderWith().send(url, event(), secrets, Date.now());

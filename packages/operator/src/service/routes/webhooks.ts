@@ -135,6 +135,7 @@ export function webhookRoutes(
       const { url } = await endpointOf(request, endpoint_id);
       const event = { id: randomUUID(), type: "webhook.test" as const, userID: null, data: {}, at: now() };
       const secrets = await webhookEndpoints.secretsOf(endpoint_id, now());
+      if (secrets.length === 0) throw endpointUnknown();
       const started = performance.now();
       const { status, error } = await webhookSender.send(url, event, secrets, now(), TEST_TIMEOUT_MS);
       const duration = Math.round(performance.now() - started);

@@ -37,11 +37,13 @@ export interface ClaimedDelivery {
   event: DeliveredEvent;
 }
 
-/** The result of an attempt. */
-export interface AttemptResult {
+/** A delivery after an attempt, which `attempts` includes. */
+export interface FinishedDelivery extends ClaimedDelivery {
   state: DeliveryState;
   /** When the next attempt of a pending delivery is due, in ms since 1970. */
   due: number;
+  /** When the attempt ended, in ms since 1970. */
+  lastAttempt: number;
   /** The HTTP status; null without a response. */
   status: number | null;
   /** Why it failed; null if it did not. */
@@ -156,23 +158,21 @@ export class WebhookDeliveryStore {
     );
   }
 
-  /** Stores the result of an attempt, unless another process has taken over. */
-  async finish(
-    database: Database,
-    { position, endpointID, claim, attempts }: ClaimedDelivery,
-    result: AttemptResult,
-    now: number,
-  ): Promise<void> {
-    const isOurs = and(
-      eq(webhookDeliveries.position, position),
-      eq(webhookDeliveries.endpointID, endpointID),
-      eq(webhookDeliveries.claim, claim),
-      eq(webhookDeliveries.state, "pending"),
-    );
-    await database
-      .update(webhookDeliveries)
-      .set({ ...result, attempts: attempts + 1, lastAttempt: now })
-      .where(isOurs);
+  /** Stores the results of attempts, except for deliveries that another process has taken over. */
+  async finish(database: Database, finished: readonly FinishedDelivery[]): Promise<void> {
+    if (finished.length === 0) return;
+    const rows = finished.map(({ endpointID: endpoint_id, lastAttempt: last_attempt, ...result }) => {
+      const { position, claim, state, due, attempts, status, error } = result;
+      return { position, endpoint_id, claim, state, due, attempts, last_attempt, status, error };
+    });
+    await database.execute(sql`
+      update webhook_deliveries as delivery
+      set state = result.state, due = result.due, attempts = result.attempts, last_attempt = result.last_attempt,
+        status = result.status, error = result.error
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as result(position bigint, endpoint_id uuid, claim int,
+        state text, due bigint, attempts int, last_attempt bigint, status int, error text)
+      where delivery.position = result.position and delivery.endpoint_id = result.endpoint_id
+        and delivery.claim = result.claim and delivery.state = 'pending'`);
   }
 
   /** Returns deliveries that were not attempted. They are due at once. */

@@ -120,8 +120,19 @@ export class WebhookSender implements Disposable {
       const request = isHttps
         ? requestHttps(url, { ...options, agent: this.#https })
         : requestHttp(url, { ...options, agent: this.#http });
+      let received: IncomingMessage | undefined;
       request.on("error", reject);
+      // Whatever the endpoint does, an attempt ends.
+      signal.addEventListener("abort", () => {
+        if (received === undefined) reject(signal.reason as Error);
+        else resolve(received);
+      });
+      // Also after an offer of another protocol (101), which is neither a response nor an error.
+      request.on("close", () => {
+        if (received === undefined) reject(Object.assign(new Error("The connection was closed."), { code: "CLOSED" }));
+      });
       request.on("response", (response) => {
+        received = response;
         request.off("error", reject).on("error", () => undefined);
         let bytes = 0;
         response.on("data", (chunk: Buffer) => {

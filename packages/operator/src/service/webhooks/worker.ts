@@ -2,7 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import pMap from "p-map";
 import type { Database } from "../store/database.ts";
-import type { AttemptResult, ClaimedDelivery, WebhookDeliveryStore } from "../store/webhookDeliveries.ts";
+import type {
+  ClaimedDelivery,
+  DeliveryState,
+  FinishedDelivery,
+  WebhookDeliveryStore,
+} from "../store/webhookDeliveries.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "../store/webhookEndpoints.ts";
 import { nextAttempt } from "./retries.ts";
 import type { WebhookResponse, WebhookSender } from "./sendWebhook.ts";
@@ -10,11 +15,11 @@ import type { WebhookResponse, WebhookSender } from "./sendWebhook.ts";
 /** How often a replica looks for events and due deliveries. */
 const POLL_MS = 1_000;
 /** The most deliveries that a replica sends to one endpoint at a time. */
-const CONCURRENCY = 4;
+const CONCURRENCY = 8;
 /** Deliveries that a replica takes at a time. */
-const CLAIMED_AT_ONCE = 8;
+const CLAIMED_AT_ONCE = 32;
 /** When another replica may send a delivery that was taken: after all that were taken with it must have timed out. */
-const VISIBILITY_MS = 60_000;
+const VISIBILITY_MS = 90_000;
 /** The most endpoints to which a replica sends at a time. */
 const MAX_LANES = 250;
 /** The HTTP status by which an endpoint declares that it wants no more events (Standard Webhooks, "Delivery success"). */
@@ -28,7 +33,7 @@ export interface WebhookWorkerOptions {
   /** Returns milliseconds since 1970. */
   now: () => number;
   /** Receives the outcome of each attempt, and its duration in s. */
-  onAttempt?: ((outcome: AttemptResult["state"], seconds: number) => void) | undefined;
+  onAttempt?: ((outcome: DeliveryState, seconds: number) => void) | undefined;
 }
 
 /**
@@ -45,19 +50,9 @@ export class WebhookWorker {
     this.#options = options;
   }
 
-  /** Runs until `stop`. */
+  /** Runs until `stop`: each database for itself, so that one that is unreachable delays no other. */
   async run(): Promise<void> {
-    const { logger } = this.#options;
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      let more = false;
-      try {
-        more = await this.poll();
-      } catch (err) {
-        logger?.error({ err }, "looking for webhook deliveries failed");
-      }
-      if (!more) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await Promise.all(this.#options.deliveries.databases.map((database) => this.#runOver(database)));
   }
 
   /** Ends `run`. Requests in progress are finished; what was not sent is returned to the queue. */
@@ -73,12 +68,28 @@ export class WebhookWorker {
 
   /** Dispatches events, and starts to send what is due. @returns whether there may be more events */
   async poll(): Promise<boolean> {
-    const { deliveries, now } = this.#options;
     let more = false;
-    for (const database of deliveries.databases) {
-      if (await deliveries.dispatch(database, now())) more = true;
-      await this.#startLanes(database);
+    for (const database of this.#options.deliveries.databases) if (await this.#pollOver(database)) more = true;
+    return more;
+  }
+
+  async #runOver(database: Database): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      let more = false;
+      try {
+        more = await this.#pollOver(database);
+      } catch (err) {
+        this.#options.logger?.error({ err }, "looking for webhook deliveries failed");
+      }
+      if (!more) await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  async #pollOver(database: Database): Promise<boolean> {
+    const { deliveries, now } = this.#options;
+    const more = await deliveries.dispatch(database, now());
+    await this.#startLanes(database);
     return more;
   }
 
@@ -115,6 +126,9 @@ export class WebhookWorker {
       if (claimed.length === 0) return;
       const { url } = target;
       const secrets = await endpoints.secretsOf(endpointID, now());
+      // Deleted in the meantime: nothing is sent without a signature.
+      if (secrets.length === 0) return;
+      const results: FinishedDelivery[] = [];
       const unsent: ClaimedDelivery[] = [];
       const gone = new AbortController();
       await pMap(
@@ -127,31 +141,34 @@ export class WebhookWorker {
           const started = performance.now();
           const response = await this.#options.sender.send(url, delivery.event, secrets, now());
           if (response.status === GONE) gone.abort();
-          await this.#finish(database, delivery, response, (performance.now() - started) / 1000);
+          results.push(this.#resultOf(delivery, response, (performance.now() - started) / 1000));
         },
         { concurrency: CONCURRENCY },
       );
-      if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
+      await deliveries.finish(database, results);
       await deliveries.release(database, unsent, now());
+      if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
+      // Other endpoints may wait for a lane. What is left here is found again.
+      if (this.#lanes.size >= MAX_LANES) return;
       // Its URL may have changed, or it was paused or deleted.
       target = await endpoints.get(bizID, endpointID);
     }
   }
 
-  async #finish(
-    database: Database,
+  #resultOf(
     delivery: ClaimedDelivery,
     { status, error, retryAfterMs }: WebhookResponse,
     seconds: number,
-  ): Promise<void> {
-    const { deliveries, logger, now, onAttempt } = this.#options;
+  ): FinishedDelivery {
+    const { logger, onAttempt } = this.#options;
     const { endpointID, firstAttempt, event } = delivery;
+    const now = this.#options.now();
     const attempts = delivery.attempts + 1;
-    const due = error === null ? now() : nextAttempt({ attempts, firstAttempt, now: now(), retryAfterMs });
+    const due = error === null ? now : nextAttempt({ attempts, firstAttempt, now, retryAfterMs });
     const state = error === null ? "delivered" : due === undefined ? "failed" : "pending";
     onAttempt?.(state, seconds);
-    await deliveries.finish(database, delivery, { state, due: due ?? now(), status, error }, now());
     if (state === "failed") logger?.warn({ endpoint: endpointID, event: event.id, attempts, error }, "webhook failed");
+    return { ...delivery, attempts, lastAttempt: now, state, due: due ?? now, status, error };
   }
 }
 
