@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
-import { dump } from "../support/service/dump.ts";
+import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
@@ -125,7 +125,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
 
       const token = link.split("/").at(-1) ?? "";
       expect(token).to.have.length(43);
-      await expectNowhere(page, token, requests);
+      await expectNowhere(world, page, token, requests);
       await using invited = await world.open(link);
       await button(invited.page, "Accept the invitation").click();
       await button(invited.page, "Add a passkey").click();
@@ -135,7 +135,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       // Until then, the page's own timing has the address with which it was opened.
       await invited.page.reload();
       await heading(invited.page, "Acme").waitFor();
-      await expectNowhere(invited.page, token, invited.requests);
+      await expectNowhere(world, invited.page, token, invited.requests);
       expect(complaints).to.deep.equal([]);
     });
 
@@ -213,12 +213,12 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       await button(page, "Done").click();
       await page.locator("[data-secret]").waitFor({ state: "detached" });
       await page.locator(".row", { hasText: name }).waitFor();
-      await expectNowhere(page, token, requests);
+      await expectNowhere(world, page, token, requests);
       await page.goBack();
       await heading(page, "Server company").waitFor();
       await page.goForward();
       await page.locator(".row", { hasText: name }).waitFor();
-      await expectNowhere(page, token, requests);
+      await expectNowhere(world, page, token, requests);
 
       await world.service.exchange(bizID, token);
       await button(page, `Revoke: ${name}`).click();
@@ -274,29 +274,4 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       expect(policy).to.not.contain("unsafe");
     });
   });
-
-  /** Searches everything that stays in the browser and at the service for a secret that is no longer shown. */
-  async function expectNowhere(page: Page, secret: string, requests: readonly string[]): Promise<void> {
-    const kept = await page.evaluate(async () => {
-      const cached = await Promise.all(
-        (await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => url)),
-      );
-      const databases = (await indexedDB.databases()).map(({ name }) => name);
-      const state = history.state as unknown;
-      return JSON.stringify([
-        ...[document.documentElement.outerHTML, location.href, state, cached, databases],
-        ...[Object.entries(localStorage), Object.entries(sessionStorage), document.cookie],
-        performance.getEntries().map(({ name }) => name),
-      ]);
-    });
-    expect(kept).to.not.contain(secret);
-    expect(JSON.stringify(await page.context().storageState())).to.not.contain(secret);
-    const session = await page.context().newCDPSession(page);
-    const { entries } = await session.send("Page.getNavigationHistory");
-    // `userTypedURL` is what was typed into the address bar, which pages cannot change.
-    expect(entries.map(({ url }) => url).join("\n")).to.not.contain(secret);
-    expect(requests.join("\n")).to.not.contain(secret);
-    expect(world.log.join("")).to.not.contain(secret);
-    expect(JSON.stringify(await dump(world.service.databases.home))).to.not.contain(secret);
-  }
 });

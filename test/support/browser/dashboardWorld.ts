@@ -1,6 +1,8 @@
 import { buildSite } from "@keyroot/web/build";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
@@ -14,6 +16,7 @@ export interface DashboardPage extends AsyncDisposable {
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
 export class DashboardWorld {
+  #server: Omit<TestPartner, "bizID"> | undefined;
   readonly #opened = new AsyncDisposableStack();
   readonly service = new TestService();
   /** Everything that the service logged. */
@@ -28,7 +31,10 @@ export class DashboardWorld {
 
   async start(): Promise<void> {
     await buildSite();
-    await this.service.start(this.#opened.use(await freshDatabases()), { log: this.log });
+    await this.service.start(this.#opened.use(await freshDatabases()), {
+      log: this.log,
+      explorerUrl: "https://explorer.test/",
+    });
     this.#opened.defer(() => this.service.close());
     this.bizID = await this.createPartner("Acme");
     this.browser = this.#opened.adopt(await launchChromium(), (browser) => browser.close());
@@ -38,9 +44,31 @@ export class DashboardWorld {
     return (await this.service.admin("/v1/admin/partners/create", { name }))["biz_id"] as string;
   }
 
+  /** Creates a partner with a server token, and users with an unpublished key each, in the order of their ids. */
+  async createPartnerWithUsers(name: string, count: number): Promise<TestPartner & { users: TestUser[] }> {
+    const partner = await this.service.createPartner(name);
+    const users = await Promise.all(Array.from({ length: count }, () => this.service.createUser(partner)));
+    return { ...partner, users: users.sort((a, b) => (a.userID < b.userID ? -1 : 1)) };
+  }
+
   /** Invites a person as the operator does. @returns the link */
   async invite(name: string, { role = "administrator", bizID = this.bizID } = {}): Promise<string> {
     return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
+  }
+
+  /** Creates a user of the first partner with a published key. */
+  async addUser(): Promise<TestUser> {
+    this.#server ??= await this.service.createServerToken(this.bizID);
+    const user = await this.service.createUser({ bizID: this.bizID, ...this.#server });
+    await this.service.registerKey(user, generateKeyPair());
+    await this.publish("ab".repeat(32), [user.userID]);
+    return user;
+  }
+
+  /** Records a batch with these users' keys, without a chain. */
+  async publish(root: string, userIDs: readonly string[], { transactionHash = `0x${"a".repeat(64)}` } = {}) {
+    const { publicKeys, now } = this.service.context;
+    await publicKeys.markPublished("us-west-2", { root, userIDs, transactionHash, blockNumber: 1 }, now());
   }
 
   /** Opens a page in a new browser context. */

@@ -39,7 +39,8 @@ export interface TestServiceOptions {
   publish?: ServiceContext["publish"];
   /** Gets the lines of the log. */
   log?: string[];
-  service?: string;
+  baseUrl?: string;
+  explorerUrl?: string;
   possession?: "required" | "optional";
   /** Default 0. */
   holdMs?: number;
@@ -70,7 +71,7 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
-    const { service, possession, holdMs = 0, holdOnConflict, webhooks = { resolve: resolveLocally } } = options;
+    const { baseUrl, explorerUrl, possession, holdMs = 0, holdOnConflict, webhooks = { resolve: resolveLocally } } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -82,7 +83,8 @@ export class TestService extends Caller {
       publish,
       webhookKeys: WEBHOOK_KEYS,
       webhooks,
-      service,
+      baseUrl,
+      explorerUrl,
       possession,
       ...{ holdMs, holdOnConflict },
       now: () => Date.now() + this.ahead,

@@ -11,7 +11,9 @@ interface Person {
 /** Who is signed in. */
 export interface Me {
   person: Person;
-  partner: { biz_id: string; name: string };
+  partner: { biz_id: string; name: string; suspended: boolean };
+  /** Null if the service does not know an explorer. */
+  explorer_url: string | null;
   passkeys: number;
 }
 
@@ -35,17 +37,46 @@ export interface PasskeyInfo {
   last_used: number | null;
 }
 
-/** A token of a server, without its value. */
-export interface ServerToken {
+/** A refresh token without its value. Times are in milliseconds since 1970. */
+export interface Token {
   token_id: string;
-  name: string | null;
   created: number;
   revoked: number | null;
+  /** The beginning of the hour of its last use. */
+  last_used: number | null;
+}
+
+export interface ServerToken extends Token {
+  name: string | null;
+}
+
+export interface UserToken extends Token {
+  context: string;
 }
 
 /** A new token, shown once. */
-export interface CreatedToken extends Omit<ServerToken, "revoked"> {
+export interface CreatedToken {
   token: string;
+}
+
+/** A user of the partner. */
+export interface User {
+  user_id: string;
+  region: string;
+  created: number;
+  deactivated: number | null;
+}
+
+/** The registered key of a user. */
+export interface UserKey {
+  state: "pending" | "submitted" | "published";
+  possession: "proven" | "unproven";
+  keyID: string;
+  /** Of a pending key; null while the partner must decide. */
+  publishable_at: number | null;
+  root: string | null;
+  transaction: string | null;
+  other_keys: number;
 }
 
 /** A call that failed: refused by the service, or not answered. */

@@ -8,13 +8,15 @@ import { Failure } from "./parts.tsx";
 import { ServersPage } from "./serversPage.tsx";
 import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
 import { useAction } from "./useCall.ts";
+import { UserPage } from "./userPage.tsx";
+import { UsersPage } from "./usersPage.tsx";
 
-const PAGES = { company: "Company", servers: "Servers" } as const;
+const PAGES = { company: "Company", servers: "Servers", users: "Users" } as const;
 type PageName = keyof typeof PAGES;
 
 /** The dashboard: what a person sees depends on the session first, and then on the address. */
 export function App() {
-  const [section = "company"] = useRoute();
+  const [section = "company", item] = useRoute();
   const token = takeInvitation();
   const [me, setMe] = useState<Me | null>();
   const [failure, setFailure] = useState<CallError>();
@@ -49,7 +51,7 @@ export function App() {
       scrollTo(0, 0);
     }
     isFirst.current = false;
-  }, [title]);
+  }, [title, item]);
 
   const onSignedIn = (signedIn: Me) => {
     forgetInvitation();
@@ -98,10 +100,11 @@ export function App() {
           <SignInPage onSignedIn={onSignedIn} />
         ) : me.passkeys === 0 ? (
           <FirstPasskeyPage me={me} onSignedIn={onSignedIn} />
-        ) : page === "servers" ? (
-          <ServersPage me={me} />
         ) : (
-          <CompanyPage me={me} />
+          <>
+            {me.partner.suspended && <SuspensionNotice />}
+            <Page me={me} page={page} item={item} />
+          </>
         )}
       </main>
       <footer class="footer">
@@ -110,6 +113,27 @@ export function App() {
         </p>
       </footer>
     </>
+  );
+}
+
+/** @param item what is shown of the page, such as the id of a user */
+function Page({ me, page, item }: { me: Me; page: PageName; item: string | undefined }) {
+  switch (page) {
+    case "company":
+      return <CompanyPage me={me} />;
+    case "servers":
+      return <ServersPage me={me} />;
+    case "users":
+      return item === undefined ? <UsersPage me={me} /> : <UserPage key={item} me={me} id={item} />;
+  }
+}
+
+function SuspensionNotice() {
+  return (
+    <p class="notice">
+      The operator of the service has suspended your company: all its tokens and those of its users are refused.
+      Published keys remain verifiable.
+    </p>
   );
 }
 

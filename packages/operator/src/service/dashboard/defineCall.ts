@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { z } from "zod";
 import { ServiceError } from "keyroot/errors";
+import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { actorOfPerson } from "../store/changes.ts";
@@ -77,6 +78,14 @@ export async function requireVerification(
 ): Promise<void> {
   if (await sessions.useVerification(sessionHash, now())) return;
   throw new ServiceError(403, "VERIFICATION_REQUIRED", "Verify with your passkey that it is you.");
+}
+
+/** @throws ServiceError PARTNER_SUSPENDED, for what would give a suspended partner new access */
+export async function requireActivePartner(
+  { partners }: Pick<ServiceContext, "partners">,
+  bizID: string,
+): Promise<void> {
+  if (await partners.isSuspended(bizID)) throw tokenRefused("suspended");
 }
 
 /** @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */

@@ -7,6 +7,7 @@ import { companyCalls } from "./companyCalls.ts";
 import { dashboardPages } from "./pages.ts";
 import { serverTokenCalls } from "./serverTokenCalls.ts";
 import { sessionCalls } from "./sessionCalls.ts";
+import { userCalls } from "./userCalls.ts";
 
 /** Serves the dashboard for partners' staff: its page, and the calls of the page. */
 export async function dashboard(app: App, context: ServiceContext): Promise<void> {
@@ -26,5 +27,6 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     sessionCalls(scope, context);
     companyCalls(scope, context);
     serverTokenCalls(scope, context);
+    userCalls(scope, context);
   });
 }

@@ -19,6 +19,18 @@ const answer = <Shape extends z.core.$ZodLooseShape>(response: Shape) =>
 const person = strict({ person_id: z.uuid(), name, role });
 const invitation = strict({ ...person.shape, url: z.string(), expires: timestamp });
 const personID = strict({ person_id: z.uuid() });
+const { user_id, region, created } = schemas.getUser.response.shape;
+const user = strict({ user_id, region, created, deactivated: timestamp.nullable() });
+const { state, possession, keyID, root, transaction } = schemas.getPublicKey.response.shape;
+const key = strict({
+  ...{ state, possession, keyID },
+  /** Of a pending key; null while the partner must decide. */
+  publishable_at: timestamp.nullable(),
+  root: root.unwrap().nullable(),
+  transaction: transaction.unwrap().nullable(),
+  /** How many other keys were offered, about which the partner has not decided. */
+  other_keys: z.int().nonnegative(),
+});
 /** What the library or the browser defines, not this service. */
 const options = z.looseObject({ challenge: z.string() });
 
@@ -29,7 +41,9 @@ export const calls = {
   accept: strict({ token: z.string().min(1).max(64) }),
   me: strict({
     person,
-    partner: strict({ biz_id: z.string(), name }),
+    partner: strict({ biz_id: z.string(), name, suspended: z.boolean() }),
+    /** Where keys are verified; null if the service does not know an explorer. */
+    explorer_url: z.string().nullable(),
     passkeys: z.int().nonnegative(),
   }),
   registration: strict({
@@ -67,6 +81,18 @@ export const calls = {
   invite: strict({ name, role }),
   invitation,
   createServerToken: schemas.createServerToken.body.omit({ biz_id: true }),
+  listUsers: {
+    body: schemas.listUsers.body,
+    response: strict({ users: z.array(user), next: schemas.listUsers.response.shape.next }),
+  },
+  getUser: { body: schemas.getUser.body, response: strict({ user, key: key.nullable() }) },
+  createUser: { body: schemas.createUser.body, response: user },
+  listUserTokens: schemas.listRefreshTokens,
+  createUserToken: {
+    body: schemas.createRefreshToken.body,
+    response: strict({ token_id: z.uuid(), token: z.string(), context: z.string(), created: timestamp }),
+  },
+  revokeUserToken: schemas.revokeRefreshToken,
   personID,
   setRole: strict({ ...personID.shape, role }),
   person,

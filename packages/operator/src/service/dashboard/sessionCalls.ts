@@ -15,9 +15,11 @@ export function sessionCalls(app: App, context: ServiceContext): void {
 
   const describe = async (person: Person, count: number) => {
     const partner = await partners.find(person.bizID);
+    const suspended = await partners.isSuspended(person.bizID);
     return {
       person: { person_id: person.personID, name: person.name, role: person.role },
-      partner: { biz_id: person.bizID, name: partner?.name ?? "" },
+      partner: { biz_id: person.bizID, name: partner?.name ?? "", suspended },
+      explorer_url: context.explorerUrl ?? null,
       passkeys: count,
     };
   };

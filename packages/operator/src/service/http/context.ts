@@ -28,10 +28,10 @@ export interface ContextOptions {
   signingKeys: SigningKeys;
   /** The URL at which callers reach the service: the issuer of access tokens. */
   issuer: string;
-  /** The URL at which callers reach the service. Default: http://localhost and the port that it listens on. */
+  /** The URL at which callers reach the service, without a trailing slash. Default: where it listens. */
   baseUrl?: string | undefined;
-  /** The URL by which users' apps know the service. Default: where it listens. */
-  service?: string | undefined;
+  /** The URL of an explorer, to which the dashboard links. Default none. */
+  explorerUrl?: string | undefined;
   /** Where the service publishes keys; undefined if it publishes none. */
   registry?: RegistryID | undefined;
   /** Whether registration requires proof of possession. Default `required`. */
@@ -59,7 +59,7 @@ export interface ContextOptions {
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
   baseUrl: ContextOptions["baseUrl"];
-  service: ContextOptions["service"];
+  explorerUrl: ContextOptions["explorerUrl"];
   partners: PartnerStore;
   staff: StaffStore;
   passkeys: PasskeyStore;
@@ -84,7 +84,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
-  const { service, registry, possession: policy = "required", now = Date.now } = options;
+  const { explorerUrl, registry, possession: policy = "required", now = Date.now } = options;
   const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false, webhookKeys, webhooks } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
@@ -99,7 +99,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     now,
     publish,
     baseUrl,
-    service,
+    explorerUrl,
     partners: new PartnerStore(databases),
     staff: new StaffStore(databases.home),
     passkeys: new PasskeyStore(databases.home),
