@@ -97,7 +97,7 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
   [
     "a user",
     async (page, world) => {
-      const { userID } = await world.addUser();
+      const [{ userID } = { userID: "" }] = await world.addUsers();
       await page.goto(`${world.url}#/users/${userID}`);
       await page.getByText("published", { exact: true }).waitFor();
       await page.getByText("A phone").waitFor();
@@ -108,6 +108,15 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
     async (page) => {
       await page.getByRole("link", { name: "All users" }).click();
       await page.getByText("Oregon").first().waitFor();
+    },
+  ],
+  [
+    "publishing",
+    async (page) => {
+      await page.getByRole("link", { name: "Publishing", exact: true }).click();
+      await page.locator(".chart-drawing canvas").waitFor();
+      await page.getByText("The same as a table").click();
+      await page.getByText("Open in the explorer").first().waitFor();
     },
   ],
   [

@@ -3,6 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
@@ -16,7 +17,6 @@ export interface DashboardPage extends AsyncDisposable {
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
 export class DashboardWorld {
-  #server: Omit<TestPartner, "bizID"> | undefined;
   readonly #opened = new AsyncDisposableStack();
   readonly service = new TestService();
   /** Everything that the service logged. */
@@ -56,19 +56,34 @@ export class DashboardWorld {
     return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
   }
 
-  /** Creates a user of the first partner with a published key. */
-  async addUser(): Promise<TestUser> {
-    this.#server ??= await this.service.createServerToken(this.bizID);
-    const user = await this.service.createUser({ bizID: this.bizID, ...this.#server });
-    await this.service.registerKey(user, generateKeyPair());
-    await this.publish("ab".repeat(32), [user.userID]);
-    return user;
+  /** Creates users of the first partner: some with keys that were published over the last days, and one with a pending key. */
+  async addUsers(): Promise<TestUser[]> {
+    const server = await this.service.createServerToken(this.bizID);
+    const users = await Promise.all(
+      Array.from({ length: 7 }, () => this.service.createUser({ bizID: this.bizID, ...server })),
+    );
+    for (const user of users) await this.service.registerKey(user, generateKeyPair());
+    const ids = users.map(({ userID }) => userID);
+    for (const [root, first, last, daysAgo] of [
+      ["5d", 0, 3, 0],
+      ["c4", 3, 4, 9],
+      ["91", 4, 6, 20],
+    ] as const)
+      await this.publish(root.repeat(32), ids.slice(first, last), { daysAgo });
+    return users;
   }
 
   /** Records a batch with these users' keys, without a chain. */
-  async publish(root: string, userIDs: readonly string[], { transactionHash = `0x${"a".repeat(64)}` } = {}) {
+  async publish(
+    root: string,
+    userIDs: readonly string[],
+    { transactionHash = `0x${"a".repeat(64)}`, daysAgo = 0 } = {},
+  ) {
     const { publicKeys, now } = this.service.context;
-    await publicKeys.markPublished("us-west-2", { root, userIDs, transactionHash, blockNumber: 1 }, now());
+    // 55,000 gas for each user, at 2 gwei.
+    const receipt = { gasUsed: 55_000 * userIDs.length, gasPrice: 2n * 10n ** 9n, addedCount: userIDs.length };
+    const batch = { root, userIDs, transactionHash, blockNumber: 21_000_000, ...receipt };
+    await publicKeys.markPublished("us-west-2", batch, now() - daysAgo * 24 * 60 * 60 * 1000, SERVICE);
   }
 
   /** Opens a page in a new browser context. */

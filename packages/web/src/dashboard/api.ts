@@ -79,6 +79,47 @@ export interface UserKey {
   other_keys: number;
 }
 
+/** What was published for the partner on a day (UTC). */
+export interface PublishedDay {
+  /** Milliseconds since 1970. */
+  day: number;
+  users: number;
+  /** In wei. */
+  cost: string;
+  /** Those of the users whose cost was not recorded. */
+  unpriced: number;
+}
+
+export interface Publishing {
+  days: PublishedDay[];
+  pending: { waiting: number; undecided: number; ready: number };
+}
+
+/** The partner's part of a batch. */
+export interface BatchShare {
+  root: string;
+  region: string;
+  users: number;
+  created: number;
+  confirmed: number | null;
+  state: "submitted" | "published";
+  transaction: string | null;
+  block: number | null;
+  gas: number | null;
+  /** In wei. */
+  cost: string | null;
+}
+
+/** A key that is in no batch. */
+export interface PendingKey {
+  user_id: string;
+  region: string;
+  registered: number;
+  /** Null while the partner must decide. */
+  publishable_at: number | null;
+  submitted: boolean;
+}
+
 /** A call that failed: refused by the service, or not answered. */
 export class CallError extends Error {
   override readonly name = "CallError";

@@ -5,13 +5,14 @@ import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
 import { CompanyPage } from "./companyPage.tsx";
 import { forgetInvitation, takeInvitation } from "./invitation.ts";
 import { Failure } from "./parts.tsx";
+import { PublishingPage } from "./publishingPage.tsx";
 import { ServersPage } from "./serversPage.tsx";
 import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
 import { useAction } from "./useCall.ts";
 import { UserPage } from "./userPage.tsx";
 import { UsersPage } from "./usersPage.tsx";
 
-const PAGES = { company: "Company", servers: "Servers", users: "Users" } as const;
+const PAGES = { company: "Company", servers: "Servers", users: "Users", publishing: "Publishing" } as const;
 type PageName = keyof typeof PAGES;
 
 /** The dashboard: what a person sees depends on the session first, and then on the address. */
@@ -123,6 +124,8 @@ function Page({ me, page, item }: { me: Me; page: PageName; item: string | undef
       return <CompanyPage me={me} />;
     case "servers":
       return <ServersPage me={me} />;
+    case "publishing":
+      return <PublishingPage me={me} />;
     case "users":
       return item === undefined ? <UsersPage me={me} /> : <UserPage key={item} me={me} id={item} />;
   }

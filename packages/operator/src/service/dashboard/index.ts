@@ -5,6 +5,7 @@ import type { App } from "../http/defineOperation.ts";
 import { baseUrlOf } from "../http/origin.ts";
 import { companyCalls } from "./companyCalls.ts";
 import { dashboardPages } from "./pages.ts";
+import { publishingCalls } from "./publishingCalls.ts";
 import { serverTokenCalls } from "./serverTokenCalls.ts";
 import { sessionCalls } from "./sessionCalls.ts";
 import { userCalls } from "./userCalls.ts";
@@ -28,5 +29,6 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     companyCalls(scope, context);
     serverTokenCalls(scope, context);
     userCalls(scope, context);
+    publishingCalls(scope, context);
   });
 }

@@ -1,11 +1,15 @@
 import { z } from "zod";
 import { schemas } from "../http/schemas.ts";
+import { BATCH_CURSOR } from "../store/batches.ts";
 import { ROLES } from "../store/tables.ts";
 
 const strict = z.strictObject;
 const timestamp = z.int().nonnegative();
 const { name } = schemas.createPartner.body.shape;
 const { limit } = schemas.listServerTokens.body.shape;
+const amount = z.int().nonnegative();
+/** Decimal digits, because JSON numbers are not exact. */
+const wei = z.string();
 const role = z.enum(ROLES);
 const base64url = z
   .string()
@@ -93,6 +97,40 @@ export const calls = {
     response: strict({ token_id: z.uuid(), token: z.string(), context: z.string(), created: timestamp }),
   },
   revokeUserToken: schemas.revokeRefreshToken,
+  publishing: strict({
+    days: z.array(strict({ day: timestamp, users: amount, cost: wei, unpriced: amount })),
+    pending: strict({ waiting: amount, undecided: amount, ready: amount }),
+  }),
+  listBatches: strict({ limit, after: z.string().regex(BATCH_CURSOR).optional() }),
+  batches: strict({
+    batches: z.array(
+      strict({
+        root: z.string(),
+        region,
+        users: amount,
+        created: timestamp,
+        confirmed: timestamp.nullable(),
+        state: z.enum(["submitted", "published"]),
+        transaction: z.string().nullable(),
+        block: amount.nullable(),
+        gas: amount.nullable(),
+        cost: wei.nullable(),
+      }),
+    ),
+    next: z.string().nullable(),
+  }),
+  listPending: schemas.listUsers.body,
+  pendingKeys: strict({
+    keys: z.array(
+      strict({
+        ...{ user_id, region, keyID },
+        registered: timestamp,
+        publishable_at: timestamp.nullable(),
+        submitted: z.boolean(),
+      }),
+    ),
+    next: schemas.listUsers.response.shape.next,
+  }),
   personID,
   setRole: strict({ ...personID.shape, role }),
   person,

@@ -1,5 +1,6 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import { BatchStore } from "../store/batches.ts";
 import { BulkCreation } from "../store/bulkCreation.ts";
 import type { Author } from "../store/changes.ts";
 import { ChallengeStore } from "../store/challenges.ts";
@@ -68,6 +69,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   bulkCreation: BulkCreation;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
+  batches: BatchStore;
   challenges: ChallengeStore;
   registration: KeyRegistration;
   objections: KeyObjections;
@@ -108,6 +110,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,
+    batches: new BatchStore(databases, holdOnConflict),
     challenges,
     objections,
     registration: new KeyRegistration({

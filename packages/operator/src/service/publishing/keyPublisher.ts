@@ -9,6 +9,7 @@ import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
 import type { CostLimits } from "../../publisher/transactions/costLimits.ts";
+import { countMissingShares } from "../store/batches.ts";
 import { type Author, SERVICE } from "../store/changes.ts";
 import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
@@ -92,6 +93,7 @@ export class KeyPublisher {
       const done: PublishedBatch[] = [];
       for (const region of REGIONS) {
         await this.#markReorganized(region, registry);
+        await countMissingShares(this.#databases.regions[region]);
         const records = await this.#keys.takePublishable(region, this.#now());
         if (records.length === 0) continue;
         const store = await openStore(this.#chain.files[region]);
@@ -109,9 +111,9 @@ export class KeyPublisher {
           finality: { confirmations: this.#chain.confirmations },
           onEvent: (event) => events.push(event),
         });
-        for (const { root, userIDs, transactionHash, blockNumber } of published) {
-          const added = { root, userIDs, transactionHash, blockNumber };
-          await this.#keys.markPublished(region, added, this.#now(), author);
+        for (const batch of published) {
+          const { root, userIDs, transactionHash, blockNumber } = batch;
+          await this.#keys.markPublished(region, batch, this.#now(), author);
           done.push({ root, users: userIDs.length, transaction: transactionHash, block: blockNumber });
         }
         await this.#markPublishedElsewhere(region, registry, store, events, author);
