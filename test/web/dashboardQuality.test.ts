@@ -138,6 +138,72 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
   ],
 ];
 
+/** The same for a person of the operator. */
+const OPERATOR_STEPS: typeof STEPS = [
+  [
+    "the operators first passkey",
+    async (page) => {
+      await page.getByRole("button", { name: "Accept the invitation" }).click();
+      await page.getByRole("button", { name: "Add a passkey" }).waitFor();
+    },
+  ],
+  [
+    "partners",
+    async (page, world) => {
+      await world.service.admin("/v1/admin/partners/suspend", { biz_id: await world.createPartner("Beta Analytics") });
+      await page.getByRole("button", { name: "Add a passkey" }).click();
+      await page.getByText("Beta Analytics").waitFor();
+    },
+  ],
+  [
+    "a partner",
+    async (page) => {
+      await page.getByRole("link", { name: "Acme" }).click();
+      await page.getByText("active").first().waitFor();
+    },
+  ],
+  [
+    "a suspension",
+    async (page) => {
+      await page.getByRole("button", { name: "Suspend" }).click();
+      await page.getByText("are refused at once").waitFor();
+    },
+  ],
+  [
+    "an invalid limit",
+    async (page) => {
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Limit users" }).click();
+      await page.getByLabel("The most users").fill("many");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByText("The limit must be").waitFor();
+    },
+  ],
+  [
+    "the system",
+    async (page, world) => {
+      await page.keyboard.press("Escape");
+      await page.goto(`${world.url}#/system`);
+      await page.getByText("FILE_UNREADABLE").waitFor();
+    },
+  ],
+  [
+    "published now",
+    async (page) => {
+      await page.getByRole("button", { name: "Publish now" }).click();
+      await page.getByRole("button", { name: "Publish", exact: true }).click();
+      await page.getByText("Published: 1 batch.").waitFor();
+    },
+  ],
+  [
+    "the operators people",
+    async (page) => {
+      await page.getByRole("link", { name: "People" }).click();
+      await page.getByText("not used since").waitFor();
+    },
+  ],
+];
+
 describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
   this.timeout(120_000);
   const world = new DashboardWorld();
@@ -145,10 +211,10 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
   before(() => world.start());
   after(() => world.stop());
 
-  it("have no violation of axe in any state and nothing wider than the window, at 360 and 1440 pixels, light and dark", async () => {
-    await using opened = await world.open(await world.invite("Ada"));
+  const visit = async (link: string, steps: typeof STEPS) => {
+    await using opened = await world.open(link);
     const { page } = opened;
-    for (const [state, act] of STEPS) {
+    for (const [state, act] of steps) {
       await act(page, world);
       await page.evaluate(axe.source);
       for (const { width, colorScheme } of VIEWS) {
@@ -166,6 +232,14 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
         if (folder !== undefined) await page.screenshot({ path: join(folder, file), fullPage: true });
       }
     }
+  };
+
+  it("have no violation of axe in any state and nothing wider than the window, at 360 and 1440 pixels, light and dark", async () => {
+    await visit(await world.invite("Ada"), STEPS);
+  });
+
+  it("have none for the operator's people either", async () => {
+    await visit(await world.invite("Olga", { bizID: null }), OPERATOR_STEPS);
   });
 
   it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts`, async () => {

@@ -1,30 +1,17 @@
 import { expect } from "chai";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
+import { DASHBOARD_CALLS } from "../../support/service/dashboardCalls.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 
-const SOURCES = join(import.meta.dirname, "../../../packages/operator/src/service/dashboard");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-interface Call {
-  path: string;
-  access: string;
-  verified: boolean;
-}
-
-/** Every call, with who may call it. New calls are covered by the tests automatically. */
-const CALLS: Call[] = readdirSync(SOURCES).flatMap((file) => {
-  const source = readFileSync(join(SOURCES, file), "utf8");
-  const found = source.matchAll(/path: "([^"]+)",\n\s+access: "(\w+)",(\n\s+verified: true)?/g);
-  return [...found].map(([, path = "", access = "", verified]) => ({ path, access, verified: verified !== undefined }));
-});
-
+/** The calls for partners' people. Those for the operator's have their own tests. */
+const CALLS = DASHBOARD_CALLS.filter(({ staff }) => staff !== "operator");
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 describeOnEachDatabase("the dashboard's calls", (service) => {

@@ -2,6 +2,8 @@ import { buildSite } from "@keyroot/web/build";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
+import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import type { PublishingStatus } from "../../../packages/operator/src/service/publishing/publishingStatus.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
@@ -14,6 +16,22 @@ export interface DashboardPage extends AsyncDisposable {
   /** The URLs of all requests. */
   requests: string[];
 }
+
+/** One of its stores fails. */
+const PUBLISHING: PublishingStatus = {
+  chain: {
+    ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: undefined },
+    state: { block: 21_345_678, owner: `0x${"f39F".repeat(10)}`, balance: "1234567890000000000", fee: "1500000000" },
+  },
+  stores: [
+    { region: "us-west-2", location: "s3://keyroot-files/prod", error: undefined },
+    {
+      ...{ region: "eu-west-1", location: "s3://keyroot-files-eu/prod" },
+      error: new TransportError("FILE_UNREADABLE", "The secret in this message is hunter2."),
+    },
+  ],
+  ...{ publishable: 12, running: false },
+};
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
 export class DashboardWorld {
@@ -34,6 +52,10 @@ export class DashboardWorld {
     await this.service.start(this.#opened.use(await freshDatabases()), {
       log: this.log,
       explorerUrl: "https://explorer.test/",
+      // Publishing over a chain has its own tests.
+      publish: () =>
+        Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),
+      publishing: () => Promise.resolve(PUBLISHING),
     });
     this.#opened.defer(() => this.service.close());
     this.bizID = await this.createPartner("Acme");
@@ -51,8 +73,11 @@ export class DashboardWorld {
     return { ...partner, users: users.sort((a, b) => (a.userID < b.userID ? -1 : 1)) };
   }
 
-  /** Invites a person as the operator does. @returns the link */
-  async invite(name: string, { role = "administrator", bizID = this.bizID } = {}): Promise<string> {
+  /** Invites a person as the operator does. @param options with a null bizID for the operator's people @returns the link */
+  async invite(name: string, options: { role?: string; bizID?: string | null } = {}): Promise<string> {
+    const { role = "administrator", bizID = this.bizID } = options;
+    if (bizID === null)
+      return (await this.service.admin("/v1/admin/operators/invite", { name, role }))["url"] as string;
     return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
   }
 
@@ -109,7 +134,8 @@ export class DashboardWorld {
     const { page } = opened;
     await page.getByRole("button", { name: "Accept the invitation" }).click();
     await page.getByRole("button", { name: "Add a passkey" }).click();
-    await page.getByRole("heading", { name: "Your passkeys" }).waitFor();
+    // The first page of a partner's people, or of the operator's.
+    await page.getByRole("heading", { name: /^(Your passkeys|Partners)$/ }).waitFor();
     return opened;
   }
 

@@ -37,6 +37,7 @@ export interface TestServiceOptions {
   rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
   publish?: ServiceContext["publish"];
+  publishing?: ServiceContext["publishing"];
   /** Gets the lines of the log. */
   log?: string[];
   baseUrl?: string;
@@ -71,7 +72,15 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
-    const { baseUrl, explorerUrl, possession, holdMs = 0, holdOnConflict, webhooks = { resolve: resolveLocally } } = options;
+    const {
+      baseUrl,
+      explorerUrl,
+      publishing,
+      possession,
+      holdMs = 0,
+      holdOnConflict,
+      webhooks = { resolve: resolveLocally },
+    } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -83,6 +92,7 @@ export class TestService extends Caller {
       publish,
       webhookKeys: WEBHOOK_KEYS,
       webhooks,
+      publishing,
       baseUrl,
       explorerUrl,
       possession,

@@ -123,6 +123,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     webhookKeys,
     webhooks: { allowPrivate: config.webhooksPrivate },
     publish: publisher && ((author) => publisher.publish(author)),
+    publishing: publisher && (() => publisher.status()),
   });
   const { refreshTokens, rateLimits, challenges, sessions, webhookEndpoints, webhookDeliveries, now } = context;
   await webhookEndpoints.checkKeys();

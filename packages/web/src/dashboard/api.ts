@@ -1,6 +1,6 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
-type Role = "administrator" | "reader";
+export type Role = "administrator" | "reader";
 
 interface Person {
   person_id: string;
@@ -8,16 +8,24 @@ interface Person {
   role: Role;
 }
 
+/** The company of a partner's people. */
+export interface Partner {
+  biz_id: string;
+  name: string;
+  suspended: boolean;
+}
+
 /** Who is signed in. */
 export interface Me {
   person: Person;
-  partner: { biz_id: string; name: string; suspended: boolean };
+  /** Null for people of the operator. */
+  partner: Partner | null;
   /** Null if the service does not know an explorer. */
   explorer_url: string | null;
   passkeys: number;
 }
 
-/** A person of the partner's staff. Times are in milliseconds since 1970. */
+/** A person of the staff. Times are in milliseconds since 1970. */
 export interface StaffMember extends Person {
   created: number;
   last_sign_in: number | null;
@@ -118,6 +126,42 @@ export interface PendingKey {
   /** Null while the partner must decide. */
   publishable_at: number | null;
   submitted: boolean;
+}
+
+/** A partner with its numbers, for the operator. */
+export interface PartnerSummary {
+  biz_id: string;
+  name: string;
+  created: number;
+  suspended: number | null;
+  user_limit: number | null;
+  users: number;
+  pending_keys: number;
+  published_keys: number;
+  server_tokens: number;
+}
+
+/** A batch that was published now. */
+export interface PublishedBatch {
+  root: string;
+  users: number;
+  block: number;
+}
+
+/** What the service needs, for the operator. An `error` is a code, or null. Amounts are in wei. */
+export interface SystemStatus {
+  databases: { name: string; error: string | null }[];
+  publishing: {
+    chain: {
+      chain_id: number;
+      contract: string;
+      error: string | null;
+      state: { block: number; owner: string; balance: string; fee: string } | null;
+    };
+    stores: { region: string; location: string; error: string | null }[];
+    publishable: number;
+    running: boolean;
+  } | null;
 }
 
 /** A call that failed: refused by the service, or not answered. */

@@ -9,3 +9,8 @@ export function formatCost(wei: bigint): string {
   if (whole > 999_999n) return `${whole.toLocaleString("en")} ETH`;
   return `${Number(`${whole}.${fraction}`).toLocaleString("en", { maximumSignificantDigits: 6 })} ETH`;
 }
+
+/** A price of gas in wei, in gwei: "12.5 gwei". */
+export function formatGwei(wei: bigint): string {
+  return `${(Number(wei) / 1e9).toLocaleString("en", { maximumSignificantDigits: 4 })} gwei`;
+}

@@ -1,6 +1,6 @@
 import { useCallback, useState } from "preact/hooks";
 import { Command } from "../shared/code.tsx";
-import { call, type CreatedToken, type Me, type ServerToken } from "./api.ts";
+import { call, type CreatedToken, type Me, type Partner, type ServerToken } from "./api.ts";
 import { exchangeCommand } from "./commands.ts";
 import { Confirm, ListEnd, Secret } from "./parts.tsx";
 import { TextDialog } from "./textDialog.tsx";
@@ -8,7 +8,7 @@ import { TokenList } from "./tokenList.tsx";
 import { useAction, usePages } from "./useCall.ts";
 
 /** The tokens with which the partner's servers call the service. */
-export function ServersPage({ me }: { me: Me }) {
+export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
   const tokens = usePages<ServerToken>("serverTokens/list", "tokens");
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<CreatedToken>();
@@ -49,7 +49,7 @@ export function ServersPage({ me }: { me: Me }) {
         {tokens.items?.length === 0 && (
           <div class="empty">
             <p>There is no server token yet. Create the first one. Your server exchanges it for an access token:</p>
-            <Command command={exchangeCommand(me.partner.biz_id)} />
+            <Command command={exchangeCommand(partner.biz_id)} />
           </div>
         )}
         <ListEnd pages={tokens} />

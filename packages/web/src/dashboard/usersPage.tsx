@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Command } from "../shared/code.tsx";
 import { go } from "../shared/router.ts";
 import { SearchForm } from "../shared/searchForm.tsx";
-import type { Me, User } from "./api.ts";
+import type { Me, Partner, User } from "./api.ts";
 import { createUserCommand } from "./commands.ts";
 import { CreateUserDialog } from "./createUserDialog.tsx";
 import { ListEnd, Time } from "./parts.tsx";
@@ -10,7 +10,7 @@ import { regionName } from "./regions.ts";
 import { usePages } from "./useCall.ts";
 
 /** The partner's users. */
-export function UsersPage({ me }: { me: Me }) {
+export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
   const users = usePages<User>("users/list", "users");
   const [isCreating, setCreating] = useState(false);
   return (
@@ -68,7 +68,7 @@ export function UsersPage({ me }: { me: Me }) {
               <a href="#/servers">server token</a> in the variable <code>TOKEN</code>: the first command gets an access
               token, the second creates a user with a random id.
             </p>
-            <Command command={createUserCommand(me.partner.biz_id)} />
+            <Command command={createUserCommand(partner.biz_id)} />
           </div>
         )}
         <ListEnd pages={users} />

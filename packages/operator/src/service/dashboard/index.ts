@@ -4,6 +4,7 @@ import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { baseUrlOf } from "../http/origin.ts";
 import { companyCalls } from "./companyCalls.ts";
+import { operatorCalls } from "./operatorCalls.ts";
 import { dashboardPages } from "./pages.ts";
 import { publishingCalls } from "./publishingCalls.ts";
 import { serverTokenCalls } from "./serverTokenCalls.ts";
@@ -30,5 +31,6 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     serverTokenCalls(scope, context);
     userCalls(scope, context);
     publishingCalls(scope, context);
+    operatorCalls(scope, context);
   });
 }

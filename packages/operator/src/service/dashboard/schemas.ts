@@ -10,6 +10,9 @@ const { limit } = schemas.listServerTokens.body.shape;
 const amount = z.int().nonnegative();
 /** Decimal digits, because JSON numbers are not exact. */
 const wei = z.string();
+/** The code of an error; null without one. */
+const code = z.string().nullable();
+const { biz_id } = schemas.getPartner.body.shape;
 const role = z.enum(ROLES);
 const base64url = z
   .string()
@@ -45,7 +48,8 @@ export const calls = {
   accept: strict({ token: z.string().min(1).max(64) }),
   me: strict({
     person,
-    partner: strict({ biz_id: z.string(), name, suspended: z.boolean() }),
+    /** Null for people of the operator. */
+    partner: strict({ biz_id: z.string(), name, suspended: z.boolean() }).nullable(),
     /** Where keys are verified; null if the service does not know an explorer. */
     explorer_url: z.string().nullable(),
     passkeys: z.int().nonnegative(),
@@ -131,6 +135,23 @@ export const calls = {
     ),
     next: schemas.listUsers.response.shape.next,
   }),
+  operatorStatus: strict({
+    databases: z.array(strict({ name: z.string(), error: code })),
+    /** Null if the service does not publish. */
+    publishing: strict({
+      chain: strict({
+        chain_id: amount,
+        contract: z.string(),
+        error: code,
+        /** Null if the endpoint does not answer. */
+        state: strict({ block: amount, owner: z.string(), balance: wei, fee: wei }).nullable(),
+      }),
+      stores: z.array(strict({ region, location: z.string(), error: code })),
+      publishable: amount,
+      running: z.boolean(),
+    }).nullable(),
+  }),
+  invitePartnerStaff: strict({ biz_id, ...schemas.inviteStaff.body.pick({ name: true, role: true }).shape }),
   personID,
   setRole: strict({ ...personID.shape, role }),
   person,

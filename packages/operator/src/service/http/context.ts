@@ -1,4 +1,5 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
+import type { PublishingStatus } from "../publishing/publishingStatus.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
 import { BatchStore } from "../store/batches.ts";
 import { BulkCreation } from "../store/bulkCreation.ts";
@@ -52,6 +53,8 @@ export interface ContextOptions {
   webhooks?: WebhookSenderOptions | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
+  /** Checks the chain, the stores and the publisher; undefined without a configured chain. */
+  publishing?: (() => Promise<PublishingStatus>) | undefined;
   /** Returns milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
@@ -59,6 +62,7 @@ export interface ContextOptions {
 /** Everything that the operations of the API use. */
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
+  publishing: ContextOptions["publishing"];
   baseUrl: ContextOptions["baseUrl"];
   explorerUrl: ContextOptions["explorerUrl"];
   partners: PartnerStore;
@@ -86,7 +90,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
-  const { explorerUrl, registry, possession: policy = "required", now = Date.now } = options;
+  const { explorerUrl, publishing, registry, possession: policy = "required", now = Date.now } = options;
   const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false, webhookKeys, webhooks } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
@@ -100,6 +104,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     stage,
     now,
     publish,
+    publishing,
     baseUrl,
     explorerUrl,
     partners: new PartnerStore(databases),

@@ -15,6 +15,7 @@ import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
 import { withLease } from "./lease.ts";
+import { checkChain, checkStores, isPublishing, type PublishingStatus } from "./publishingStatus.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 
 /** Where the service publishes keys. */
@@ -127,6 +128,17 @@ export class KeyPublisher {
     let keys = 0;
     for (const region of REGIONS) keys += await this.#keys.countPublishable(region, this.#now());
     return keys;
+  }
+
+  /** The state of the chain, the stores and the publisher. */
+  async status(): Promise<PublishingStatus> {
+    const [chain, stores, publishable, running] = await Promise.all([
+      checkChain(this.#chain),
+      checkStores(this.#chain),
+      this.countPublishable(),
+      isPublishing(this.#databases.home),
+    ]);
+    return { chain, stores, publishable, running };
   }
 
   /**

@@ -298,24 +298,26 @@ export const rateLimits = pgTable("rate_limits", {
   expire: timestamp("expire", { withTimezone: true }),
 });
 
-/** What a partner's person may do in the dashboard: everything, or look. */
+/** What a person may do in the dashboard: everything, or look. */
 export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Home database: people who may sign in to the dashboard of their partner. `removed` is null while they may. */
+/**
+ * Home database: people who may sign in to the dashboard of their partner or, without a `biz_id`, to the operator's console.
+ * `removed` is null while they may.
+ */
 export const staff = pgTable(
   "staff",
   {
     personID: uuid("person_id").primaryKey(),
-    bizID: text("biz_id")
-      .notNull()
-      .references(() => partners.bizID),
+    bizID: text("biz_id").references(() => partners.bizID),
     name: text("name").notNull(),
     role: text("role").$type<Role>().notNull(),
     created: timestampMs("created").notNull(),
     lastSignIn: timestampMs("last_sign_in"),
     removed: timestampMs("removed"),
   },
+  // PostgreSQL does not compare nulls: `StaffStore` keeps the names of the operator's people apart.
   (table) => [uniqueIndex("staff_of_partner").on(table.bizID, table.name).where(isNull(table.removed))],
 );
 
