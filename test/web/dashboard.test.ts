@@ -1,18 +1,17 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
+import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
   this.timeout(30_000);
-  const world = new DashboardWorld();
+  const world = sharedWorld;
 
   before(async function () {
     this.timeout(120_000);
     await world.start();
   });
-  after(() => world.stop());
 
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
   const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
@@ -231,7 +230,9 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       const refused = await world.service.post("/v1/public/auth/jwt", { biz_id: bizID, token });
       expect(refused.status).to.equal(401);
       expect(complaints).to.deep.equal([]);
-      const changes = world.log.filter((line) => /"action":"serverToken\.(created|revoked)"/.test(line));
+      const changes = world.log.filter(
+        (line) => /"action":"serverToken\.(created|revoked)"/.test(line) && line.includes(bizID),
+      );
       expect(changes).to.have.length(2);
       for (const line of changes) expect(line).to.contain('"name":"Operator of servers"');
     });

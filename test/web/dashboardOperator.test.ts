@@ -1,18 +1,17 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
-import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
+import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the operator's console in Chromium", function () {
   this.timeout(30_000);
-  const world = new DashboardWorld();
+  const world = sharedWorld;
 
   before(async function () {
     this.timeout(120_000);
     await world.start();
   });
-  after(() => world.stop());
 
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
 

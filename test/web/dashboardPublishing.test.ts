@@ -1,17 +1,16 @@
 import { expect } from "chai";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
-import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
+import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromium", function () {
   this.timeout(30_000);
-  const world = new DashboardWorld();
+  const world = sharedWorld;
 
   before(async function () {
     this.timeout(120_000);
     await world.start();
   });
-  after(() => world.stop());
 
   it("begins with what leads to the first published key, and loads no chart", async () => {
     const bizID = await world.createPartner("Beginner");

@@ -3,19 +3,18 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
-import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
+import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", function () {
   this.timeout(30_000);
-  const world = new DashboardWorld();
+  const world = sharedWorld;
 
   before(async function () {
     this.timeout(120_000);
     await world.start();
   });
-  after(() => world.stop());
 
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
   const showUsers = (page: Page) => page.getByRole("link", { name: "Users", exact: true }).click();

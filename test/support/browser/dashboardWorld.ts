@@ -35,6 +35,7 @@ const PUBLISHING: PublishingStatus = {
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
 export class DashboardWorld {
+  #started: Promise<void> | undefined;
   readonly #opened = new AsyncDisposableStack();
   readonly service = new TestService();
   /** Everything that the service logged. */
@@ -47,7 +48,12 @@ export class DashboardWorld {
     return `${this.service.url.replace("127.0.0.1", "localhost")}/dashboard/`;
   }
 
-  async start(): Promise<void> {
+  /** Starts it, unless it is started already. */
+  start(): Promise<void> {
+    return (this.#started ??= this.#start());
+  }
+
+  async #start(): Promise<void> {
     await buildSite();
     await this.service.start(this.#opened.use(await freshDatabases()), {
       log: this.log,
@@ -148,6 +154,12 @@ export class DashboardWorld {
     return this.#opened.disposeAsync();
   }
 }
+
+/** One world for all tests that name their own partners and people. */
+export const sharedWorld = new DashboardWorld();
+
+// Outside every describe: runs after the last test.
+after("the dashboard's shared world stops", () => sharedWorld.stop());
 
 /** An authenticator that confirms everything at once, as a person with a fingerprint does. */
 async function addAuthenticator(page: Page, transport: "internal" | "usb" = "internal"): Promise<void> {
