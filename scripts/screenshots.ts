@@ -1,12 +1,13 @@
 /**
- * Takes pictures of every page and state of the explorer, in light and dark, at 360 and 1440 pixels:
+ * Takes pictures of every page and state of the explorer and the dashboard, in light and dark, at 360 and 1440 pixels:
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
- * The default folder is screenshots, which git ignores.
+ * The states are the explorer's; without any, the dashboard's test also takes its pictures. The default folder is screenshots, which git ignores.
  */
+import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { EXPLORER_STATES, VIEWS } from "../fixtures/browser/explorerStates.ts";
 import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
 import { sampleRecords } from "../fixtures/samples.ts";
@@ -33,4 +34,11 @@ try {
   }
 } finally {
   await world.stop();
+}
+
+if (states === undefined) {
+  // The states of the dashboard follow each other, so the test that visits them takes the pictures.
+  const env = { ...process.env, SCREENSHOTS: resolve(folder) };
+  const args = ["hardhat", "test", "test/web/dashboardQuality.test.ts"];
+  process.exitCode = spawnSync("npx", args, { env, stdio: "inherit" }).status ?? 1;
 }

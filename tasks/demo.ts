@@ -9,7 +9,7 @@ import {
 } from "@keyroot/operator/commands";
 import { type ExplorerServer, serveExplorer } from "@keyroot/operator/explorer";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
+import { freePort, type Stack, stackPorts, startStack } from "@keyroot/operator/stack";
 import { buildSite } from "@keyroot/web/build";
 import { AdminClient } from "keyroot/admin";
 import { type DemoListener, type DemoResult, runDemo } from "../demo/demo.ts";
@@ -18,6 +18,8 @@ import type { DemoArgs } from "./demoCommand.ts";
 
 /** How many more endpoints visitors of the explorer can choose, to try a quorum. */
 const RELAYS = 2;
+/** The explorer's port, after the stack's first one. */
+const EXPLORER_PORT = 3;
 
 type Print = (text: string) => void;
 
@@ -33,7 +35,10 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
   // In a process of its own, while the demo runs.
   const built = stay ? buildSite() : undefined;
   built?.catch(() => undefined);
-  const stack = await startStack(hre, { ports: stackPorts(stay ? port : 0), announce: stay });
+  const explorerPort = stay ? await freePort(port === 0 ? 0 : port + EXPLORER_PORT) : 0;
+  const explorerUrl = stay ? `http://localhost:${explorerPort}/` : undefined;
+  const ports = stackPorts(stay ? port : 0);
+  const stack = await startStack(hre, { ports, announce: stay, ...(explorerUrl !== undefined && { explorerUrl }) });
   try {
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
@@ -47,7 +52,7 @@ export default async function demo({ stay, port, json }: DemoArgs, { hre }: Hard
     const relays = await Promise.all(Array.from({ length: RELAYS }, () => startRelay(stack.rpcUrl)));
     for (const relay of relays) servers.defer(() => relay.close());
     const rpc = [stack.rpcUrl, ...relays.map(({ url }) => url)];
-    const explorer = servers.use(await startExplorer(stack, rpc, result, port));
+    const explorer = servers.use(await startExplorer(stack, rpc, result, explorerPort));
     const links = { explorerUrl: explorer.url, dashboardUrl: await inviteToDashboard(stack, result) };
     say(stayLines(result, stack.announced, links));
     if (json) print(JSON.stringify(readiness(stack, result, links)));
@@ -82,7 +87,7 @@ function startExplorer(
   port: number,
 ): Promise<ExplorerServer> {
   const samples = records.map(({ userID }) => userID);
-  return serveExplorer({ rpc, chainId, contract, merkleUrl, samples, attacks }, port === 0 ? 0 : port + 3);
+  return serveExplorer({ rpc, chainId, contract, merkleUrl, samples, attacks }, port);
 }
 
 function printer(print: Print): DemoListener {

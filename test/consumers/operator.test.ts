@@ -279,6 +279,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { json: listed } = await succeed(["list-server-tokens", ...ofPartner], { env });
       await succeed(["revoke-server-token", "--token-id", String(listed["token_id"]), ...service], { env });
       expect((await succeed(["invite", "--name", "Ada", ...ofPartner], { env })).json["url"]).to.match(/^http/);
+      const ofOperator = ["invite", "--operator", "--name", "Olga", ...service];
+      expect((await succeed(ofOperator, { env })).json["url"]).to.match(/^http/);
 
       const wrong = { env: { ...env, KEYROOT_ADMIN_TOKEN: "b".repeat(64) } };
       await fail(["list-partners", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
@@ -287,6 +289,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         await fail([name, ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
       await fail(["limit-users", "--max", "5", ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
       await fail(["invite", "--name", "Ada", ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
+      await fail(["invite", "--operator", "--name", "Ada", ...ofPartner], 2, "ARGUMENT_INVALID", { env });
       await fail(["revoke-server-token", ...service], 2, "ARGUMENT_INVALID", { env });
       await fail(["create-partner", "--name", "Acme", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
       await fail(["create-server-token", "--biz-id", "biz_none", ...service], 3, "PARTNER_UNKNOWN", { env });

@@ -1,16 +1,6 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
-import { buildPage, bundle, commonConfig, integrityOf } from "./buildPage.ts";
+import { buildPage } from "./buildPage.ts";
+import { buildScript, type PinnedScript } from "./buildScript.ts";
 import { readErrorTable } from "./errorTable.ts";
-import { PROJECT } from "./sources.ts";
-
-/** A script that the page fetches and pins by its hash. */
-interface PinnedScript {
-  /** Relative to the page. */
-  url: string;
-  /** As in the attribute `integrity`: sha384-<base64>. */
-  integrity: string;
-}
 
 /**
  * Builds the explorer's page: files by their paths relative to it. The page loads one script, one stylesheet and
@@ -21,10 +11,9 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
   const licenses = new Set<string>();
   const files = new Map<string, string | Uint8Array>();
   for (const [name, external] of Object.entries(WORKERS)) {
-    const code = await buildWorker(name, external, licenses);
-    const url = `assets/${name}-${createHash("sha256").update(code).digest("hex").slice(0, 8)}.js`;
-    files.set(url, code);
-    workers[name] = { url, integrity: integrityOf(code) };
+    const { code, ...script } = await buildScript("explorer", `worker/${name}.ts`, licenses, external);
+    files.set(script.url, code);
+    workers[name] = script;
   }
 
   const page = await buildPage(
@@ -45,20 +34,3 @@ const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   evidence: undefined,
   safetyCode: undefined,
 };
-
-async function buildWorker(name: string, external: RegExp | undefined, licenses: Set<string>): Promise<string> {
-  const output = await bundle(licenses, {
-    ...commonConfig("explorer"),
-    build: {
-      ...{ write: false, target: "es2022", modulePreload: false },
-      rolldownOptions: {
-        input: join(PROJECT, "packages/web/src/explorer/worker", `${name}.ts`),
-        output: { codeSplitting: false },
-        ...(external && { external }),
-      },
-    },
-  });
-  const [chunk, ...others] = output;
-  if (chunk?.type !== "chunk" || others.length > 0) throw new Error(`The worker ${name} is not one file.`);
-  return chunk.code;
-}

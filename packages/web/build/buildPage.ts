@@ -4,7 +4,7 @@ import { build, type InlineConfig, type Rolldown } from "vite";
 import { PROJECT } from "./sources.ts";
 
 /** The folder of a part in `src`. */
-type Part = "explorer" | "dashboard";
+export type Part = "explorer" | "dashboard";
 
 const LICENSES = "licenses.md";
 

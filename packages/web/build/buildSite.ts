@@ -8,12 +8,12 @@
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildPage } from "./buildPage.ts";
+import { buildDashboard } from "./buildDashboard.ts";
 import { buildExplorer } from "./buildExplorer.ts";
 import { hashOfSources, SITE } from "./sources.ts";
 
 const sources = hashOfSources();
-const parts = { explorer: await buildExplorer(), dashboard: await buildPage("dashboard") };
+const parts = { explorer: await buildExplorer(), dashboard: await buildDashboard() };
 const names = new Set<string>();
 for (const [part, files] of Object.entries(parts)) {
   for (const [name, content] of files) {

@@ -1,35 +1,23 @@
 import { expect } from "chai";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expectProblem } from "../../support/service/caller.ts";
+import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
+import { DASHBOARD_CALLS } from "../../support/service/dashboardCalls.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 
-const SOURCES = join(import.meta.dirname, "../../../packages/operator/src/service/dashboard");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-interface Call {
-  path: string;
-  access: string;
-  verified: boolean;
-}
-
-/** Every call, with who may call it. New calls are covered by the tests automatically. */
-const CALLS: Call[] = readdirSync(SOURCES).flatMap((file) => {
-  const source = readFileSync(join(SOURCES, file), "utf8");
-  const found = source.matchAll(/path: "([^"]+)",\n\s+access: "(\w+)",(\n\s+verified: true)?/g);
-  return [...found].map(([, path = "", access = "", verified]) => ({ path, access, verified: verified !== undefined }));
-});
-
+/** The calls for partners' people. Those for the operator's have their own tests. */
+const CALLS = DASHBOARD_CALLS.filter(({ staff }) => staff !== "operator");
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 describeOnEachDatabase("the dashboard's calls", (service) => {
   let bizID: string;
-  /** A person, and the id of a server token of the same partner. */
-  type Target = TestPerson & { tokenID: string };
+  /** A person, and ids of the same partner: of a server token, and of a user with a token. */
+  type Target = TestPerson & { tokenID: string; hex: string; userTokenID: string };
   let admin: Target;
   let reader: Target;
   let stranger: Target;
@@ -40,12 +28,24 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
       "invitations/accept": { token: "x" },
       "passkeys/remove": { passkey_id: "x" },
       "serverTokens/revoke": { token_id: target.tokenID },
+      "users/get": { user_id_hex: target.hex },
+      "users/create": { user_id_hex: target.hex, region: "us-west-2" },
+      "users/listTokens": { user_id_hex: target.hex },
+      "users/createToken": { user_id_hex: target.hex, context: "A phone" },
+      "users/revokeToken": { user_id_hex: target.hex, token_id: target.userTokenID },
       "staff/invite": { name: `New ${Math.random()}`, role: "reader" },
       "staff/inviteAgain": { person_id: target.personID },
       "staff/setRole": { person_id: target.personID, role: "reader" },
       "staff/remove": { person_id: target.personID },
     };
     return bodies[path] ?? {};
+  };
+  const idsOf = async (partner: TestPartner) => {
+    const { hex } = await service.createUser(partner);
+    const path = "/v1/authdBizSrv/users/listRefreshTokens";
+    const { tokens } = await service.done(path, { user_id_hex: hex }, { token: partner.jwt });
+    const [token] = tokens as { token_id: string }[];
+    return { tokenID: partner.tokenID, hex, userTokenID: token?.token_id ?? "" };
   };
   const invite = async (name: string) => {
     const { url } = await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name });
@@ -57,9 +57,10 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
     const own = await service.createPartner("Acme");
     ({ bizID } = own);
     const other = await service.createPartner("Other company");
-    admin = { ...(await signInPerson(service, bizID, "Ada")), tokenID: own.tokenID };
-    reader = { ...(await signInPerson(service, bizID, "Rita", { role: "reader" })), tokenID: own.tokenID };
-    stranger = { ...(await signInPerson(service, other.bizID, "Mallory")), tokenID: other.tokenID };
+    const ownIDs = await idsOf(own);
+    admin = { ...(await signInPerson(service, bizID, "Ada")), ...ownIDs };
+    reader = { ...(await signInPerson(service, bizID, "Rita", { role: "reader" })), ...ownIDs };
+    stranger = { ...(await signInPerson(service, other.bizID, "Mallory")), ...(await idsOf(other)) };
     await signInPerson(service, other.bizID, "Second administrator");
   });
 
@@ -180,8 +181,10 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
 
     it("with another partner's ids is answered as with unknown ones, and changes nothing", async () => {
       const before = await dump(service.databases.home);
-      const unknown = { ...admin, personID: UNKNOWN_ID, tokenID: UNKNOWN_ID };
-      for (const path of ["staff/inviteAgain", "staff/setRole", "staff/remove", "serverTokens/revoke"]) {
+      const unknown = { ...admin, personID: UNKNOWN_ID, tokenID: UNKNOWN_ID, hex: "0".repeat(40) };
+      const others = CALLS.filter(({ path }) => /^(users|serverTokens|staff)\/(?!list$|create$|invite$)/.test(path));
+      expect(others).to.have.length(8);
+      for (const { path } of others) {
         const answers = [];
         for (const target of [admin, unknown]) {
           await stranger.verify();
@@ -190,8 +193,16 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
         }
         expect(answers[0]).to.deep.equal(answers[1]);
         expect(answers[0]?.status).to.equal(404);
-        expect(answers[0]?.code).to.be.oneOf(["PERSON_UNKNOWN", "TOKEN_UNKNOWN"]);
+        expect(answers[0]?.code).to.be.oneOf(["PERSON_UNKNOWN", "TOKEN_UNKNOWN", "USER_UNKNOWN"]);
       }
+      const mixed = { user_id_hex: stranger.hex, token_id: admin.userTokenID };
+      expectProblem(await stranger.call("users/revokeToken", mixed), [404, "TOKEN_UNKNOWN"]);
+      const after = { user_id_hex: stranger.hex, after: admin.userTokenID };
+      expectProblem(await stranger.call("users/listTokens", after), [404, "TOKEN_UNKNOWN"]);
+      const taken = await stranger.call("users/create", bodyOf("users/create", admin));
+      expectProblem(taken, [409, "USER_ID_TAKEN"]);
+      const { users } = (await stranger.call("users/list")).body as { users: { user_id: string }[] };
+      expect(users.map(({ user_id }) => user_id)).to.deep.equal([userIDFromHex(stranger.hex)]);
       expectProblem(await stranger.call("serverTokens/list", { after: admin.tokenID }), [404, "TOKEN_UNKNOWN"]);
       const { tokens } = (await stranger.call("serverTokens/list")).body as { tokens: { token_id: string }[] };
       expect(tokens.map(({ token_id }) => token_id)).to.deep.equal([stranger.tokenID]);

@@ -204,7 +204,7 @@ describe("challenges of two replicas", () => {
     for (const replica of replicas) {
       const databases = cleanup.use(await openDatabases({ url }));
       await databases.migrate();
-      await replica.start(databases, { service: "https://keys.test" });
+      await replica.start(databases, { baseUrl: "https://keys.test" });
       cleanup.defer(() => replica.close());
     }
     const { jwt: token } = await a.createUser(await a.createPartner());

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { eq } from "drizzle-orm";
 import { randomUUID } from "node:crypto";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
@@ -12,7 +13,14 @@ import { toServiceError } from "../../../packages/operator/src/service/http/prob
 import { type Fenced, withLease } from "../../../packages/operator/src/service/publishing/lease.ts";
 import { type ChainConfig, KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
-import { attempts, offeredKeys, plans, publisherLeases } from "../../../packages/operator/src/service/store/tables.ts";
+import {
+  attempts,
+  batches as batchTable,
+  batchShares,
+  offeredKeys,
+  plans,
+  publisherLeases,
+} from "../../../packages/operator/src/service/store/tables.ts";
 import { PublicKeyStore } from "../../../packages/operator/src/service/store/publicKeys.ts";
 import { UserStore } from "../../../packages/operator/src/service/store/users.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -154,6 +162,30 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
     expect(await publisherOver(databases).publish()).to.deep.equal([]);
     expect(await databases.home.select().from(plans)).to.be.empty;
+  });
+
+  it("records the gas and cost of each batch's transaction, and each partner's users in it", async () => {
+    const records = sampleRecords(3);
+    await register(records);
+    for (const { root, transaction, users } of await publisherOver(databases).publish()) {
+      const receipt = (await fresh.call("eth_getTransactionReceipt", [transaction])) as Record<string, string>;
+      const [gas, price] = [BigInt(receipt["gasUsed"] ?? 0), BigInt(receipt["effectiveGasPrice"] ?? 0)];
+      const [batch] = await databases.home.select().from(batchTable).where(eq(batchTable.root, root));
+      expect(batch).to.include({ gasUsed: Number(gas), cost: gas * price, addedCount: users });
+      expect(batch?.confirmed).to.be.closeTo(Date.now(), 60_000);
+      const shares = await databases.home.select().from(batchShares).where(eq(batchShares.root, root));
+      expect(shares.map((share) => [share.bizID, share.users])).to.deep.equal([["biz_test", users]]);
+    }
+  });
+
+  it("counts the users of batches that an earlier version recorded", async () => {
+    await register(sampleRecords(3));
+    await publisherOver(databases).publish();
+    const before = await databases.home.select().from(batchShares).orderBy(batchShares.root);
+    expect(before.map(({ users }) => users).sort()).to.deep.equal([1, 2]);
+    await databases.home.delete(batchShares);
+    await publisherOver(databases).publish();
+    expect(await databases.home.select().from(batchShares).orderBy(batchShares.root)).to.deep.equal(before);
   });
 
   it("leaves the keys of an interrupted plan submitted, and finishes the plan with its own root", async () => {

@@ -1,6 +1,11 @@
 import { buildSite } from "@keyroot/web/build";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
+import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import type { PublishingStatus } from "../../../packages/operator/src/service/publishing/publishingStatus.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
@@ -12,8 +17,25 @@ export interface DashboardPage extends AsyncDisposable {
   requests: string[];
 }
 
+/** One of its stores fails. */
+const PUBLISHING: PublishingStatus = {
+  chain: {
+    ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: undefined },
+    state: { block: 21_345_678, owner: `0x${"f39F".repeat(10)}`, balance: "1234567890000000000", fee: "1500000000" },
+  },
+  stores: [
+    { region: "us-west-2", location: "s3://keyroot-files/prod", error: undefined },
+    {
+      ...{ region: "eu-west-1", location: "s3://keyroot-files-eu/prod" },
+      error: new TransportError("FILE_UNREADABLE", "The secret in this message is hunter2."),
+    },
+  ],
+  ...{ publishable: 12, running: false },
+};
+
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
 export class DashboardWorld {
+  #started: Promise<void> | undefined;
   readonly #opened = new AsyncDisposableStack();
   readonly service = new TestService();
   /** Everything that the service logged. */
@@ -26,9 +48,21 @@ export class DashboardWorld {
     return `${this.service.url.replace("127.0.0.1", "localhost")}/dashboard/`;
   }
 
-  async start(): Promise<void> {
+  /** Starts it, unless it is started already. */
+  start(): Promise<void> {
+    return (this.#started ??= this.#start());
+  }
+
+  async #start(): Promise<void> {
     await buildSite();
-    await this.service.start(this.#opened.use(await freshDatabases()), { log: this.log });
+    await this.service.start(this.#opened.use(await freshDatabases()), {
+      log: this.log,
+      explorerUrl: "https://explorer.test/",
+      // Publishing over a chain has its own tests.
+      publish: () =>
+        Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),
+      publishing: () => Promise.resolve(PUBLISHING),
+    });
     this.#opened.defer(() => this.service.close());
     this.bizID = await this.createPartner("Acme");
     this.browser = this.#opened.adopt(await launchChromium(), (browser) => browser.close());
@@ -38,9 +72,49 @@ export class DashboardWorld {
     return (await this.service.admin("/v1/admin/partners/create", { name }))["biz_id"] as string;
   }
 
-  /** Invites a person as the operator does. @returns the link */
-  async invite(name: string, { role = "administrator", bizID = this.bizID } = {}): Promise<string> {
+  /** Creates a partner with a server token, and users with an unpublished key each, in the order of their ids. */
+  async createPartnerWithUsers(name: string, count: number): Promise<TestPartner & { users: TestUser[] }> {
+    const partner = await this.service.createPartner(name);
+    const users = await Promise.all(Array.from({ length: count }, () => this.service.createUser(partner)));
+    return { ...partner, users: users.sort((a, b) => (a.userID < b.userID ? -1 : 1)) };
+  }
+
+  /** Invites a person as the operator does. @param options with a null bizID for the operator's people @returns the link */
+  async invite(name: string, options: { role?: string; bizID?: string | null } = {}): Promise<string> {
+    const { role = "administrator", bizID = this.bizID } = options;
+    if (bizID === null)
+      return (await this.service.admin("/v1/admin/operators/invite", { name, role }))["url"] as string;
     return (await this.service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role }))["url"] as string;
+  }
+
+  /** Creates users of the first partner: some with keys that were published over the last days, and one with a pending key. */
+  async addUsers(): Promise<TestUser[]> {
+    const server = await this.service.createServerToken(this.bizID);
+    const users = await Promise.all(
+      Array.from({ length: 7 }, () => this.service.createUser({ bizID: this.bizID, ...server })),
+    );
+    for (const user of users) await this.service.registerKey(user, generateKeyPair());
+    const ids = users.map(({ userID }) => userID);
+    for (const [root, first, last, daysAgo] of [
+      ["5d", 0, 3, 0],
+      ["c4", 3, 4, 9],
+      ["91", 4, 6, 20],
+    ] as const)
+      await this.publish(root.repeat(32), ids.slice(first, last), { daysAgo });
+    return users;
+  }
+
+  /** Records a batch with these users' keys, without a chain. */
+  async publish(
+    root: string,
+    userIDs: readonly string[],
+    { transactionHash = `0x${"a".repeat(64)}`, daysAgo = 0 } = {},
+  ) {
+    const { publicKeys, now } = this.service.context;
+    // 55,000 gas for each user, at 2 gwei.
+    const receipt = { gasUsed: 55_000 * userIDs.length, gasPrice: 2n * 10n ** 9n, addedCount: userIDs.length };
+    const batch = { root, userIDs, transactionHash, blockNumber: 21_000_000, ...receipt };
+    await publicKeys.markPublished("us-west-2", batch, now() - daysAgo * 24 * 60 * 60 * 1000, SERVICE);
   }
 
   /** Opens a page in a new browser context. */
@@ -66,7 +140,8 @@ export class DashboardWorld {
     const { page } = opened;
     await page.getByRole("button", { name: "Accept the invitation" }).click();
     await page.getByRole("button", { name: "Add a passkey" }).click();
-    await page.getByRole("heading", { name: "Your passkeys" }).waitFor();
+    // The first page of a partner's people, or of the operator's.
+    await page.getByRole("heading", { name: /^(Your passkeys|Partners)$/ }).waitFor();
     return opened;
   }
 
@@ -79,6 +154,12 @@ export class DashboardWorld {
     return this.#opened.disposeAsync();
   }
 }
+
+/** One world for all tests that name their own partners and people. */
+export const sharedWorld = new DashboardWorld();
+
+// Outside every describe: runs after the last test.
+after("the dashboard's shared world stops", () => sharedWorld.stop());
 
 /** An authenticator that confirms everything at once, as a person with a fingerprint does. */
 async function addAuthenticator(page: Page, transport: "internal" | "usb" = "internal"): Promise<void> {

@@ -29,22 +29,25 @@ export function callDashboard(
 /** A signed-in person with a passkey that exists in the database only. */
 export interface TestPerson {
   personID: string;
-  bizID: string;
+  bizID: string | null;
   cookie: string;
   call: (path: string, body?: object) => Promise<Answer>;
   /** Makes the next change count as freshly verified. */
   verify: () => Promise<void>;
 }
 
-/** Invites a person, accepts the invitation and adds a passkey. */
+/** Invites a person, accepts the invitation and adds a passkey. @param bizID null for the operator's people */
 export async function signInPerson(
   service: TestService,
-  bizID: string,
+  bizID: string | null,
   name: string,
   { role = "administrator", passkey = true } = {},
 ): Promise<TestPerson> {
   const { sessions, passkeys, now } = service.context;
-  const { url, person_id } = await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role });
+  const { url, person_id } =
+    bizID === null
+      ? await service.admin("/v1/admin/operators/invite", { name, role })
+      : await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role });
   const token = String(url).split("/").at(-1);
   const accepted = await callDashboard(service, "invitations/accept", { token });
   const cookie = cookieOf(accepted) ?? "";

@@ -37,9 +37,11 @@ export interface TestServiceOptions {
   rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
   publish?: ServiceContext["publish"];
+  publishing?: ServiceContext["publishing"];
   /** Gets the lines of the log. */
   log?: string[];
-  service?: string;
+  baseUrl?: string;
+  explorerUrl?: string;
   possession?: "required" | "optional";
   /** Default 0. */
   holdMs?: number;
@@ -70,7 +72,15 @@ export class TestService extends Caller {
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
-    const { service, possession, holdMs = 0, holdOnConflict, webhooks = { resolve: resolveLocally } } = options;
+    const {
+      baseUrl,
+      explorerUrl,
+      publishing,
+      possession,
+      holdMs = 0,
+      holdOnConflict,
+      webhooks = { resolve: resolveLocally },
+    } = options;
     const context = makeContext({
       databases,
       signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
@@ -82,7 +92,9 @@ export class TestService extends Caller {
       publish,
       webhookKeys: WEBHOOK_KEYS,
       webhooks,
-      service,
+      publishing,
+      baseUrl,
+      explorerUrl,
       possession,
       ...{ holdMs, holdOnConflict },
       now: () => Date.now() + this.ahead,

@@ -286,9 +286,10 @@ export const DEFINITIONS = {
 
   invite: {
     summary:
-      "Invite a person to a partner's dashboard and print the link once; again for a person who lost the passkeys",
+      "Invite a person to a partner's dashboard or the operator's console, and print the link once; again for a person who lost the passkeys",
     options: {
       bizId: text("id", "Id of the partner, printed by create-partner"),
+      operator: flag("Invite to the operator's console instead, which manages all partners"),
       name: text("text", "Name of the person"),
       role: text("role", "administrator, who can change everything, or reader", {
         choices: ["administrator", "reader"],

@@ -20,6 +20,8 @@ export interface ServiceConfig {
   port?: number | undefined;
   /** The URL at which callers reach the service: the issuer of access tokens. Required with `databaseUrl`. */
   baseUrl?: string | undefined;
+  /** The URL of an explorer, to which the dashboard links. Default none. */
+  explorerUrl?: string | undefined;
   /** The name of the deployment stage. Default `dev`. */
   stage?: string | undefined;
   /** The first part of buckets' names. Default `keyroot`. */
@@ -128,6 +130,9 @@ const schema = z.strictObject({
   baseUrl: httpUrl()
     .transform((baseUrl) => baseUrl.replace(/\/$/, ""))
     .optional(),
+  explorerUrl: httpUrl()
+    .refine((explorerUrl) => !explorerUrl.includes("#"), "must be a URL without a fragment")
+    .optional(),
   stage: label().default(DEFAULT_STAGE),
   bucketPrefix: label().default(DEFAULT_BUCKET_PREFIX),
   databaseUrl: postgresUrl().optional(),
@@ -189,6 +194,7 @@ export const VARIABLES = {
   monitoringHost: "KEYROOT_MONITORING_HOST",
   monitoringPort: "KEYROOT_MONITORING_PORT",
   baseUrl: "KEYROOT_BASE_URL",
+  explorerUrl: "KEYROOT_EXPLORER_URL",
   stage: "KEYROOT_STAGE",
   bucketPrefix: "KEYROOT_BUCKET_PREFIX",
   databaseFolder: "KEYROOT_DATABASE_FOLDER",
@@ -254,6 +260,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     monitoringHost: read("KEYROOT_MONITORING_HOST"),
     monitoringPort: number("KEYROOT_MONITORING_PORT"),
     baseUrl: read("KEYROOT_BASE_URL"),
+    explorerUrl: read("KEYROOT_EXPLORER_URL"),
     stage: read("KEYROOT_STAGE"),
     bucketPrefix: read("KEYROOT_BUCKET_PREFIX"),
     databaseFolder: read("KEYROOT_DATABASE_FOLDER"),

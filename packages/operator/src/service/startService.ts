@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
 import { Cleanup } from "../cleanup.ts";
-import { serviceNameOf } from "keyroot/identity";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
@@ -112,7 +111,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     signingKeys,
     issuer: config.baseUrl ?? `urn:keyroot:${stage}`,
     baseUrl: config.baseUrl,
-    service: config.baseUrl === undefined ? undefined : serviceNameOf(config.baseUrl),
+    explorerUrl: config.explorerUrl,
     registry: chain && { chainId: chain.chainId, contract: chain.contract },
     possession: config.possession,
     holdMs: config.hold * 1000,
@@ -124,6 +123,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     webhookKeys,
     webhooks: { allowPrivate: config.webhooksPrivate },
     publish: publisher && ((author) => publisher.publish(author)),
+    publishing: publisher && (() => publisher.status()),
   });
   const { refreshTokens, rateLimits, challenges, sessions, webhookEndpoints, webhookDeliveries, now } = context;
   await webhookEndpoints.checkKeys();

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:net";
 import { readConfig } from "../service/config.ts";
 import { type RunningService, startService } from "../service/startService.ts";
-import { listen } from "./ports.ts";
+import { freePort } from "./ports.ts";
 
 /** A partner service for development, in this process, with a new database in memory. */
 export interface LocalService extends RunningService {
@@ -15,10 +14,12 @@ export interface LocalServiceOptions {
   port: number;
   /** The chain on which it publishes the keys that users register. */
   chain: { rpcUrl: string; chainId: number; contract: string; merkleDir: string };
+  /** Where an explorer will be, to which the dashboard links. */
+  explorerUrl?: string | undefined;
 }
 
 /** Starts a partner service that publishes on the stack's chain. @throws TransportError PORT_UNAVAILABLE */
-export async function startLocalService({ port, chain }: LocalServiceOptions): Promise<LocalService> {
+export async function startLocalService({ port, chain, explorerUrl }: LocalServiceOptions): Promise<LocalService> {
   const adminToken = randomBytes(32).toString("hex");
   const config = readConfig({
     KEYROOT_PORT: String(await freePort(port)),
@@ -32,14 +33,8 @@ export async function startLocalService({ port, chain }: LocalServiceOptions): P
     KEYROOT_CHAIN_ID: String(chain.chainId),
     KEYROOT_CONTRACT: chain.contract,
     KEYROOT_FILES: chain.merkleDir,
+    ...(explorerUrl !== undefined && { KEYROOT_EXPLORER_URL: explorerUrl }),
   });
   const service = await startService({ ...config, databaseFolder: null, monitoringPort: null });
   return { ...service, adminToken };
-}
-
-/** The first free port from a wanted one on. If another process takes it first, the service fails to listen. */
-async function freePort(wanted: number): Promise<number> {
-  const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
-  await probe.close();
-  return probe.port;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { AddressInfo, Server, Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { ArgumentError, TransportError } from "keyroot/errors";
 
 /** The default ports of a stack. Tools expect a local chain at 8545. */
@@ -51,6 +51,13 @@ export async function listen(server: Server, { host, port }: { host: string; por
       await closed;
     },
   };
+}
+
+/** The first free port of this machine from a wanted one on. Another process may take it before it is used. */
+export async function freePort(wanted: number): Promise<number> {
+  const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
+  await probe.close();
+  return probe.port;
 }
 
 async function bind(server: Server, host: string, first: number): Promise<AddressInfo> {

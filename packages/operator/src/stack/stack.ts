@@ -28,6 +28,8 @@ export interface StackOptions {
   ports?: { chain: number; files: number; service?: number };
   /** Whether to write the project's stack file, so that commands in other processes find the stack. */
   announce?: boolean;
+  /** Where an explorer will be, to which the partner service's dashboard links. Default none. */
+  explorerUrl?: string;
 }
 
 /**
@@ -39,8 +41,8 @@ export interface StackOptions {
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
 export async function startStack(hre: HardhatRuntimeEnvironment, options: StackOptions = {}): Promise<Stack> {
-  checkOptions("The options of startStack", options, { ports: true, announce: true });
-  const { announce = false } = options;
+  checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true });
+  const { announce = false, explorerUrl } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
   // Disposed of in reverse order: at the first step that fails, or by `close`.
   await using starting = new Cleanup();
@@ -65,6 +67,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
       : await startLocalService({
           port: ports.service,
           chain: { rpcUrl, chainId: chain.chainId, contract, merkleDir },
+          explorerUrl,
         });
   if (service !== undefined) starting.defer(() => service.close());
 

@@ -1,6 +1,6 @@
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
-type Role = "administrator" | "reader";
+export type Role = "administrator" | "reader";
 
 interface Person {
   person_id: string;
@@ -8,14 +8,24 @@ interface Person {
   role: Role;
 }
 
+/** The company of a partner's people. */
+export interface Partner {
+  biz_id: string;
+  name: string;
+  suspended: boolean;
+}
+
 /** Who is signed in. */
 export interface Me {
   person: Person;
-  partner: { biz_id: string; name: string };
+  /** Null for people of the operator. */
+  partner: Partner | null;
+  /** Null if the service does not know an explorer. */
+  explorer_url: string | null;
   passkeys: number;
 }
 
-/** A person of the partner's staff. Times are in milliseconds since 1970. */
+/** A person of the staff. Times are in milliseconds since 1970. */
 export interface StaffMember extends Person {
   created: number;
   last_sign_in: number | null;
@@ -35,17 +45,123 @@ export interface PasskeyInfo {
   last_used: number | null;
 }
 
-/** A token of a server, without its value. */
-export interface ServerToken {
+/** A refresh token without its value. Times are in milliseconds since 1970. */
+export interface Token {
   token_id: string;
-  name: string | null;
   created: number;
   revoked: number | null;
+  /** The beginning of the hour of its last use. */
+  last_used: number | null;
+}
+
+export interface ServerToken extends Token {
+  name: string | null;
+}
+
+export interface UserToken extends Token {
+  context: string;
 }
 
 /** A new token, shown once. */
-export interface CreatedToken extends Omit<ServerToken, "revoked"> {
+export interface CreatedToken {
   token: string;
+}
+
+/** A user of the partner. */
+export interface User {
+  user_id: string;
+  region: string;
+  created: number;
+  deactivated: number | null;
+}
+
+/** The registered key of a user. */
+export interface UserKey {
+  state: "pending" | "submitted" | "published";
+  possession: "proven" | "unproven";
+  keyID: string;
+  /** Of a pending key; null while the partner must decide. */
+  publishable_at: number | null;
+  root: string | null;
+  transaction: string | null;
+  other_keys: number;
+}
+
+/** What was published for the partner on a day (UTC). */
+export interface PublishedDay {
+  /** Milliseconds since 1970. */
+  day: number;
+  users: number;
+  /** In wei. */
+  cost: string;
+  /** Those of the users whose cost was not recorded. */
+  unpriced: number;
+}
+
+export interface Publishing {
+  days: PublishedDay[];
+  pending: { waiting: number; undecided: number; ready: number };
+}
+
+/** The partner's part of a batch. */
+export interface BatchShare {
+  root: string;
+  region: string;
+  users: number;
+  created: number;
+  confirmed: number | null;
+  state: "submitted" | "published";
+  transaction: string | null;
+  block: number | null;
+  gas: number | null;
+  /** In wei. */
+  cost: string | null;
+}
+
+/** A key that is in no batch. */
+export interface PendingKey {
+  user_id: string;
+  region: string;
+  registered: number;
+  /** Null while the partner must decide. */
+  publishable_at: number | null;
+  submitted: boolean;
+}
+
+/** A partner with its numbers, for the operator. */
+export interface PartnerSummary {
+  biz_id: string;
+  name: string;
+  created: number;
+  suspended: number | null;
+  user_limit: number | null;
+  users: number;
+  pending_keys: number;
+  published_keys: number;
+  server_tokens: number;
+}
+
+/** A batch that was published now. */
+export interface PublishedBatch {
+  root: string;
+  users: number;
+  block: number;
+}
+
+/** What the service needs, for the operator. An `error` is a code, or null. Amounts are in wei. */
+export interface SystemStatus {
+  databases: { name: string; error: string | null }[];
+  publishing: {
+    chain: {
+      chain_id: number;
+      contract: string;
+      error: string | null;
+      state: { block: number; owner: string; balance: string; fee: string } | null;
+    };
+    stores: { region: string; location: string; error: string | null }[];
+    publishable: number;
+    running: boolean;
+  } | null;
 }
 
 /** A call that failed: refused by the service, or not answered. */

@@ -4,22 +4,30 @@ import { go, useRoute } from "../shared/router.ts";
 import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
 import { CompanyPage } from "./companyPage.tsx";
 import { forgetInvitation, takeInvitation } from "./invitation.ts";
+import { PartnerPage } from "./operator/partnerPage.tsx";
+import { PartnersPage } from "./operator/partnersPage.tsx";
+import { SystemPage } from "./operator/systemPage.tsx";
 import { Failure } from "./parts.tsx";
+import { PublishingPage } from "./publishingPage.tsx";
 import { ServersPage } from "./serversPage.tsx";
 import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
 import { useAction } from "./useCall.ts";
+import { UserPage } from "./userPage.tsx";
+import { UsersPage } from "./usersPage.tsx";
 
-const PAGES = { company: "Company", servers: "Servers" } as const;
-type PageName = keyof typeof PAGES;
+/** The pages of partners' people and of the operator's, the first one first. */
+const PARTNER_PAGES = { company: "Company", servers: "Servers", users: "Users", publishing: "Publishing" };
+const OPERATOR_PAGES = { partners: "Partners", system: "System", people: "People" };
 
 /** The dashboard: what a person sees depends on the session first, and then on the address. */
 export function App() {
-  const [section = "company"] = useRoute();
+  const [section, item] = useRoute();
   const token = takeInvitation();
   const [me, setMe] = useState<Me | null>();
   const [failure, setFailure] = useState<CallError>();
   const main = useRef<HTMLElement>(null);
-  const page: PageName = section in PAGES ? (section as PageName) : "company";
+  const pages: Readonly<Record<string, string>> = me?.partner === null ? OPERATOR_PAGES : PARTNER_PAGES;
+  const page = section !== undefined && Object.hasOwn(pages, section) ? section : (Object.keys(pages)[0] ?? "");
   const isInvited = section === "invitation";
 
   const load = () => {
@@ -41,7 +49,7 @@ export function App() {
   }, []);
   const isFirst = useRef(true);
   const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
-  const title = isInside ? PAGES[page] : "Sign in";
+  const title = isInside ? (pages[page] ?? "") : "Sign in";
   useEffect(() => {
     document.title = `${title} · Keyroot dashboard`;
     if (!isFirst.current) {
@@ -49,12 +57,12 @@ export function App() {
       scrollTo(0, 0);
     }
     isFirst.current = false;
-  }, [title]);
+  }, [title, item]);
 
   const onSignedIn = (signedIn: Me) => {
     forgetInvitation();
     setMe(signedIn);
-    if (isInvited) go("company");
+    if (isInvited) go("");
   };
   return (
     <>
@@ -71,11 +79,12 @@ export function App() {
       </a>
       <header class="header">
         <a class="brand" href="#/">
-          <img src={favicon} alt="" width="28" height="28" /> Keyroot <span>dashboard</span>
+          <img src={favicon} alt="" width="28" height="28" /> Keyroot{" "}
+          <span>{me?.partner === null ? "operator" : "dashboard"}</span>
         </a>
         {isInside && (
           <nav aria-label="Pages">
-            {Object.entries(PAGES).map(([name, text]) => (
+            {Object.entries(pages).map(([name, text]) => (
               <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
                 {text}
               </a>
@@ -98,10 +107,11 @@ export function App() {
           <SignInPage onSignedIn={onSignedIn} />
         ) : me.passkeys === 0 ? (
           <FirstPasskeyPage me={me} onSignedIn={onSignedIn} />
-        ) : page === "servers" ? (
-          <ServersPage me={me} />
         ) : (
-          <CompanyPage me={me} />
+          <>
+            {me.partner?.suspended === true && <SuspensionNotice />}
+            <Page me={me} page={page} item={item} />
+          </>
         )}
       </main>
       <footer class="footer">
@@ -110,6 +120,36 @@ export function App() {
         </p>
       </footer>
     </>
+  );
+}
+
+interface PageProps {
+  me: Me;
+  page: string;
+  /** What is shown of the page, such as the id of a user. */
+  item: string | undefined;
+}
+
+function Page({ me, page, item }: PageProps) {
+  const { partner } = me;
+  if (partner === null) {
+    if (page === "system") return <SystemPage me={me} />;
+    if (page === "people") return <CompanyPage me={me} />;
+    return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
+  }
+  if (page === "servers") return <ServersPage me={me} partner={partner} />;
+  if (page === "publishing") return <PublishingPage me={me} />;
+  if (page === "users")
+    return item === undefined ? <UsersPage me={me} partner={partner} /> : <UserPage key={item} me={me} id={item} />;
+  return <CompanyPage me={me} />;
+}
+
+function SuspensionNotice() {
+  return (
+    <p class="notice">
+      The operator of the service has suspended your company: all its tokens and those of its users are refused.
+      Published keys remain verifiable.
+    </p>
   );
 }
 

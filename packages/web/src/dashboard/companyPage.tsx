@@ -1,15 +1,25 @@
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Value } from "../shared/code.tsx";
 import { plural } from "../shared/text.ts";
 import { call, type Invitation, type Me, type StaffMember } from "./api.ts";
-import { InviteDialog } from "./inviteDialog.tsx";
-import { Confirm, ListEnd, Secret, Time } from "./parts.tsx";
+import { InvitationSecret, InviteDialog } from "./inviteDialog.tsx";
+import { Confirm, ListEnd, Time } from "./parts.tsx";
 import { PasskeysCard } from "./passkeysCard.tsx";
 import { useAction, usePages } from "./useCall.ts";
 
-/** The company, its people, and the person's own passkeys. */
+/** The company, its people, and the person's own passkeys. The operator's people have no company. */
 export function CompanyPage({ me }: { me: Me }) {
   const { partner } = me;
+  if (partner === null) {
+    return (
+      <>
+        <h1>People</h1>
+        <p class="lead">The operator’s people. They manage partners, and cannot change a published key.</p>
+        <StaffCard me={me} />
+        <PasskeysCard />
+      </>
+    );
+  }
   return (
     <>
       <h1>{partner.name}</h1>
@@ -75,7 +85,15 @@ function StaffCard({ me }: { me: Me }) {
         </ul>
       )}
       <ListEnd pages={people} />
-      {question?.kind === "invite" && <InviteDialog onInvited={invited} onCancel={close} />}
+      {question?.kind === "invite" && (
+        <InviteDialog
+          title="Invite a person"
+          initialRole="reader"
+          invite={(person) => call<Invitation>("staff/invite", person)}
+          onInvited={invited}
+          onCancel={close}
+        />
+      )}
       {question && question.kind !== "invite" && (
         <StaffQuestion
           question={question}
@@ -181,7 +199,7 @@ function StaffQuestion({ question: { kind, member }, onInvited, onDone, onCancel
     remove: {
       title: `Remove ${name}?`,
       action: "Remove",
-      text: "All sessions and passkeys of this person end now. The company’s tokens keep working: revoke those that this person may know.",
+      text: "All sessions and passkeys of this person end now. Tokens keep working: revoke those that this person may know.",
     },
     setRole: {
       title: `Make ${name} ${role === "reader" ? "a reader" : "an administrator"}?`,
@@ -189,7 +207,7 @@ function StaffQuestion({ question: { kind, member }, onInvited, onDone, onCancel
       text:
         role === "reader"
           ? "Readers see everything except secrets, and change nothing."
-          : "Administrators create and revoke tokens, and invite and remove people.",
+          : "Administrators change everything, and invite and remove people.",
     },
   }[kind];
   return (
@@ -201,23 +219,5 @@ function StaffQuestion({ question: { kind, member }, onInvited, onDone, onCancel
     >
       <p>{text}</p>
     </Confirm>
-  );
-}
-
-function InvitationSecret({
-  invitation: { name, url, expires },
-  onDone,
-}: {
-  invitation: Invitation;
-  onDone: () => void;
-}) {
-  // Kept the same while the dialog is open: it listens with it.
-  const done = useCallback(onDone, []);
-  return (
-    <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={done}>
-      <p>
-        Give this link to {name} only. It works once, until <Time ms={expires} />, and is not shown again.
-      </p>
-    </Secret>
   );
 }

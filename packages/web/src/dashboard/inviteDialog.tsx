@@ -1,28 +1,32 @@
-import { useState } from "preact/hooks";
+import { useCallback, useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
-import { call, type Invitation } from "./api.ts";
-import { Dialog, Failure } from "./parts.tsx";
+import type { Invitation, Role } from "./api.ts";
+import { Dialog, Failure, Secret, Time } from "./parts.tsx";
 import { useAction } from "./useCall.ts";
 
-/** Asks for the name and the role of a new person. */
-export function InviteDialog({
-  onInvited,
-  onCancel,
-}: {
+interface InviteDialogProps {
+  title: string;
+  /** Beside the name. */
+  hint?: string;
+  initialRole: Role;
+  invite: (person: { name: string; role: Role }) => Promise<Invitation>;
   onInvited: (invitation: Invitation) => void;
   onCancel: () => void;
-}) {
+}
+
+/** Asks for the name and the role of a new person. */
+export function InviteDialog({ title, hint, initialRole, invite, onInvited, onCancel }: InviteDialogProps) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState("reader");
+  const [role, setRole] = useState(initialRole);
   const [problem, setProblem] = useState<string>();
   const { run, busy, error } = useAction(async () => {
     setProblem(undefined);
     if (name.trim() === "") setProblem("Enter a name.");
-    else onInvited(await call<Invitation>("staff/invite", { name: name.trim(), role }));
+    else onInvited(await invite({ name: name.trim(), role }));
   });
   const ofName = problem ?? (error?.code === "NAME_TAKEN" ? error.message : error?.fields["name"]);
   return (
-    <Dialog title="Invite a person" onCancel={onCancel}>
+    <Dialog title={title} onCancel={onCancel}>
       <form
         noValidate
         onSubmit={(event) => {
@@ -30,7 +34,7 @@ export function InviteDialog({
           void run();
         }}
       >
-        <Field label="Name" error={ofName}>
+        <Field label="Name" hint={hint} error={ofName}>
           {(attributes) => (
             <input
               {...attributes}
@@ -79,5 +83,24 @@ export function InviteDialog({
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** The link of an invitation, until Done. */
+export function InvitationSecret({
+  invitation: { name, url, expires },
+  onDone,
+}: {
+  invitation: Invitation;
+  onDone: () => void;
+}) {
+  // Kept the same while the dialog is open: it listens with it.
+  const done = useCallback(onDone, []);
+  return (
+    <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={done}>
+      <p>
+        Give this link to {name} only. It works once, until <Time ms={expires} />, and is not shown again.
+      </p>
+    </Secret>
   );
 }

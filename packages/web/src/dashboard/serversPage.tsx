@@ -1,12 +1,14 @@
 import { useCallback, useState } from "preact/hooks";
 import { Command } from "../shared/code.tsx";
-import { Field } from "../shared/field.tsx";
-import { call, type CreatedToken, type Me, type ServerToken } from "./api.ts";
-import { Confirm, Dialog, Failure, ListEnd, Secret, Time } from "./parts.tsx";
+import { call, type CreatedToken, type Me, type Partner, type ServerToken } from "./api.ts";
+import { exchangeCommand } from "./commands.ts";
+import { Confirm, ListEnd, Secret } from "./parts.tsx";
+import { TextDialog } from "./textDialog.tsx";
+import { TokenList } from "./tokenList.tsx";
 import { useAction, usePages } from "./useCall.ts";
 
 /** The tokens with which the partner's servers call the service. */
-export function ServersPage({ me }: { me: Me }) {
+export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
   const tokens = usePages<ServerToken>("serverTokens/list", "tokens");
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<CreatedToken>();
@@ -42,52 +44,28 @@ export function ServersPage({ me }: { me: Me }) {
           )}
         </div>
         {tokens.items && tokens.items.length > 0 && (
-          <ul class="rows">
-            {tokens.items.map((token) => (
-              <li key={token.token_id} class="row">
-                <div class="row-text">
-                  <b>
-                    {token.name ?? "Without a name"}{" "}
-                    <span class={token.revoked === null ? "badge badge-good" : "badge badge-off"}>
-                      {token.revoked === null ? "active" : "revoked"}
-                    </span>
-                  </b>
-                  <span class="detail">
-                    created <Time ms={token.created} />
-                    {token.revoked !== null && (
-                      <>
-                        {" · "}revoked <Time ms={token.revoked} />
-                      </>
-                    )}
-                  </span>
-                </div>
-                {isAdministrator && token.revoked === null && (
-                  <button
-                    type="button"
-                    class="button button-small"
-                    aria-label={`Revoke: ${token.name ?? "without a name"}`}
-                    onClick={() => {
-                      setDoomed(token);
-                    }}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </li>
-            ))}
-          </ul>
+          <TokenList tokens={tokens.items} nameOf={nameOf} onRevoke={isAdministrator ? setDoomed : undefined} />
         )}
         {tokens.items?.length === 0 && (
           <div class="empty">
             <p>There is no server token yet. Create the first one. Your server exchanges it for an access token:</p>
-            <Command command={exchangeCommand(me.partner.biz_id)} />
+            <Command command={exchangeCommand(partner.biz_id)} />
           </div>
         )}
         <ListEnd pages={tokens} />
       </section>
       {isCreating && (
-        <CreateDialog
-          onCreated={(token) => {
+        <TextDialog
+          title="Create a server token"
+          label="Name (optional)"
+          hint="Such as the server that will use it."
+          field="name"
+          subject="The name"
+          optional
+          note="You verify with your passkey, then the token is shown once."
+          action="Create"
+          onSubmit={async (name) => {
+            const token = await call<CreatedToken>("serverTokens/create", name === undefined ? {} : { name });
             setCreating(false);
             setCreated(token);
             tokens.reload();
@@ -127,57 +105,6 @@ export function ServersPage({ me }: { me: Me }) {
   );
 }
 
-function CreateDialog({ onCreated, onCancel }: { onCreated: (token: CreatedToken) => void; onCancel: () => void }) {
-  const [name, setName] = useState("");
-  const { run, busy, error } = useAction(async () => {
-    const trimmed = name.trim();
-    onCreated(await call<CreatedToken>("serverTokens/create", trimmed === "" ? {} : { name: trimmed }));
-  });
-  const ofName = error?.fields["name"];
-  return (
-    <Dialog title="Create a server token" onCancel={onCancel}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <Field
-          label="Name (optional)"
-          hint="Such as the server that will use it."
-          error={ofName && `The name ${ofName}.`}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              class="plain"
-              autocomplete="off"
-              value={name}
-              onInput={({ currentTarget }) => {
-                setName(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        <p class="detail">You verify with your passkey, then the token is shown once.</p>
-        <Failure error={ofName === undefined ? error : undefined} />
-        <div class="buttons">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            Create
-          </button>
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  );
-}
-
-/** A call that works with this service. The token comes from the environment, so that no history of commands has it. */
-function exchangeCommand(bizID: string): string {
-  const url = new URL("../v1/public/auth/jwt", location.href);
-  return `curl ${url.href} -H 'Content-Type: application/json' -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
+function nameOf({ name }: ServerToken): string {
+  return name ?? "Without a name";
 }

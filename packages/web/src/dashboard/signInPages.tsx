@@ -63,8 +63,9 @@ export function FirstPasskeyPage({ me, onSignedIn }: Props & { me: Me }) {
   return (
     <Entrance title={`Welcome, ${me.person.name}`} action="Add a passkey" busy={busy} run={run} error={error}>
       <p>
-        Add a <dfn>passkey</dfn> to sign in to the dashboard of {me.partner.name}. It replaces a password: your device
-        proves that it is you, with your fingerprint, face or PIN.
+        Add a <dfn>passkey</dfn> to sign in to{" "}
+        {me.partner === null ? "the operator’s console" : `the dashboard of ${me.partner.name}`}. It replaces a
+        password: your device proves that it is you, with your fingerprint, face or PIN.
       </p>
       <p class="detail">The secret part never leaves your device. You can add passkeys of other devices later.</p>
     </Entrance>

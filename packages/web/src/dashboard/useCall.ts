@@ -31,6 +31,31 @@ export function useAction<Args extends unknown[]>(act: (...args: Args) => Promis
   return { run, ...state };
 }
 
+/** What a call returned, once it has. */
+export interface Loaded<Result> {
+  data: Result | undefined;
+  error: CallError | undefined;
+  reload: () => void;
+}
+
+/** Calls when the page is shown, and when the body changes. What was loaded stays until the next answer. */
+export function useLoaded<Result>(path: string, body: object = {}): Loaded<Result> {
+  const key = JSON.stringify(body);
+  const [state, setState] = useState<{ key: string; data?: Result; error?: CallError }>({ key });
+  const load = useCallback(async () => {
+    try {
+      const data = await call<Result>(path, JSON.parse(key) as object);
+      setState({ key, data });
+    } catch (reason) {
+      setState({ key, error: toCallError(reason) });
+    }
+  }, [path, key]);
+  useEffect(() => void load(), [load]);
+  // The answer to an earlier body is not shown.
+  const { data, error } = state.key === key ? state : {};
+  return { data, error, reload: () => void load() };
+}
+
 /** The pages of a list that were loaded. */
 export interface Pages<Item> {
   /** Undefined until the first page is there. */

@@ -3,8 +3,8 @@ import { shorten } from "../shared/text.ts";
 import { config } from "./config.ts";
 import { defaultChoice, type EvidenceChoice, optionsFor } from "./evidenceChoice.ts";
 import { EvidenceForm } from "./evidenceForm.tsx";
-import { SearchForm } from "./searchForm.tsx";
-import { readUserID } from "./userIDInput.ts";
+import { SearchForm } from "../shared/searchForm.tsx";
+import { readUserID } from "../shared/userIDInput.ts";
 import { useVerification } from "./useVerification.ts";
 import { goToVerdict } from "./verdict.tsx";
 import { VerificationView } from "./verificationView.tsx";
@@ -20,7 +20,7 @@ export function HomePage() {
           A server that hands out public keys can hand out a wrong one. Here you check a key yourself: your browser
           reads a public blockchain, verifies every step, and says what each step relies on.
         </p>
-        <SearchForm />
+        <SearchForm page="verify" action="Verify" />
       </section>
       {samples.length > 0 && (
         <section class="card" aria-labelledby="samples-title">
@@ -84,7 +84,7 @@ export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoicePro
   return (
     <>
       <h1>Verify a key</h1>
-      <SearchForm key={id} initial={id} />
+      <SearchForm key={id} initial={id} page="verify" action="Verify" />
       {"error" in read && <p class="error">{read.error}</p>}
       {verification && (
         <VerificationView

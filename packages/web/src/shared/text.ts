@@ -4,8 +4,8 @@ export function shorten(text: string, first = 8, last = 6): string {
 }
 
 /** A count with its noun: "1 user", "13 users". */
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
 }
 
 /** A size in bytes for people. */

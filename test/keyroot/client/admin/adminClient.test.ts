@@ -120,6 +120,16 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("inviteOperator", () => {
+    it("creates a link to the operator's console, and another one for the same person", async () => {
+      const first = await client().inviteOperator("Olga");
+      expect(first).to.include({ name: "Olga", role: "administrator" });
+      const second = await client().inviteOperator("Olga", { role: "reader" });
+      expect(second).to.include({ person_id: first.person_id, role: "reader" });
+      expect(second.url).to.not.equal(first.url);
+    });
+  });
+
   describe("administration", () => {
     let bizId: string;
     let serverToken: string;
@@ -219,6 +229,7 @@ describe("AdminClient", () => {
       () => admin.createPartner("A company", { signal }),
       () => admin.createServerToken("biz_1", { signal }),
       () => admin.invite("biz_1", "Ada", { signal }),
+      () => admin.inviteOperator("Olga", { signal }),
       () => admin.publish({ signal }),
       () => admin.getPartner("biz_1", { signal }),
       () => admin.listPartners({ signal }).next(),

@@ -199,15 +199,16 @@ export class AdminClient {
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizId: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
-    const { role, signal } = checkCallOptions(options, "role");
-    if (role !== undefined && !ROLES.includes(role))
-      throw new ArgumentError("ARGUMENT_INVALID", "The option role must be administrator or reader.");
-    const body = {
-      biz_id: checkBizId("The argument bizId", bizId),
-      name: checkText("The argument name", name),
-      ...(role !== undefined && { role }),
-    };
-    return readInvitation(await this.#call("staff/invite", body, { signal }));
+    return this.#invite("staff/invite", { biz_id: checkBizId("The argument bizId", bizId) }, name, options);
+  }
+
+  /**
+   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. A person
+   * with this name is invited again, as by `invite`.
+   * @param name the name of the person, at most 200 characters
+   */
+  async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
+    return this.#invite("operators/invite", {}, name, options);
   }
 
   /**
@@ -218,6 +219,14 @@ export class AdminClient {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
     checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
     return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));
+  }
+
+  async #invite(operation: string, fields: object, name: string, options: InviteOptions): Promise<StaffInvitation> {
+    const { role, signal } = checkCallOptions(options, "role");
+    if (role !== undefined && !ROLES.includes(role))
+      throw new ArgumentError("ARGUMENT_INVALID", "The option role must be administrator or reader.");
+    const body = { ...fields, name: checkText("The argument name", name), ...(role !== undefined && { role }) };
+    return readInvitation(await this.#call(operation, body, { signal }));
   }
 
   async #callPartner(operation: string, bizId: string, fields: object, options: CallOptions): Promise<PartnerSummary> {

@@ -7,13 +7,14 @@ import { toInvitationResponse, toPersonResponse } from "../routes/responses.ts";
 import { defineCall } from "./defineCall.ts";
 import { calls } from "./schemas.ts";
 
-/** The partner's staff. */
+/** The staff of the partner, or of the operator. */
 export function companyCalls(app: App, context: ServiceContext): void {
   const { staff, now } = context;
 
   defineCall(app, context, {
     path: "staff/list",
     access: "reader",
+    staff: "both",
     schema: { body: calls.listStaff, response: calls.staff },
     async handle({ limit, after }, { person: { bizID } }) {
       const people = await staff.list(bizID, after, limit);
@@ -33,6 +34,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "staff/invite",
     access: "administrator",
+    staff: "both",
     verified: true,
     schema: { body: calls.invite, response: calls.invitation },
     async handle({ name, role }, { person: { bizID } }, request) {
@@ -44,6 +46,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "staff/inviteAgain",
     access: "administrator",
+    staff: "both",
     verified: true,
     schema: { body: calls.personID, response: calls.invitation },
     async handle({ person_id }, { person: { bizID, personID } }, request) {
@@ -57,6 +60,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "staff/setRole",
     access: "administrator",
+    staff: "both",
     verified: true,
     schema: { body: calls.setRole, response: calls.person },
     async handle({ person_id, role }, { person: { bizID } }, request) {
@@ -68,6 +72,7 @@ export function companyCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "staff/remove",
     access: "administrator",
+    staff: "both",
     schema: { body: calls.personID, response: calls.empty },
     async handle({ person_id }, { person: { bizID } }, request) {
       if ((await staff.remove(bizID, person_id, now(), authorOf(request))) === undefined) unknown();
@@ -78,5 +83,5 @@ export function companyCalls(app: App, context: ServiceContext): void {
 
 /** @throws ServiceError PERSON_UNKNOWN */
 function unknown(): never {
-  throw new ServiceError(404, "PERSON_UNKNOWN", "Your company has no such person.");
+  throw new ServiceError(404, "PERSON_UNKNOWN", "There is no such person.");
 }

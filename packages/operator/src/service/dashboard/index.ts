@@ -4,9 +4,12 @@ import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { baseUrlOf } from "../http/origin.ts";
 import { companyCalls } from "./companyCalls.ts";
+import { operatorCalls } from "./operatorCalls.ts";
 import { dashboardPages } from "./pages.ts";
+import { publishingCalls } from "./publishingCalls.ts";
 import { serverTokenCalls } from "./serverTokenCalls.ts";
 import { sessionCalls } from "./sessionCalls.ts";
+import { userCalls } from "./userCalls.ts";
 
 /** Serves the dashboard for partners' staff: its page, and the calls of the page. */
 export async function dashboard(app: App, context: ServiceContext): Promise<void> {
@@ -26,5 +29,8 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     sessionCalls(scope, context);
     companyCalls(scope, context);
     serverTokenCalls(scope, context);
+    userCalls(scope, context);
+    publishingCalls(scope, context);
+    operatorCalls(scope, context);
   });
 }

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { ServiceError } from "keyroot/errors";
-import { headersOf, readSite, scriptsOf } from "../../readSite.ts";
+import { headersOf, readSite } from "../../readSite.ts";
 import type { App } from "../http/defineOperation.ts";
 
 interface Site {
@@ -41,12 +42,16 @@ async function loadSite(): Promise<Site> {
     const message = "The dashboard is not built: run 'npm run build:web', and restart the service.";
     throw new ServiceError(503, "UNAVAILABLE", message, { cause });
   });
-  const page = new TextDecoder().decode(files.get("index.html"));
+  const scripts = [...files].filter(([name]) => name.endsWith(".js")).map(([, code]) => hashOf(code));
   const compressed = new Map([...files].map(([name, content]) => [name, gzipSync(content)]));
-  return { files, compressed, policy: contentSecurityPolicy(scriptsOf(page)) };
+  return { files, compressed, policy: contentSecurityPolicy(scripts) };
 }
 
-/** One script, pinned by its hash, and requests to the service only (W3C, Content Security Policy Level 3). */
+function hashOf(code: Uint8Array): string {
+  return `sha384-${createHash("sha384").update(code).digest("base64")}`;
+}
+
+/** The built scripts, pinned by their hashes, and requests to the service only (W3C, Content Security Policy Level 3). */
 function contentSecurityPolicy(scripts: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -1,11 +1,18 @@
 import { z } from "zod";
 import { schemas } from "../http/schemas.ts";
+import { BATCH_CURSOR } from "../store/batches.ts";
 import { ROLES } from "../store/tables.ts";
 
 const strict = z.strictObject;
 const timestamp = z.int().nonnegative();
 const { name } = schemas.createPartner.body.shape;
 const { limit } = schemas.listServerTokens.body.shape;
+const amount = z.int().nonnegative();
+/** Decimal digits, because JSON numbers are not exact. */
+const wei = z.string();
+/** The code of an error; null without one. */
+const code = z.string().nullable();
+const { biz_id } = schemas.getPartner.body.shape;
 const role = z.enum(ROLES);
 const base64url = z
   .string()
@@ -19,6 +26,18 @@ const answer = <Shape extends z.core.$ZodLooseShape>(response: Shape) =>
 const person = strict({ person_id: z.uuid(), name, role });
 const invitation = strict({ ...person.shape, url: z.string(), expires: timestamp });
 const personID = strict({ person_id: z.uuid() });
+const { user_id, region, created } = schemas.getUser.response.shape;
+const user = strict({ user_id, region, created, deactivated: timestamp.nullable() });
+const { state, possession, keyID, root, transaction } = schemas.getPublicKey.response.shape;
+const key = strict({
+  ...{ state, possession, keyID },
+  /** Of a pending key; null while the partner must decide. */
+  publishable_at: timestamp.nullable(),
+  root: root.unwrap().nullable(),
+  transaction: transaction.unwrap().nullable(),
+  /** How many other keys were offered, about which the partner has not decided. */
+  other_keys: z.int().nonnegative(),
+});
 /** What the library or the browser defines, not this service. */
 const options = z.looseObject({ challenge: z.string() });
 
@@ -29,7 +48,10 @@ export const calls = {
   accept: strict({ token: z.string().min(1).max(64) }),
   me: strict({
     person,
-    partner: strict({ biz_id: z.string(), name }),
+    /** Null for people of the operator. */
+    partner: strict({ biz_id: z.string(), name, suspended: z.boolean() }).nullable(),
+    /** Where keys are verified; null if the service does not know an explorer. */
+    explorer_url: z.string().nullable(),
     passkeys: z.int().nonnegative(),
   }),
   registration: strict({
@@ -67,6 +89,69 @@ export const calls = {
   invite: strict({ name, role }),
   invitation,
   createServerToken: schemas.createServerToken.body.omit({ biz_id: true }),
+  listUsers: {
+    body: schemas.listUsers.body,
+    response: strict({ users: z.array(user), next: schemas.listUsers.response.shape.next }),
+  },
+  getUser: { body: schemas.getUser.body, response: strict({ user, key: key.nullable() }) },
+  createUser: { body: schemas.createUser.body, response: user },
+  listUserTokens: schemas.listRefreshTokens,
+  createUserToken: {
+    body: schemas.createRefreshToken.body,
+    response: strict({ token_id: z.uuid(), token: z.string(), context: z.string(), created: timestamp }),
+  },
+  revokeUserToken: schemas.revokeRefreshToken,
+  publishing: strict({
+    days: z.array(strict({ day: timestamp, users: amount, cost: wei, unpriced: amount })),
+    pending: strict({ waiting: amount, undecided: amount, ready: amount }),
+  }),
+  listBatches: strict({ limit, after: z.string().regex(BATCH_CURSOR).optional() }),
+  batches: strict({
+    batches: z.array(
+      strict({
+        root: z.string(),
+        region,
+        users: amount,
+        created: timestamp,
+        confirmed: timestamp.nullable(),
+        state: z.enum(["submitted", "published"]),
+        transaction: z.string().nullable(),
+        block: amount.nullable(),
+        gas: amount.nullable(),
+        cost: wei.nullable(),
+      }),
+    ),
+    next: z.string().nullable(),
+  }),
+  listPending: schemas.listUsers.body,
+  pendingKeys: strict({
+    keys: z.array(
+      strict({
+        ...{ user_id, region, keyID },
+        registered: timestamp,
+        publishable_at: timestamp.nullable(),
+        submitted: z.boolean(),
+      }),
+    ),
+    next: schemas.listUsers.response.shape.next,
+  }),
+  operatorStatus: strict({
+    databases: z.array(strict({ name: z.string(), error: code })),
+    /** Null if the service does not publish. */
+    publishing: strict({
+      chain: strict({
+        chain_id: amount,
+        contract: z.string(),
+        error: code,
+        /** Null if the endpoint does not answer. */
+        state: strict({ block: amount, owner: z.string(), balance: wei, fee: wei }).nullable(),
+      }),
+      stores: z.array(strict({ region, location: z.string(), error: code })),
+      publishable: amount,
+      running: z.boolean(),
+    }).nullable(),
+  }),
+  invitePartnerStaff: strict({ biz_id, ...schemas.inviteStaff.body.pick({ name: true, role: true }).shape }),
   personID,
   setRole: strict({ ...personID.shape, role }),
   person,

@@ -4,7 +4,7 @@ import type { App } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 import { toServerTokenResponse } from "../routes/responses.ts";
-import { defineCall } from "./defineCall.ts";
+import { defineCall, requireActivePartner } from "./defineCall.ts";
 import { calls } from "./schemas.ts";
 
 /** The refresh tokens of the partner's servers. */
@@ -28,6 +28,7 @@ export function serverTokenCalls(app: App, context: ServiceContext): void {
     verified: true,
     schema: { body: calls.createServerToken, response: schemas.createServerToken.response },
     async handle({ name = null }, { person: { bizID } }, request) {
+      await requireActivePartner(context, bizID);
       // Without an Idempotency-Key, so that no copy of the token is kept for repeated requests.
       const options = { now: now(), author: authorOf(request), idempotencyKey: undefined };
       const { tokenID, token, created } = await refreshTokens.createForServer(bizID, name, options);

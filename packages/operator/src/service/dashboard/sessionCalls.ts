@@ -13,11 +13,17 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   const { sessions, passkeys: store, partners, now } = context;
   const passkeys = new Passkeys(context);
 
+  const describePartner = async (bizID: string) => {
+    const [partner, suspended] = await Promise.all([partners.find(bizID), partners.isSuspended(bizID)]);
+    return { biz_id: bizID, name: partner?.name ?? "", suspended };
+  };
   const describe = async (person: Person, count: number) => {
-    const partner = await partners.find(person.bizID);
+    const { bizID } = person;
+    const partner = bizID === null ? null : await describePartner(bizID);
     return {
       person: { person_id: person.personID, name: person.name, role: person.role },
-      partner: { biz_id: person.bizID, name: partner?.name ?? "" },
+      partner,
+      explorer_url: context.explorerUrl ?? null,
       passkeys: count,
     };
   };
@@ -74,6 +80,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "session/verifyOptions",
     access: "reader",
+    staff: "both",
     schema: { body: calls.empty, response: calls.options },
     handle: async (_body, session, request) => ({ ...(await passkeys.authenticationOptions(session, request)) }),
   });
@@ -81,6 +88,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "session/verify",
     access: "reader",
+    staff: "both",
     schema: { body: calls.authentication, response: calls.empty },
     async handle({ answer }, session, request) {
       const verified = await passkeys.verifyAuthentication(answer as AnswerTo<"authenticate">, session, request);
@@ -127,6 +135,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "passkeys/list",
     access: "reader",
+    staff: "both",
     schema: { body: calls.empty, response: calls.passkeys },
     async handle(_body, { person }) {
       const own = await store.listOf(person.personID);
@@ -143,6 +152,7 @@ export function sessionCalls(app: App, context: ServiceContext): void {
   defineCall(app, context, {
     path: "passkeys/remove",
     access: "reader",
+    staff: "both",
     verified: true,
     schema: { body: calls.passkeyID, response: calls.empty },
     async handle({ passkey_id }, { person }, request) {

@@ -1,5 +1,7 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
+import type { PublishingStatus } from "../publishing/publishingStatus.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import { BatchStore } from "../store/batches.ts";
 import { BulkCreation } from "../store/bulkCreation.ts";
 import type { Author } from "../store/changes.ts";
 import { ChallengeStore } from "../store/challenges.ts";
@@ -28,10 +30,10 @@ export interface ContextOptions {
   signingKeys: SigningKeys;
   /** The URL at which callers reach the service: the issuer of access tokens. */
   issuer: string;
-  /** The URL at which callers reach the service. Default: http://localhost and the port that it listens on. */
+  /** The URL at which callers reach the service, without a trailing slash. Default: where it listens. */
   baseUrl?: string | undefined;
-  /** The URL by which users' apps know the service. Default: where it listens. */
-  service?: string | undefined;
+  /** The URL of an explorer, to which the dashboard links. Default none. */
+  explorerUrl?: string | undefined;
   /** Where the service publishes keys; undefined if it publishes none. */
   registry?: RegistryID | undefined;
   /** Whether registration requires proof of possession. Default `required`. */
@@ -51,6 +53,8 @@ export interface ContextOptions {
   webhooks?: WebhookSenderOptions | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
+  /** Checks the chain, the stores and the publisher; undefined without a configured chain. */
+  publishing?: (() => Promise<PublishingStatus>) | undefined;
   /** Returns milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
@@ -58,8 +62,9 @@ export interface ContextOptions {
 /** Everything that the operations of the API use. */
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
+  publishing: ContextOptions["publishing"];
   baseUrl: ContextOptions["baseUrl"];
-  service: ContextOptions["service"];
+  explorerUrl: ContextOptions["explorerUrl"];
   partners: PartnerStore;
   staff: StaffStore;
   passkeys: PasskeyStore;
@@ -68,6 +73,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   bulkCreation: BulkCreation;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
+  batches: BatchStore;
   challenges: ChallengeStore;
   registration: KeyRegistration;
   objections: KeyObjections;
@@ -84,7 +90,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
 /** Creates the stores and the authentication over these databases. It sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
-  const { service, registry, possession: policy = "required", now = Date.now } = options;
+  const { explorerUrl, publishing, registry, possession: policy = "required", now = Date.now } = options;
   const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false, webhookKeys, webhooks } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
@@ -98,8 +104,9 @@ export function makeContext(options: ContextOptions): ServiceContext {
     stage,
     now,
     publish,
+    publishing,
     baseUrl,
-    service,
+    explorerUrl,
     partners: new PartnerStore(databases),
     staff: new StaffStore(databases.home),
     passkeys: new PasskeyStore(databases.home),
@@ -108,6 +115,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,
+    batches: new BatchStore(databases, holdOnConflict),
     challenges,
     objections,
     registration: new KeyRegistration({

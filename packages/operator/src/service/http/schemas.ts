@@ -171,6 +171,14 @@ const partner = strict({
   server_tokens: number("active refresh tokens of its servers"),
 });
 
+const invitation = strict({
+  person_id: z.uuid().meta({ description: "The id of the person." }),
+  name,
+  role,
+  url: z.string().meta({ description: "The link for the person. It works once, and is shown only once." }),
+  expires: timestamp.meta({ description: "When the link expires, in milliseconds since 1970-01-01, UTC." }),
+});
+
 /** The bodies of requests and successful responses. The OpenAPI description is generated from them. */
 export const schemas = {
   exchange: {
@@ -353,14 +361,9 @@ export const schemas = {
   },
   inviteStaff: {
     body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
-    response: strict({
-      person_id: z.uuid().meta({ description: "The id of the person." }),
-      name,
-      role,
-      url: z.string().meta({ description: "The link for the person. It works once, and is shown only once." }),
-      expires: timestamp.meta({ description: "When the link expires, in milliseconds since 1970-01-01, UTC." }),
-    }),
+    response: invitation,
   },
+  inviteOperator: { body: strict({ name, role: role.default("administrator") }), response: invitation },
   publish: {
     body: empty,
     response: strict({

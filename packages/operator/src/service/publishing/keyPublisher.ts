@@ -9,11 +9,13 @@ import { publish, type PublishEvent } from "../../publisher/publish.ts";
 import { endpointSender } from "../../publisher/signers/endpointSender.ts";
 import { type SendTransaction, type Signer, signingSender } from "../../publisher/signers/signer.ts";
 import type { CostLimits } from "../../publisher/transactions/costLimits.ts";
+import { countMissingShares } from "../store/batches.ts";
 import { type Author, SERVICE } from "../store/changes.ts";
 import type { Databases } from "../store/database.ts";
 import { PublicKeyStore } from "../store/publicKeys.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
 import { withLease } from "./lease.ts";
+import { checkChain, checkStores, isPublishing, type PublishingStatus } from "./publishingStatus.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 
 /** Where the service publishes keys. */
@@ -92,6 +94,7 @@ export class KeyPublisher {
       const done: PublishedBatch[] = [];
       for (const region of REGIONS) {
         await this.#markReorganized(region, registry);
+        await countMissingShares(this.#databases.regions[region]);
         const records = await this.#keys.takePublishable(region, this.#now());
         if (records.length === 0) continue;
         const store = await openStore(this.#chain.files[region]);
@@ -109,9 +112,9 @@ export class KeyPublisher {
           finality: { confirmations: this.#chain.confirmations },
           onEvent: (event) => events.push(event),
         });
-        for (const { root, userIDs, transactionHash, blockNumber } of published) {
-          const added = { root, userIDs, transactionHash, blockNumber };
-          await this.#keys.markPublished(region, added, this.#now(), author);
+        for (const batch of published) {
+          const { root, userIDs, transactionHash, blockNumber } = batch;
+          await this.#keys.markPublished(region, batch, this.#now(), author);
           done.push({ root, users: userIDs.length, transaction: transactionHash, block: blockNumber });
         }
         await this.#markPublishedElsewhere(region, registry, store, events, author);
@@ -125,6 +128,17 @@ export class KeyPublisher {
     let keys = 0;
     for (const region of REGIONS) keys += await this.#keys.countPublishable(region, this.#now());
     return keys;
+  }
+
+  /** The state of the chain, the stores and the publisher. */
+  async status(): Promise<PublishingStatus> {
+    const [chain, stores, publishable, running] = await Promise.all([
+      checkChain(this.#chain),
+      checkStores(this.#chain),
+      this.countPublishable(),
+      isPublishing(this.#databases.home),
+    ]);
+    return { chain, stores, publishable, running };
   }
 
   /**

@@ -66,6 +66,21 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
   });
 
   defineOperation(app, {
+    path: "/v1/admin/operators/invite",
+    summary: "Invite a person to the operator's console",
+    description:
+      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    tag: "operator",
+    status: 201,
+    errors: [409],
+    schema: schemas.inviteOperator,
+    async handle({ name, role }, request) {
+      const invitation = await staff.inviteByName(null, name, role, now(), authorOf(request));
+      return toInvitationResponse(invitation, invitationUrl(context, request, invitation));
+    },
+  });
+
+  defineOperation(app, {
     path: "/v1/admin/publish",
     summary: "Publish the registered keys whose time to object is over",
     description: "Responds when the transactions are confirmed, which may take minutes.",
@@ -73,11 +88,14 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
     errors: [409],
     schema: schemas.publish,
     async handle(_body, request) {
-      if (publish === undefined) {
-        const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
-        throw new ServiceError(503, "UNAVAILABLE", message);
-      }
+      if (publish === undefined) throw publishUnavailable();
       return { batches: await publish(authorOf(request)) };
     },
   });
+}
+
+/** The error of a service without a configured chain. */
+export function publishUnavailable(): ServiceError {
+  const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
+  return new ServiceError(503, "UNAVAILABLE", message);
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from "keyroot/errors";
-import { toKeyRecord, type UserID } from "keyroot/identity";
+import { serviceNameOf, toKeyRecord, type UserID } from "keyroot/identity";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
@@ -38,7 +38,7 @@ export function userRoutes(app: App, context: ServiceContext): void {
     async handle({ pubKey, keyID }, request) {
       const { bizID, userID } = userOf(request);
       const user = await getUser(bizID, userID);
-      const service = context.service ?? app.listeningOrigin;
+      const service = serviceNameOf(context.baseUrl ?? app.listeningOrigin);
       const record = toKeyRecord({ userID, pubKey, keyID });
       const made = await registration.challenge(user, record, service, authorOf(request));
       return toChallengeResponse(userID, made);

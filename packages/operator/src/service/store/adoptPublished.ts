@@ -1,5 +1,6 @@
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { countShares } from "./batches.ts";
 import type { Database } from "./database.ts";
 import { isAnyOf } from "./isAnyOf.ts";
 import { batches, offeredKeys, publicKeys, users } from "./tables.ts";
@@ -59,6 +60,7 @@ export async function adoptPublished(
         .insert(offeredKeys)
         .values({ userID, keyID: known.keyID, pubKey: known.pubKey, offered: known.registered, withdrawn: false })
         .onConflictDoNothing();
+      if (known.root !== null) await countShares(transaction, [known.root]);
     } else if (known.root !== root || batch === undefined) {
       adopted.recorded.push(userID);
     }

@@ -5,11 +5,11 @@ import { type KeyEvent, recordKeyEvent } from "./keyEvents.ts";
 import type { Person } from "./staff.ts";
 import type { Role } from "./tables.ts";
 
-/** Who makes a change, by ids. `token` is the id of the refresh token behind an access token. `service`: nobody called it. */
+/** Who makes a change, by ids. The `partner` of a person of the operator is null. `token` is the id of the refresh token behind an access token. `service`: nobody called it. */
 export type Actor =
   | { kind: "service" }
   | { kind: "operator" }
-  | { kind: "person"; partner: string; person: string; name: string }
+  | { kind: "person"; partner: string | null; person: string; name: string }
   | { kind: "partner"; partner: string; token: string }
   | { kind: "user"; partner: string; user: string; token: string };
 export type ActorKind = Actor["kind"];

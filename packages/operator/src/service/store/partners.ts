@@ -87,6 +87,10 @@ export class PartnerStore {
     return (await this.find(bizID)) !== undefined;
   }
 
+  async isSuspended(bizID: string): Promise<boolean> {
+    return (await this.#home.select().from(suspensions).where(eq(suspensions.bizID, bizID))).length > 0;
+  }
+
   /** Returns a partner with its numbers. @returns undefined when there is no such partner */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
     return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];

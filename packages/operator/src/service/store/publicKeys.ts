@@ -1,6 +1,7 @@
 import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
+import { countShares } from "./batches.ts";
 import { type Author, type Change, recordChange, recordChanges } from "./changes.ts";
 import { type Database, type Databases, perRegion } from "./database.ts";
 import { lockActiveUser } from "./eraseUser.ts";
@@ -38,6 +39,11 @@ interface PublishedRoot {
   userIDs: readonly UserID[];
   transactionHash: string;
   blockNumber: number;
+  /** What the transaction used and cost, and the number of users who got the root by it, of all partners. */
+  gasUsed?: number | undefined;
+  /** In wei per unit of gas. */
+  gasPrice?: bigint | undefined;
+  addedCount?: number | undefined;
 }
 
 const USERS_PER_STATEMENT = 1000;
@@ -155,17 +161,28 @@ export class PublicKeyStore {
    */
   async markPublished(
     region: Region,
-    { root, userIDs, transactionHash, blockNumber }: PublishedRoot,
+    { root, userIDs, transactionHash, blockNumber, gasUsed, gasPrice, addedCount }: PublishedRoot,
     now: number,
     author: Author,
   ): Promise<void> {
     const data = { root, transaction: transactionHash, block: blockNumber };
+    const cost = gasUsed === undefined || gasPrice === undefined ? null : BigInt(gasUsed) * gasPrice;
+    const found = { transactionHash, blockNumber, gasUsed: gasUsed ?? null, cost, addedCount: addedCount ?? null };
     await this.#databases.regions[region].transaction(async (transaction) => {
       const unpublished = await this.#findUnpublished(transaction, root, userIDs);
       await transaction
         .insert(batches)
-        .values({ root, created: now, transactionHash, blockNumber })
-        .onConflictDoUpdate({ target: batches.root, set: { transactionHash, blockNumber } });
+        .values({ root, created: now, confirmed: now, ...found })
+        .onConflictDoUpdate({
+          target: batches.root,
+          set: {
+            ...{ transactionHash, blockNumber, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
+            // Some callers do not know them.
+            gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
+            cost: sql`coalesce(excluded.cost, ${batches.cost})`,
+            addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,
+          },
+        });
       await this.#setRoot(transaction, root, userIDs);
       const changes = unpublished.map(({ userID, bizID, keyID }): Change => {
         return { action: "key.published", at: now, partner: bizID, user: userID, data: { keyID, ...data } };
@@ -207,7 +224,7 @@ export class PublicKeyStore {
   async markReorganized(region: Region, root: string): Promise<void> {
     await this.#databases.regions[region]
       .update(batches)
-      .set({ transactionHash: null, blockNumber: null })
+      .set({ transactionHash: null, blockNumber: null, confirmed: null, gasUsed: null, cost: null, addedCount: null })
       .where(eq(batches.root, root));
   }
 
@@ -237,11 +254,14 @@ export class PublicKeyStore {
 
   /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
+    const changed = new Set([root]);
     for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
-      await database
-        .update(publicKeys)
-        .set({ root })
-        .where(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT)));
+      const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
+      // Another publisher may have added these users before this batch's transaction did.
+      const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
+      for (const row of earlier) if (row.root !== null) changed.add(row.root);
+      await database.update(publicKeys).set({ root }).where(some);
     }
+    await countShares(database, [...changed]);
   }
 }

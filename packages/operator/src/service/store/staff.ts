@@ -15,7 +15,8 @@ const MAX_STAFF = 200;
 export interface Person {
   /** A UUID. */
   personID: string;
-  bizID: string;
+  /** The partner whose staff it is; null for the operator's. */
+  bizID: string | null;
   name: string;
   role: Role;
 }
@@ -44,7 +45,7 @@ export interface Invitation {
 
 type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** Stores partners' people and their invitations, in the home database. */
+/** Stores partners' and the operator's people and their invitations, in the home database. A null `bizID` is the operator. */
 export class StaffStore {
   readonly #home: Database;
 
@@ -56,17 +57,22 @@ export class StaffStore {
    * Adds a person, with an invitation.
    * @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED
    */
-  add(bizID: string, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
+  add(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     return this.#home.transaction(async (transaction) => {
       await lockPartner(transaction, bizID);
-      const isActive = and(eq(staff.bizID, bizID), isNull(staff.removed));
+      const isActive = and(isOf(bizID), isNull(staff.removed));
       const [active] = await transaction.select({ people: count() }).from(staff).where(isActive);
       if ((active?.people ?? 0) >= MAX_STAFF)
         throw new ServiceError(409, "STAFF_LIMIT_REACHED", `There are ${MAX_STAFF} people: remove one first.`);
       const person = { personID: randomUUID(), bizID, name, role, created: now };
-      const inserted = await transaction.insert(staff).values(person).onConflictDoNothing().returning();
-      if (inserted.length === 0)
+      // Under the lock, nobody else adds this name.
+      const named = await transaction
+        .select()
+        .from(staff)
+        .where(and(isActive, eq(staff.name, name)));
+      if (named.length > 0)
         throw new ServiceError(409, "NAME_TAKEN", "There is a person with this name: choose another one.");
+      await transaction.insert(staff).values(person);
       return invite(transaction, person, now, author);
     });
   }
@@ -76,7 +82,7 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR when no other administrator could sign in
    */
-  inviteAgain(bizID: string, personID: string, now: number, author: Author): Promise<Invitation | undefined> {
+  inviteAgain(bizID: string | null, personID: string, now: number, author: Author): Promise<Invitation | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
@@ -90,7 +96,7 @@ export class StaffStore {
    * administrator, the operator may invite the last administrator again.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
-  async inviteByName(bizID: string, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
+  async inviteByName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     const invitation = await this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.name, name));
       if (person === undefined) return undefined;
@@ -101,7 +107,7 @@ export class StaffStore {
   }
 
   /** Lists one page of a partner's people in the order of their names. @param after the name before the page */
-  async list(bizID: string, after: string | undefined, limit: number): Promise<StaffInfo[]> {
+  async list(bizID: string | null, after: string | undefined, limit: number): Promise<StaffInfo[]> {
     const { personID, name, role, created, lastSignIn } = staff;
     return this.#home
       .select({
@@ -111,7 +117,7 @@ export class StaffStore {
       })
       .from(staff)
       .leftJoin(invitations, eq(invitations.personID, personID))
-      .where(and(eq(staff.bizID, bizID), isNull(staff.removed), after === undefined ? undefined : gt(name, after)))
+      .where(and(isOf(bizID), isNull(staff.removed), after === undefined ? undefined : gt(name, after)))
       .orderBy(asc(name))
       .limit(limit);
   }
@@ -121,7 +127,13 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  setRole(bizID: string, personID: string, role: Role, now: number, author: Author): Promise<Person | undefined> {
+  setRole(
+    bizID: string | null,
+    personID: string,
+    role: Role,
+    now: number,
+    author: Author,
+  ): Promise<Person | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
@@ -145,7 +157,7 @@ export class StaffStore {
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
-  remove(bizID: string, personID: string, now: number, author: Author): Promise<Person | undefined> {
+  remove(bizID: string | null, personID: string, now: number, author: Author): Promise<Person | undefined> {
     return this.#home.transaction(async (transaction) => {
       const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
       if (person === undefined) return undefined;
@@ -159,8 +171,20 @@ export class StaffStore {
   }
 }
 
-/** Changes of one partner's staff happen one after the other. */
-async function lockPartner(transaction: Transaction, bizID: string): Promise<void> {
+/** The people of a partner, or of the operator. */
+function isOf(bizID: string | null): SQL {
+  return bizID === null ? isNull(staff.bizID) : eq(staff.bizID, bizID);
+}
+
+/** Any number that no other advisory lock of this database has. */
+const OPERATOR_LOCK = 7_240_115;
+
+/** Changes of one partner's staff, or of the operator's, happen one after the other. */
+async function lockPartner(transaction: Transaction, bizID: string | null): Promise<void> {
+  if (bizID === null) {
+    await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
+    return;
+  }
   await transaction
     .select({ bizID: partners.bizID })
     .from(partners)
@@ -168,13 +192,13 @@ async function lockPartner(transaction: Transaction, bizID: string): Promise<voi
     .for("no key update");
 }
 
-async function lockPerson(transaction: Transaction, bizID: string, which: SQL): Promise<Person | undefined> {
+async function lockPerson(transaction: Transaction, bizID: string | null, which: SQL): Promise<Person | undefined> {
   await lockPartner(transaction, bizID);
   const { personID, name, role } = staff;
   const [person] = await transaction
     .select({ personID, bizID: staff.bizID, name, role })
     .from(staff)
-    .where(and(eq(staff.bizID, bizID), isNull(staff.removed), which))
+    .where(and(isOf(bizID), isNull(staff.removed), which))
     .for("no key update");
   return person;
 }
@@ -202,7 +226,7 @@ async function requireAnotherAdministrator(transaction: Transaction, { bizID, pe
     .from(staff)
     .where(
       and(
-        ...[eq(staff.bizID, bizID), isNull(staff.removed), eq(staff.role, "administrator")],
+        ...[isOf(bizID), isNull(staff.removed), eq(staff.role, "administrator")],
         ...[ne(staff.personID, personID), exists(ownPasskeys)],
       ),
     )

@@ -7,6 +7,7 @@ import {
   index,
   integer,
   jsonb,
+  numeric,
   pgTable,
   primaryKey,
   serial,
@@ -225,13 +226,38 @@ export const possessionChallenges = pgTable(
   (table) => [index("possession_challenges_of_user").on(table.userID, table.expires)],
 );
 
-/** Each region: Merkle trees of its users' keys, and the transaction and block last seen for each on the chain. */
+/**
+ * Each region: Merkle trees of its users' keys, and the transaction and block last seen for each on the chain. The transaction
+ * was `confirmed` at this time, used this gas, cost `cost` wei, and gave its root to `added_count` users. These four are null
+ * before, and in batches of versions before 0.2.0.
+ */
 export const batches = pgTable("batches", {
   root: text("root").primaryKey(),
   created: timestampMs("created").notNull(),
   transactionHash: text("transaction_hash"),
   blockNumber: integer("block_number"),
+  confirmed: timestampMs("confirmed"),
+  gasUsed: bigint("gas_used", { mode: "number" }),
+  cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
+  addedCount: integer("added_count"),
 });
+
+/** Each region: how many of a partner's users have their key in a batch. */
+export const batchShares = pgTable(
+  "batch_shares",
+  {
+    root: text("root")
+      .notNull()
+      .references(() => batches.root),
+    bizID: text("biz_id").notNull(),
+    region: text("region").$type<Region>().notNull(),
+    users: integer("users").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.root, table.bizID, table.region] }),
+    index("batch_shares_of_partner").on(table.bizID),
+  ],
+);
 
 /**
  * Home database, one row: the publisher's lease. `until` is in the database's clock. `fence` is the fencing token: it grows
@@ -272,24 +298,26 @@ export const rateLimits = pgTable("rate_limits", {
   expire: timestamp("expire", { withTimezone: true }),
 });
 
-/** What a partner's person may do in the dashboard: everything, or look. */
+/** What a person may do in the dashboard: everything, or look. */
 export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Home database: people who may sign in to the dashboard of their partner. `removed` is null while they may. */
+/**
+ * Home database: people who may sign in to the dashboard of their partner or, without a `biz_id`, to the operator's console.
+ * `removed` is null while they may.
+ */
 export const staff = pgTable(
   "staff",
   {
     personID: uuid("person_id").primaryKey(),
-    bizID: text("biz_id")
-      .notNull()
-      .references(() => partners.bizID),
+    bizID: text("biz_id").references(() => partners.bizID),
     name: text("name").notNull(),
     role: text("role").$type<Role>().notNull(),
     created: timestampMs("created").notNull(),
     lastSignIn: timestampMs("last_sign_in"),
     removed: timestampMs("removed"),
   },
+  // PostgreSQL does not compare nulls: `StaffStore` keeps the names of the operator's people apart.
   (table) => [uniqueIndex("staff_of_partner").on(table.bizID, table.name).where(isNull(table.removed))],
 );
 

@@ -1,4 +1,4 @@
-import { isUserID, userIDFromHex } from "keyroot";
+import { isUserID, userIDFromHex } from "keyroot/identity";
 
 /** Reads a user id in either form. @returns the id in zBase32, or what is wrong with the text */
 export function readUserID(text: string): { userID: string } | { error: string } {

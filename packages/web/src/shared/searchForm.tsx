@@ -1,18 +1,25 @@
 import { useState } from "preact/hooks";
-import { Field } from "../shared/field.tsx";
-import { Icon } from "../shared/icon.tsx";
-import { go } from "../shared/router.ts";
+import { Field } from "./field.tsx";
+import { Icon } from "./icon.tsx";
+import { go } from "./router.ts";
 import { readUserID } from "./userIDInput.ts";
 
+interface SearchFormProps {
+  initial?: string;
+  /** The page to which the id belongs, such as `verify`. */
+  page: string;
+  action: string;
+}
+
 /** The field for a user id. */
-export function SearchForm({ initial = "" }: { initial?: string }) {
+export function SearchForm({ initial = "", page, action }: SearchFormProps) {
   const [text, setText] = useState(initial);
   const [error, setError] = useState<string>();
   const submit = (event: Event) => {
     event.preventDefault();
     const read = readUserID(text);
     if ("error" in read) setError(read.error);
-    else go(`verify/${read.userID}`);
+    else go(`${page}/${read.userID}`);
   };
   return (
     <form class="search" onSubmit={submit} noValidate>
@@ -32,7 +39,7 @@ export function SearchForm({ initial = "" }: { initial?: string }) {
               }}
             />
             <button type="submit" class="button button-primary">
-              <Icon name="search" /> Verify
+              <Icon name="search" /> {action}
             </button>
           </span>
         )}

@@ -1,0 +1,237 @@
+import { and, count, desc, eq, exists, gt, inArray, isNull, notExists, type SQL, sql } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import type { Database, Databases } from "./database.ts";
+import { batches, batchShares, publicKeys, users } from "./tables.ts";
+
+/** A partner's part of a batch. */
+export interface BatchShare {
+  /** 64 hex digits. */
+  root: string;
+  region: Region;
+  /** The partner's users in the batch. */
+  users: number;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** When the publisher saw the transaction confirmed, in milliseconds since 1970. */
+  confirmed: number | null;
+  /** 0x and 64 hex digits; null until the root was seen on the chain. */
+  transactionHash: string | null;
+  blockNumber: number | null;
+  /** The partner's share of the gas, in proportion to its users; null if it is unknown. */
+  gas: bigint | null;
+  /** The partner's share of the cost in wei, rounded down; null if it is unknown. */
+  cost: bigint | null;
+}
+
+/** What was published for a partner on one day (UTC). */
+export interface PublishedDay {
+  /** The beginning of the day, in milliseconds since 1970. */
+  day: number;
+  users: number;
+  /** In wei. */
+  cost: bigint;
+  /** Those of the users whose cost was not recorded. */
+  unpriced: number;
+}
+
+/** A partner's key that is in no batch. */
+export interface PendingKey {
+  userID: UserID;
+  region: Region;
+  keyID: string;
+  /** Milliseconds since 1970. */
+  registered: number;
+  /** The earliest time of publication, in milliseconds since 1970; null while the partner must decide. */
+  publishableAt: number | null;
+  /** Whether a publisher took it. */
+  submitted: boolean;
+}
+
+/** Which part of a list: the cursor that the part before ended with, and the size. */
+interface PageOptions {
+  after: string | undefined;
+  limit: number;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The most days of a history: eight years. */
+const MAX_DAYS = 3000;
+
+/** How many batches are counted in one transaction. */
+const MISSING_AT_ONCE = 50;
+
+/** A cursor of a list of batches: when the last one was created, its root and its region. */
+export const BATCH_CURSOR = /^(\d{1,15})\.([0-9a-f]{64})\.([a-z0-9-]{1,20})$/;
+
+/** The partner's part of a number of a batch, in proportion to its users. More users may have the root than got it then. */
+const shareOf = (amount: unknown) =>
+  sql`div(${amount} * ${batchShares.users}, greatest(${batches.addedCount}, ${batchShares.users}))`;
+const toBigInt = (value: unknown) => BigInt(String(value));
+
+/** Reads what was and will be published for partners: their parts of the batches only. */
+export class BatchStore {
+  readonly #databases: ReadonlySet<Database>;
+  readonly #holdOnConflict: boolean;
+
+  /** @param holdOnConflict whether a key waits for its partner's decision if another key was offered for the user */
+  constructor({ regions }: Pick<Databases, "regions">, holdOnConflict: boolean) {
+    this.#databases = new Set(Object.values(regions));
+    this.#holdOnConflict = holdOnConflict;
+  }
+
+  /** Lists one page of a partner's parts of batches, the newest first. @param after as `next` of the page before */
+  async listOfPartner(
+    bizID: string,
+    { after, limit }: PageOptions,
+  ): Promise<{ batches: BatchShare[]; next: string | null }> {
+    const { root, created, transactionHash, blockNumber, confirmed } = batches;
+    const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
+    const position = sql`(${created}, ${root}, ${batchShares.region})`;
+    const isNext = after === undefined ? undefined : sql`${position} < (${time}::bigint, ${lastRoot}, ${lastRegion})`;
+    const found = await this.#collect((database) =>
+      database
+        .select({
+          ...{ root, region: batchShares.region, users: batchShares.users },
+          ...{ created, confirmed, transactionHash, blockNumber },
+          gas: shareOf(batches.gasUsed).mapWith(toBigInt),
+          cost: shareOf(batches.cost).mapWith(toBigInt),
+        })
+        .from(batchShares)
+        .innerJoin(batches, eq(batches.root, batchShares.root))
+        .where(and(eq(batchShares.bizID, bizID), isNext))
+        .orderBy(desc(created), desc(root), desc(batchShares.region))
+        .limit(limit),
+    );
+    const page = found.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, limit);
+    const last = page.length === limit ? page.at(-1) : undefined;
+    return { batches: page, next: last ? `${last.created}.${last.root}.${last.region}` : null };
+  }
+
+  /** What was published for a partner, day by day, the first day first. */
+  async history(bizID: string): Promise<PublishedDay[]> {
+    const day = sql<number>`div(coalesce(${batches.confirmed}, ${batches.created}), ${DAY_MS})`;
+    const rows = await this.#collect((database) =>
+      database
+        .select({
+          day: day.mapWith(Number),
+          users: sql`sum(${batchShares.users})`.mapWith(Number),
+          cost: sql`coalesce(sum(${shareOf(batches.cost)}), 0)`.mapWith(toBigInt),
+          unpriced: sql`coalesce(sum(${batchShares.users}) filter (where ${batches.cost} is null), 0)`.mapWith(Number),
+        })
+        .from(batchShares)
+        .innerJoin(batches, eq(batches.root, batchShares.root))
+        .where(and(eq(batchShares.bizID, bizID), sql`${batches.blockNumber} is not null`))
+        .groupBy(sql`1`)
+        .orderBy(sql`1 desc`)
+        .limit(MAX_DAYS),
+    );
+    const days = Map.groupBy(rows, (row) => row.day * DAY_MS);
+    const sum = [...days].map(([start, some]) => ({
+      day: start,
+      users: some.reduce((total, row) => total + row.users, 0),
+      cost: some.reduce((total, row) => total + row.cost, 0n),
+      unpriced: some.reduce((total, row) => total + row.unpriced, 0),
+    }));
+    return sum.sort((a, b) => a.day - b.day);
+  }
+
+  /** Counts a partner's keys that are in no batch. */
+  async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
+    const isUndecided = this.#isUndecided();
+    const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.publishableAt} > ${now}`;
+    const rows = await this.#collect((database) =>
+      database
+        .select({
+          all: count(),
+          undecided: sql`count(*) filter (where ${isUndecided})`.mapWith(Number),
+          waiting: sql`count(*) filter (where not ${isUndecided} and ${isWaiting})`.mapWith(Number),
+        })
+        .from(publicKeys)
+        .innerJoin(users, eq(users.userID, publicKeys.userID))
+        .where(and(eq(users.bizID, bizID), isNull(publicKeys.root))),
+    );
+    const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
+    const [undecided, waiting] = [total("undecided"), total("waiting")];
+    return { undecided, waiting, ready: total("all") - undecided - waiting };
+  }
+
+  /** Lists one page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
+  async listPending(
+    bizID: string,
+    { after, limit }: PageOptions,
+  ): Promise<{ keys: PendingKey[]; next: UserID | null }> {
+    const { userID, region, keyID, registered } = publicKeys;
+    const isUndecided = this.#isUndecided();
+    const isNext = after === undefined ? undefined : gt(userID, after);
+    const found = await this.#collect((database) =>
+      database
+        .select({
+          ...{ userID, region, keyID, registered },
+          publishableAt: sql<
+            string | number | null
+          >`case when ${isUndecided} then null else ${publicKeys.publishableAt} end`,
+          submitted: sql<boolean>`${publicKeys.submitted} is not null`,
+        })
+        .from(publicKeys)
+        .innerJoin(users, eq(users.userID, publicKeys.userID))
+        .where(and(eq(users.bizID, bizID), isNull(publicKeys.root), isNext))
+        .orderBy(userID)
+        .limit(limit),
+    );
+    const keys = found
+      .sort((a, b) => (a.userID < b.userID ? -1 : 1))
+      .slice(0, limit)
+      .map((key) => ({ ...key, publishableAt: key.publishableAt === null ? null : Number(key.publishableAt) }));
+    return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
+  }
+
+  /** Whether a key waits for its partner's decision. */
+  #isUndecided(): SQL {
+    if (!this.#holdOnConflict) return sql`false`;
+    return sql`(${publicKeys.submitted} is null and ${publicKeys.disputed} is not null)`;
+  }
+
+  /** The rows of all regions. Regions may share a database. */
+  async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
+    return (await Promise.all([...this.#databases].map(select))).flat();
+  }
+}
+
+/** Counts again how many users each partner has in these batches. @param transaction that changed the roots of keys */
+export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
+  await transaction.delete(batchShares).where(inArray(batchShares.root, [...roots]));
+  await transaction.insert(batchShares).select(
+    transaction
+      .select({
+        root: sql<string>`${publicKeys.root}`.as("root"),
+        bizID: users.bizID,
+        region: publicKeys.region,
+        users: sql<number>`count(*)::integer`.as("users"),
+      })
+      .from(publicKeys)
+      .innerJoin(users, eq(users.userID, publicKeys.userID))
+      .where(inArray(publicKeys.root, [...roots]))
+      .groupBy(publicKeys.root, users.bizID, publicKeys.region),
+  );
+}
+
+/** Counts the users of batches that versions before 0.2.0 recorded, a few batches at a time. */
+export async function countMissingShares(database: Database): Promise<void> {
+  const ofBatch = eq(publicKeys.root, batches.root);
+  const counted = database.select().from(batchShares).where(eq(batchShares.root, batches.root));
+  for (;;) {
+    const missing = await database
+      .select({ root: batches.root })
+      .from(batches)
+      .where(and(notExists(counted), exists(database.select().from(publicKeys).where(ofBatch))))
+      .limit(MISSING_AT_ONCE);
+    if (missing.length === 0) return;
+    const roots = missing.map(({ root }) => root);
+    await database.transaction((transaction) => countShares(transaction, roots));
+  }
+}
+
+function isBefore(a: BatchShare, b: BatchShare): boolean {
+  if (a.created !== b.created) return a.created > b.created;
+  return a.root === b.root ? a.region > b.region : a.root > b.root;
+}

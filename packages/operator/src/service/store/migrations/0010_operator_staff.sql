@@ -1,0 +1,1 @@
+ALTER TABLE "staff" ALTER COLUMN "biz_id" DROP NOT NULL;

@@ -1,0 +1,83 @@
+import { randomUserID, userIDToHex } from "keyroot/identity";
+import { useState } from "preact/hooks";
+import { Field } from "../shared/field.tsx";
+import { readUserID } from "../shared/userIDInput.ts";
+import { call, type User } from "./api.ts";
+import { Dialog, Failure } from "./parts.tsx";
+import { REGION_NAMES } from "./regions.ts";
+import { useAction } from "./useCall.ts";
+
+/** Codes of errors that are about the id. */
+const ID_CODES = ["USER_ID_TAKEN", "USER_ERASED"];
+
+/** Asks for the id and the region of a new user. The id is random unless the person enters another one. */
+export function CreateUserDialog({ onCreated, onCancel }: { onCreated: (user: User) => void; onCancel: () => void }) {
+  const [id, setID] = useState<string>(() => randomUserID());
+  const [region, setRegion] = useState("us-west-2");
+  const [problem, setProblem] = useState<string>();
+  const { run, busy, error } = useAction(async () => {
+    const read = readUserID(id);
+    setProblem("error" in read ? read.error : undefined);
+    if ("error" in read) return;
+    onCreated(await call<User>("users/create", { user_id_hex: userIDToHex(read.userID), region }));
+  });
+  const ofID = problem ?? (error && ID_CODES.includes(error.code) ? error.message : undefined);
+  return (
+    <Dialog title="Create a user" onCancel={onCancel}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void run();
+        }}
+      >
+        <Field
+          label="User id"
+          hint="A random id, or your own: 32 characters, or 40 hex digits. It must not identify the person."
+          error={ofID}
+        >
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              spellcheck={false}
+              autocomplete="off"
+              autocapitalize="off"
+              value={id}
+              onInput={({ currentTarget }) => {
+                setID(currentTarget.value);
+                setProblem(undefined);
+              }}
+            />
+          )}
+        </Field>
+        <fieldset>
+          <legend>Region</legend>
+          {Object.entries(REGION_NAMES).map(([value, name]) => (
+            <label key={value} class="choice">
+              <input
+                type="radio"
+                name="region"
+                checked={region === value}
+                onChange={() => {
+                  setRegion(value);
+                }}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+        <p class="detail">The user’s data is stored in this region. Neither id nor region can be changed later.</p>
+        <Failure error={ofID === undefined ? error : undefined} />
+        <div class="buttons">
+          <button type="submit" class="button button-primary" disabled={busy}>
+            Create
+          </button>
+          <button type="button" class="button" onClick={onCancel}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

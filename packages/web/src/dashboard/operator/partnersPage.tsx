@@ -1,0 +1,124 @@
+import { useState } from "preact/hooks";
+import { Field } from "../../shared/field.tsx";
+import { Icon } from "../../shared/icon.tsx";
+import { go } from "../../shared/router.ts";
+import { plural } from "../../shared/text.ts";
+import { call, type Me, type PartnerSummary } from "../api.ts";
+import { ListEnd, Time } from "../parts.tsx";
+import { TextDialog } from "../textDialog.tsx";
+import { usePages } from "../useCall.ts";
+
+/** All partners with their numbers. */
+export function PartnersPage({ me }: { me: Me }) {
+  const [search, setSearch] = useState<string>();
+  const [text, setText] = useState("");
+  const partners = usePages<PartnerSummary>(
+    "operator/listPartners",
+    "partners",
+    search === undefined ? {} : { search },
+  );
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <h1>Partners</h1>
+      <p class="lead">
+        A <dfn>partner</dfn> is a company whose servers create users here. You can stop a partner, and you cannot change
+        a published key.
+      </p>
+      <section class="card" aria-labelledby="partners-title">
+        <div class="card-head">
+          <h2 id="partners-title">{search === undefined ? "All partners" : `Partners with “${search}”`}</h2>
+          {me.person.role === "administrator" && (
+            <button
+              type="button"
+              class="button button-primary"
+              onClick={() => {
+                setCreating(true);
+              }}
+            >
+              Create a partner
+            </button>
+          )}
+        </div>
+        <form
+          class="search"
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            setSearch(text.trim() === "" ? undefined : text.trim());
+          }}
+        >
+          <Field label="Search" hint="A part of the name, or the beginning of the biz_id. Empty for all.">
+            {(attributes) => (
+              <span class="search-row">
+                <input
+                  {...attributes}
+                  type="text"
+                  class="plain"
+                  autocomplete="off"
+                  maxLength={200}
+                  value={text}
+                  onInput={({ currentTarget }) => {
+                    setText(currentTarget.value);
+                  }}
+                />
+                <button type="submit" class="button">
+                  <Icon name="search" /> Search
+                </button>
+              </span>
+            )}
+          </Field>
+        </form>
+        {partners.items && partners.items.length > 0 && (
+          <ul class="rows">
+            {partners.items.map((partner) => (
+              <PartnerRow key={partner.biz_id} partner={partner} />
+            ))}
+          </ul>
+        )}
+        {partners.items?.length === 0 && (
+          <p>{search === undefined ? "There is no partner yet. Create the first one." : "No partner was found."}</p>
+        )}
+        <ListEnd pages={partners} />
+      </section>
+      {isCreating && (
+        <TextDialog
+          title="Create a partner"
+          label="Name"
+          hint="The company, as its people know it."
+          field="name"
+          subject="The name"
+          note="Then invite the partner’s first administrator, who creates server tokens."
+          action="Create"
+          onSubmit={async (name) => {
+            const { biz_id } = await call<{ biz_id: string }>("operator/createPartner", { name });
+            setCreating(false);
+            go(`partners/${biz_id}`);
+          }}
+          onCancel={() => {
+            setCreating(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function PartnerRow({ partner }: { partner: PartnerSummary }) {
+  const { biz_id, name, created, suspended, users, pending_keys, published_keys, server_tokens } = partner;
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>
+          <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{name}</a>{" "}
+          {suspended !== null && <span class="badge badge-off">suspended</span>}
+        </b>
+        <span class="detail">
+          {plural(users, "user")} · {plural(published_keys, "published key")} · {pending_keys.toLocaleString("en")}{" "}
+          pending · {plural(server_tokens, "server token")} · created <Time ms={created} />
+        </span>
+        <code class="detail">{biz_id}</code>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,189 @@
+import { useState } from "preact/hooks";
+import { Value } from "../../shared/code.tsx";
+import { plural } from "../../shared/text.ts";
+import { call, type Me, type PublishedBatch, type SystemStatus } from "../api.ts";
+import { formatCost, formatGwei } from "../cost.ts";
+import { Confirm, Failure } from "../parts.tsx";
+import { regionName } from "../regions.ts";
+import { useAction, useLoaded } from "../useCall.ts";
+
+/** The state of the databases, the chain and the stores of files, and publishing now. */
+export function SystemPage({ me }: { me: Me }) {
+  const { data, error, reload } = useLoaded<SystemStatus>("operator/getStatus");
+  return (
+    <>
+      <h1>System</h1>
+      <p class="lead">What the service needs, checked when this page was opened.</p>
+      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Checking…</p>)}
+      {data && (
+        <>
+          <section class="card" aria-labelledby="databases-title">
+            <div class="card-head">
+              <h2 id="databases-title">Databases</h2>
+              <button type="button" class="button button-small" onClick={reload}>
+                Check again
+              </button>
+            </div>
+            <ul class="rows">
+              {data.databases.map((database) => (
+                <CheckRow key={database.name} name={database.name} error={database.error} />
+              ))}
+            </ul>
+          </section>
+          {data.publishing === null ? (
+            <section class="card">
+              <h2>Publishing</h2>
+              <p>This service does not publish: its configuration names no chain.</p>
+            </section>
+          ) : (
+            <>
+              <PublisherCard
+                publishing={data.publishing}
+                canPublish={me.person.role === "administrator"}
+                reload={reload}
+              />
+              <ChainCard chain={data.publishing.chain} />
+              <StoresCard stores={data.publishing.stores} />
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function CheckRow({ name, detail, error }: { name: string; detail?: string; error: string | null }) {
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>{name}</b>
+        {detail !== undefined && <span class="detail">{detail}</span>}
+      </div>
+      {error === null ? (
+        <span class="badge badge-good">answers</span>
+      ) : (
+        <span>
+          <span class="badge badge-bad">fails</span> <code>{error}</code>
+        </span>
+      )}
+    </li>
+  );
+}
+
+type Publishing = NonNullable<SystemStatus["publishing"]>;
+
+function PublisherCard({
+  publishing: { publishable, running },
+  canPublish,
+  reload,
+}: {
+  publishing: Publishing;
+  canPublish: boolean;
+  reload: () => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  const [batches, setBatches] = useState<PublishedBatch[]>();
+  const publish = useAction(async () => {
+    setBatches(undefined);
+    const published = await call<{ batches: PublishedBatch[] }>("operator/publish");
+    setBatches(published.batches);
+    setAsking(false);
+    reload();
+  });
+  return (
+    <section class="card" aria-labelledby="publisher-title">
+      <div class="card-head">
+        <h2 id="publisher-title">Publishing {running && <span class="badge badge-open">in progress</span>}</h2>
+        {canPublish && (
+          <button
+            type="button"
+            class="button button-primary"
+            onClick={() => {
+              setAsking(true);
+            }}
+          >
+            Publish now
+          </button>
+        )}
+      </div>
+      <p>{plural(publishable, "key")} would be published now.</p>
+      <div role="status">
+        {batches && (
+          <p>
+            {batches.length === 0
+              ? "There was nothing to publish."
+              : `Published: ${plural(batches.length, "batch", "batches")}.`}
+          </p>
+        )}
+        {batches?.map(({ root, users, block }) => (
+          <p key={root} class="detail">
+            {plural(users, "user")}, block {block.toLocaleString("en")}: <code>{root}</code>
+          </p>
+        ))}
+      </div>
+      {isAsking && (
+        <Confirm
+          title="Publish now?"
+          action={publish.busy ? "Publishing…" : "Publish"}
+          busy={publish.busy}
+          error={publish.error}
+          onConfirm={() => void publish.run()}
+          onCancel={() => {
+            setAsking(false);
+          }}
+        >
+          <p>
+            Publishes all keys whose time to object is over, and pays for the transactions. It takes until they are
+            confirmed, which may be minutes; it goes on if you close this page.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function ChainCard({ chain: { chain_id, contract, error, state } }: { chain: Publishing["chain"] }) {
+  return (
+    <section class="card" aria-labelledby="chain-title">
+      <h2 id="chain-title">Chain</h2>
+      <ul class="rows">
+        <CheckRow
+          name={`Chain ${chain_id}`}
+          {...(state && {
+            detail: `block ${state.block.toLocaleString("en")}, gas at ${formatGwei(BigInt(state.fee))}`,
+          })}
+          error={error}
+        />
+      </ul>
+      <dl class="facts">
+        <dt>Contract that keeps the roots</dt>
+        <dd>
+          <Value value={contract} name="the contract" />
+        </dd>
+        {state && (
+          <>
+            <dt>Owner, who pays for publishing</dt>
+            <dd>
+              <Value value={state.owner} name="the owner" />
+            </dd>
+            <dt>Owner’s balance</dt>
+            <dd>{formatCost(BigInt(state.balance))}</dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function StoresCard({ stores }: { stores: Publishing["stores"] }) {
+  return (
+    <section class="card" aria-labelledby="stores-title">
+      <h2 id="stores-title">Stores of Merkle-tree files</h2>
+      <ul class="rows">
+        {stores.map(({ region, location, error }) => (
+          <CheckRow key={region} name={regionName(region)} detail={location} error={error} />
+        ))}
+      </ul>
+    </section>
+  );
+}

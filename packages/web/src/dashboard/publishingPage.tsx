@@ -1,0 +1,158 @@
+import { Value } from "../shared/code.tsx";
+import { plural, shorten } from "../shared/text.ts";
+import type { BatchShare, Me, PendingKey, Publishing } from "./api.ts";
+import { PublishingChart } from "./chart/publishingChart.tsx";
+import { formatCost } from "./cost.ts";
+import { Failure, ListEnd, Time } from "./parts.tsx";
+import { regionName } from "./regions.ts";
+import { useLoaded, usePages } from "./useCall.ts";
+
+/** What was published for the partner, what it cost, and what will be published. */
+export function PublishingPage({ me }: { me: Me }) {
+  const { data, error, reload } = useLoaded<Publishing>("publishing/get");
+  return (
+    <>
+      <h1>Publishing</h1>
+      <p class="lead">
+        The service publishes users’ keys in <dfn>batches</dfn>: one file with many keys, and one hash of all of them,
+        the <dfn>root</dfn>, in a transaction on the chain. Partners share a batch, and its cost by their users.
+      </p>
+      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
+      {data && (
+        <>
+          <HistoryCard publishing={data} />
+          <PendingCard pending={data.pending} />
+        </>
+      )}
+      <BatchesCard explorerUrl={me.explorer_url} />
+    </>
+  );
+}
+
+function HistoryCard({ publishing: { days } }: { publishing: Publishing }) {
+  const users = days.reduce((sum, day) => sum + day.users, 0);
+  const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);
+  const cost = days.reduce((sum, day) => sum + BigInt(day.cost), 0n);
+  return (
+    <section class="card" aria-labelledby="history-title">
+      <h2 id="history-title">Published so far</h2>
+      {days.length === 0 ? (
+        <p>
+          No key of your users is published yet. A user’s app registers a key first, with a{" "}
+          <a href="#/users">refresh token of the user</a>.
+        </p>
+      ) : (
+        <>
+          <p>
+            {plural(users, "user")} with a published key. Your share of the cost: <b>{formatCost(cost)}</b>
+            {unpriced > 0 && `, without ${plural(unpriced, "user")} whose cost was not recorded`}.
+          </p>
+          <PublishingChart days={days} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function PendingCard({ pending: { waiting, undecided, ready } }: Pick<Publishing, "pending">) {
+  const keys = usePages<PendingKey>("publishing/listPending", "keys");
+  return (
+    <section class="card" aria-labelledby="pending-title">
+      <h2 id="pending-title">Pending keys</h2>
+      <p>
+        {waiting + undecided + ready === 0
+          ? "None. Every registered key is in a batch."
+          : `${plural(ready, "key")} for the next batch, ${waiting.toLocaleString("en")} in the time to object, ${undecided.toLocaleString("en")} waiting for your decision.`}
+      </p>
+      {keys.items && keys.items.length > 0 && (
+        <ul class="rows">
+          {keys.items.map((key) => (
+            <li key={key.user_id} class="row">
+              <div class="row-text">
+                <a href={`#/users/${key.user_id}`}>
+                  <code>{key.user_id}</code>
+                </a>
+                <span class="detail">
+                  {regionName(key.region)} · registered <Time ms={key.registered} /> · <Waiting pendingKey={key} />
+                </span>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+      <ListEnd pages={keys} />
+    </section>
+  );
+}
+
+function Waiting({ pendingKey: { submitted, publishable_at } }: { pendingKey: PendingKey }) {
+  if (submitted) return <>being published</>;
+  if (publishable_at === null) return <>waits for your decision: another key was offered</>;
+  if (publishable_at <= Date.now()) return <>in the next batch</>;
+  return (
+    <>
+      can be withdrawn until <Time ms={publishable_at} />
+    </>
+  );
+}
+
+function BatchesCard({ explorerUrl }: { explorerUrl: string | null }) {
+  const batches = usePages<BatchShare>("publishing/listBatches", "batches");
+  return (
+    <section class="card" aria-labelledby="batches-title">
+      <h2 id="batches-title">Batches with your users</h2>
+      <p class="detail">
+        <dfn>Gas</dfn> is the chain’s unit of work. Gas and cost are your users’ share of the transaction.
+      </p>
+      {batches.items && batches.items.length > 0 && (
+        <ul class="rows">
+          {batches.items.map((batch) => (
+            <BatchRow key={`${batch.root} ${batch.region}`} batch={batch} explorerUrl={explorerUrl} />
+          ))}
+        </ul>
+      )}
+      {batches.items?.length === 0 && <p>There is none yet.</p>}
+      <ListEnd pages={batches} />
+    </section>
+  );
+}
+
+function BatchRow({ batch, explorerUrl }: { batch: BatchShare; explorerUrl: string | null }) {
+  const { root, region, users, created, confirmed, state, transaction, block, gas, cost } = batch;
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>
+          {plural(users, "user")}{" "}
+          <span class={state === "published" ? "badge badge-good" : "badge badge-open"}>
+            {state === "published" ? "published" : "being published"}
+          </span>
+        </b>
+        <span class="detail">
+          {regionName(region)} · <Time ms={confirmed ?? created} />
+          {block !== null && ` · block ${block.toLocaleString("en")}`}
+          {gas !== null && ` · ${gas.toLocaleString("en")} gas`}
+          {cost !== null && ` · ${formatCost(BigInt(cost))}`}
+        </span>
+        <Value value={root} name="the root" />
+        {transaction !== null && (
+          <details>
+            <summary>Transaction</summary>
+            <Value value={transaction} name="the transaction" />
+          </details>
+        )}
+      </div>
+      {explorerUrl !== null && state === "published" && (
+        <a
+          class="button button-small"
+          href={`${explorerUrl}#/batch/${root}`}
+          rel="noreferrer"
+          target="_blank"
+          aria-label={`Open in the explorer: batch ${shorten(root)}`}
+        >
+          Open in the explorer
+        </a>
+      )}
+    </li>
+  );
+}

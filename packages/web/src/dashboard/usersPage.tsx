@@ -1,0 +1,89 @@
+import { useState } from "preact/hooks";
+import { Command } from "../shared/code.tsx";
+import { go } from "../shared/router.ts";
+import { SearchForm } from "../shared/searchForm.tsx";
+import type { Me, Partner, User } from "./api.ts";
+import { createUserCommand } from "./commands.ts";
+import { CreateUserDialog } from "./createUserDialog.tsx";
+import { ListEnd, Time } from "./parts.tsx";
+import { regionName } from "./regions.ts";
+import { usePages } from "./useCall.ts";
+
+/** The partner's users. */
+export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
+  const users = usePages<User>("users/list", "users");
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <h1>Users</h1>
+      <p class="lead">
+        A <dfn>user</dfn> here is the shadow of a user of your own system: a random id of 160 bits, and the region of
+        its data. The service knows nothing else about the person.
+      </p>
+      <section class="card" aria-labelledby="find-title">
+        <h2 id="find-title">Find a user</h2>
+        <SearchForm page="users" action="Find" />
+      </section>
+      <section class="card" aria-labelledby="users-title">
+        <div class="card-head">
+          <h2 id="users-title">All users, by id</h2>
+          {me.person.role === "administrator" && (
+            <button
+              type="button"
+              class="button button-primary"
+              onClick={() => {
+                setCreating(true);
+              }}
+            >
+              Create a user
+            </button>
+          )}
+        </div>
+        {users.items && users.items.length > 0 && (
+          <ul class="rows">
+            {users.items.map((user) => (
+              <li key={user.user_id} class="row">
+                <div class="row-text">
+                  <a href={`#/users/${user.user_id}`}>
+                    <code>{user.user_id}</code>
+                  </a>
+                  <span class="detail">
+                    {regionName(user.region)} · created <Time ms={user.created} />
+                    {user.deactivated !== null && (
+                      <>
+                        {" · "}
+                        <span class="badge badge-off">deactivated</span>
+                      </>
+                    )}
+                  </span>
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+        {users.items?.length === 0 && !users.hasMore && (
+          <div class="empty">
+            <p>
+              There is no user yet. Your server creates one for each user of your own system. Try it with a{" "}
+              <a href="#/servers">server token</a> in the variable <code>TOKEN</code>: the first command gets an access
+              token, the second creates a user with a random id.
+            </p>
+            <Command command={createUserCommand(partner.biz_id)} />
+          </div>
+        )}
+        <ListEnd pages={users} />
+      </section>
+      {isCreating && (
+        <CreateUserDialog
+          onCreated={({ user_id }) => {
+            setCreating(false);
+            go(`users/${user_id}`);
+          }}
+          onCancel={() => {
+            setCreating(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
