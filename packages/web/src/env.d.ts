@@ -1,15 +1,11 @@
 /** What the build defines. */
 
 /** A script that the page fetches, relative to it, and its hash as in the attribute `integrity`. */
-<<<<<<< HEAD
 declare const WORKERS: Readonly<
   Record<"basic" | "evidence" | "safetyCode", { readonly url: string; readonly integrity: string }>
 >;
-=======
-declare const WORKERS: Readonly<Record<"basic" | "evidence", { readonly url: string; readonly integrity: string }>>;
 /** The code of the dashboard's chart, in the same way. */
 declare const CHART: { readonly url: string; readonly integrity: string };
->>>>>>> dashboard
 /** The rows of docs/errors.md, by code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 

@@ -4,7 +4,7 @@ import { Field } from "../shared/field.tsx";
 import { Icon } from "../shared/icon.tsx";
 import { toBase64Key } from "./comparison.ts";
 import type { WorkerCalls } from "./messages.ts";
-import { readUserID } from "./userIDInput.ts";
+import { readUserID } from "../shared/userIDInput.ts";
 import { Explanation } from "./verdict.tsx";
 import { callWorker } from "./workers.ts";
 
