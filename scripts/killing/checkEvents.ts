@@ -5,7 +5,8 @@ import type { EventReceiver } from "./eventReceiver.ts";
 const CHANGES = `
   select 'user.created' as type, user_id, '' as object from users
   union all select 'refreshToken.created', user_id, token_id::text from user_tokens
-  union all select 'key.registered', user_id, key_id from public_keys`;
+  union all select 'key.registered', user_id, key_id from public_keys
+  union all select 'key.pending', user_id, key_id from public_keys where publishable_at > registered`;
 const EVENTS = `
   select id, type, user_id, coalesce(data->>'token_id', data->>'keyID', '') as object from events`;
 

@@ -148,7 +148,8 @@ export class KeyRegistration implements AsyncDisposable {
         if (!isValid) return;
       }
       const possession = answer === undefined ? "unproven" : "proven";
-      const [registered, publishableAt] = [now(), now() + holdMs];
+      const registered = now();
+      const publishableAt = registered + holdMs;
       await publicKeys.add(transaction, user, record, { registered, publishableAt, possession }, author);
     });
   }
