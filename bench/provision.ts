@@ -2,7 +2,7 @@
  * Measures how long `provision` takes to create users with a refresh token each, in comparison with two requests per user
  * (`createUser` and `createRefreshToken`), over the same PostgreSQL in the same run.
  *
- * `npm run bench:provision` provisions 100,000 users, and 20,000 with two requests each, prints the figures and writes them to bench/provision.json.
+ * `npm run bench:provision` provisions 100,000 users, and 3,000 with two requests each, prints the figures and writes them to bench/provision.json.
  * `-- --quick` only prints those of 5,000 and 2,000 users.
  */
 import { randomUUID } from "node:crypto";
@@ -18,7 +18,7 @@ import { PartnerClient } from "keyroot/partner";
 const QUICK = process.argv.includes("--quick");
 const USERS = QUICK ? 5_000 : 100_000;
 /** With two requests per user, the rate does not depend on the number: so many are enough. */
-const USERS_ONE_BY_ONE = QUICK ? 2_000 : 20_000;
+const USERS_ONE_BY_ONE = QUICK ? 2_000 : 3_000;
 /** Users at a time with two requests each: the default of `provision` before it sent lists, and more. */
 const CLIENTS = [8, 32];
 const CONNECTIONS = 32;
