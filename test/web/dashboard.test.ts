@@ -178,7 +178,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       await using opened = await world.signIn(markup, { bizID });
       const { page, complaints } = opened;
       await heading(page, markup).waitFor();
-      expect(await page.innerText(".row b")).to.contain(markup);
+      await page.locator(".row b", { hasText: markup }).waitFor();
       await button(page, "Make reader: " + markup).click();
       await page.getByRole("dialog").getByRole("heading", { name: markup }).waitFor();
       expect(await page.title()).to.equal("Company · Keyroot dashboard");
