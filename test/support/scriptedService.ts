@@ -16,7 +16,18 @@ const fields = {
   ...{ endpoint_id: tokenID, url: "https://a.example/", types: ["key.published"], paused: null, next_attempt: null },
   ...{ secret: `whsec_${"A".repeat(43)}=`, previous_until: 3, event_id: tokenID, delivered: true, error: null },
   ...{ duration: 1, queued: 1, type: "key.published", attempts: 1, last_attempt: 2 },
-  events: [{ type: "registered", keyID, at: 1, after_withdrawal: false }],
+  events: [
+    {
+      type: "registered",
+      keyID,
+      at: 1,
+      after_withdrawal: false,
+      timestamp: "2027-01-15T08:00:00.000Z",
+      id: tokenID,
+      data: {},
+    },
+  ],
+  cursor: "e30",
 };
 
 /** One answer with the fields of the answers to all operations: every client method accepts it. */

@@ -9,14 +9,17 @@ export type {
   CreateUsersResult,
   DeactivatedUser,
   ErasedUser,
+  EventPage,
   KeyEvent,
   KeyOfUser,
+  PartnerEvent,
   RefreshToken,
   ServerToken,
   UserToCreate,
 } from "./client/partner/answers.ts";
 export {
   type CreateTokenOptions,
+  type ListEventsOptions,
   type ListOptions,
   type ListTokensOptions,
   PartnerClient,

@@ -54,6 +54,7 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
     revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),
     listServerTokens: list(of(partner, "listServerTokens")),
     revokeServerToken: of(partner, "revokeServerToken", tokenID),
+    listEvents: of(partner, "listEvents"),
     provision: {
       call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),
       args: [[{ userID, region: "us-west-2", context: "phone" }], { runId }],

@@ -33,6 +33,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
     () => partner.webhooks.listDeliveries(tokenID).next(),
     async () => (await partner.webhooks.redeliver(tokenID, tokenID), true),
     () => partner.webhooks.redeliverFailed(tokenID, 0),
+    () => partner.listEvents(),
     () => user.register({ publicKey, privateKey: 2n }),
     () => partner.publicKeyOf(userID),
     async () => (await partner.discardPublicKey(userID, keyID), true),

@@ -2,6 +2,7 @@ import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { encodeCursor } from "../../../packages/operator/src/service/store/cursor.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
 
 /** The part of JSON Schema that the API uses. */
@@ -162,6 +163,7 @@ function cursorOf(path: string, { partner, tokenID }: Tenant): string {
   if (path.endsWith("/listDeliveries")) return NO_EVENT;
   if (path.endsWith("/partners/list")) return partner.bizID;
   if (path.endsWith("/listRefreshTokens")) return tokenID;
+  if (path.endsWith("/events/list")) return encodeCursor({ seen: Date.now(), read: {} });
   return path.endsWith("/serverTokens/list") ? partner.tokenID : "y".repeat(32);
 }
 

@@ -187,6 +187,31 @@ describe("PartnerClient", () => {
     });
   });
 
+  describe("events", () => {
+    it("are listed after a cursor, once each", async () => {
+      const partner = client();
+      const ids = Array.from({ length: 3 }, () => randomUserID());
+      for (const id of ids) await partner.createUser(id, "us-west-2");
+      const first = await partner.listEvents({ limit: 2 });
+      const second = await partner.listEvents({ after: first.cursor });
+      const listed = [...first.events, ...second.events];
+      expect(listed.map(({ type, data }) => [type, data["user_id"]])).to.deep.equal(
+        ids.map((id) => ["user.created", id]),
+      );
+      expect(listed[0]).to.have.all.keys("type", "timestamp", "id", "data");
+      expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
+    });
+
+    it("are refused with the service's code for another partner's cursor, and before any request for a wrong limit", async () => {
+      await client().createUser(randomUserID(), "us-west-2");
+      const { cursor: after } = await client().listEvents();
+      const other = client(await newPartner(service));
+      expect(await failure(other.listEvents({ after }))).to.include({ code: "CURSOR_UNKNOWN", status: 404 });
+      for (const limit of [0, 1001, 1.5])
+        expect(await failure(client().listEvents({ limit }))).to.include({ code: "ARGUMENT_INVALID" });
+    });
+  });
+
   describe("refresh tokens", () => {
     it("are created, listed and revoked", async () => {
       const [userID, partner] = [randomUserID(), client()];

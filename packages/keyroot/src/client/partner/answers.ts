@@ -98,6 +98,26 @@ const EVENT_TYPES = ["registered", "offered", "withdrawn", "discarded", "approve
 /** The service keeps 100. */
 const MAX_EVENTS = 1000;
 
+/** Something that happened to the partner or one of its users. Webhooks have the same contents. */
+export interface PartnerEvent {
+  /** For example `user.created` or `key.published`. A newer service may have more types. */
+  type: string;
+  /** In UTC (RFC 3339). */
+  timestamp: string;
+  /** A UUID. An event that is listed again has the same id. */
+  id: string;
+  /** Ids and values of what changed, such as `user_id` and `keyID`. */
+  data: Record<string, unknown>;
+}
+
+/** The events after a cursor, the oldest first. */
+export interface EventPage {
+  /** Empty if there is nothing new. */
+  events: PartnerEvent[];
+  /** The `after` of the next call. */
+  cursor: string;
+}
+
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** @param wanted the user of the request */
@@ -156,6 +176,24 @@ function readEvent(where: string, answer: unknown): KeyEvent {
     keyID: ANSWER.text(`${where}.keyID`, fields.keyID),
     at: ANSWER.count(`${where}.at`, fields.at),
     after_withdrawal: ANSWER.boolean(`${where}.after_withdrawal`, fields.after_withdrawal),
+  };
+}
+
+export function readEventPage(answer: unknown, limit: number): EventPage {
+  const { events, cursor } = ANSWER.fields("The answer", answer, ["events", "cursor"]);
+  return {
+    events: ANSWER.list("events", events, limit, readPartnerEvent),
+    cursor: ANSWER.text("cursor", cursor, /^[\w-]{1,1000}$/),
+  };
+}
+
+function readPartnerEvent(where: string, answer: unknown): PartnerEvent {
+  const fields = ANSWER.fields(where, answer, ["type", "timestamp", "id", "data"]);
+  return {
+    type: ANSWER.text(`${where}.type`, fields.type),
+    timestamp: ANSWER.text(`${where}.timestamp`, fields.timestamp, /^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z$/),
+    id: ANSWER.text(`${where}.id`, fields.id, UUID),
+    data: ANSWER.dictionary(`${where}.data`, fields.data),
   };
 }
 

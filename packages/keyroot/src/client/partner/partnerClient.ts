@@ -12,7 +12,7 @@ import { refuseBrowsers } from "../refuseBrowsers.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import type { Region } from "../../identity/region.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
-import { checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
+import { checkInteger, checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 import {
   checkKeyAnswer,
   type CreatedUser,
@@ -23,8 +23,10 @@ import {
   readKeyOfUser,
   type DeactivatedUser,
   type ErasedUser,
+  type EventPage,
   readDeactivation,
   readErasure,
+  readEventPage,
   readRefreshToken,
   readServerToken,
   readToken,
@@ -59,6 +61,14 @@ export interface ListTokensOptions extends PageOptions {
 export interface ListOptions extends PageOptions {
   /** The id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
   after?: string | undefined;
+}
+
+/** Options of `PartnerClient.listEvents`. */
+export interface ListEventsOptions extends CallOptions {
+  /** The `cursor` of an earlier page. Default: the page begins with the oldest stored event. */
+  after?: string | undefined;
+  /** The most events, 1 to 1,000. Default 100. */
+  limit?: number | undefined;
 }
 
 /** Options of `PartnerClient.createRefreshToken` and `createUsers`. */
@@ -258,6 +268,22 @@ export class PartnerClient {
     const token = readServerToken("token", await this.#call("serverTokens/revoke", body, options));
     checkSubject("token", tokenID, token.token_id);
     return token;
+  }
+
+  /**
+   * Returns the events after a cursor, the oldest first. Store the page's `cursor` when you have processed its events, and pass
+   * it as `after` to the next call. No event is skipped. After CURSOR_UNKNOWN, begin without `after` and ignore the events whose
+   * ids you know.
+   * @example
+   * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
+   * for (const { id, type, data } of events) await process(id, type, data);
+   * await storeCursor(cursor);
+   */
+  async listEvents(options: ListEventsOptions = {}): Promise<EventPage> {
+    const { after, limit = 100, signal } = checkCallOptions(options, "after", "limit");
+    checkInteger("The option limit", limit, 1, 1000);
+    const body = { limit, ...(after !== undefined && { after: checkText("The option after", after) }) };
+    return readEventPage(await this.#call("events/list", body, { signal }), limit);
   }
 
   /**

@@ -6,6 +6,7 @@ import { BulkCreation } from "../store/bulkCreation.ts";
 import type { Author } from "../store/changes.ts";
 import { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
+import { EventStore } from "../store/events.ts";
 import { PasskeyStore } from "../store/passkeys.ts";
 import { KeyObjections } from "../store/keyObjections.ts";
 import { PartnerStore } from "../store/partners.ts";
@@ -24,6 +25,7 @@ import { Authenticator } from "./authenticator.ts";
 import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
 
 const DEFAULT_HOLD_MS = 24 * 60 * 60 * 1000;
+const DEFAULT_EVENT_DAYS = 30;
 
 export interface ContextOptions {
   databases: Databases;
@@ -51,6 +53,8 @@ export interface ContextOptions {
   webhookKeys?: WebhookKeys | undefined;
   /** How events are sent. Default: to public https endpoints only. */
   webhooks?: WebhookSenderOptions | undefined;
+  /** How long events are kept, in days. Default 30. */
+  eventDays?: number | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
   /** Checks the chain, the stores and the publisher; undefined without a configured chain. */
@@ -77,6 +81,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   challenges: ChallengeStore;
   registration: KeyRegistration;
   objections: KeyObjections;
+  events: EventStore;
   accessTokens: AccessTokens;
   authenticator: Authenticator;
   rateLimits: RateLimits;
@@ -92,6 +97,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, baseUrl } = options;
   const { explorerUrl, publishing, registry, possession: policy = "required", now = Date.now } = options;
   const { holdMs = DEFAULT_HOLD_MS, holdOnConflict = false, webhookKeys, webhooks } = options;
+  const { eventDays = DEFAULT_EVENT_DAYS } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
   const objections = new KeyObjections(databases);
@@ -118,6 +124,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     batches: new BatchStore(databases, holdOnConflict),
     challenges,
     objections,
+    events: new EventStore(databases, eventDays),
     registration: new KeyRegistration({
       ...{ databases, publicKeys, challenges, objections, policy, registry, holdMs, now },
     }),

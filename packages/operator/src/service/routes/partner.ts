@@ -8,6 +8,7 @@ import { authorOf } from "../http/requestLog.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { MAX_LIST_BODY_BYTES, schemas } from "../http/schemas.ts";
 import { type User, userIDTaken } from "../store/users.ts";
+import { eventRoutes } from "./events.ts";
 import {
   checkObjection,
   toCreationResponse,
@@ -245,4 +246,6 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
       return toServerTokenResponse(revoked);
     },
   });
+
+  eventRoutes(app, context, partnerOf);
 }

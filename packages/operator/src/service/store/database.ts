@@ -87,6 +87,20 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
+/** What a database is for. */
+export const PLACES = ["home", ...REGIONS] as const;
+export type Place = (typeof PLACES)[number];
+
+/** Each database once, under the first of its places. */
+export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Place, Database> {
+  const places = new Map<Database, Place>();
+  for (const place of PLACES) {
+    const database = place === "home" ? home : regions[place];
+    if (!places.has(database)) places.set(database, place);
+  }
+  return new Map([...places].map(([database, place]) => [place, database]));
+}
+
 /** Calls `make` for each region's database. */
 export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
   return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
