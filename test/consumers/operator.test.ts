@@ -278,6 +278,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(["limit-users", "--max", "5", ...ofPartner], { env })).json).to.include({ user_limit: 5 });
       const { json: listed } = await succeed(["list-server-tokens", ...ofPartner], { env });
       await succeed(["revoke-server-token", "--token-id", String(listed["token_id"]), ...service], { env });
+      const { events: logged } = await succeed(["list-audit-log", "--biz-id", bizId, ...service], { env });
+      expect(logged.map(({ action }) => action)).to.include.members(["partner.created", "key.published"]);
       expect((await succeed(["invite", "--name", "Ada", ...ofPartner], { env })).json["url"]).to.match(/^http/);
       const ofOperator = ["invite", "--operator", "--name", "Olga", ...service];
       expect((await succeed(ofOperator, { env })).json["url"]).to.match(/^http/);
@@ -291,6 +293,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await fail(["invite", "--name", "Ada", ...ofUnknown], 3, "PARTNER_UNKNOWN", { env });
       await fail(["invite", "--operator", "--name", "Ada", ...ofPartner], 2, "ARGUMENT_INVALID", { env });
       await fail(["revoke-server-token", ...service], 2, "ARGUMENT_INVALID", { env });
+      await fail(["list-audit-log", "--since", "yesterday", ...service], 2, "ARGUMENT_INVALID", { env });
       await fail(["create-partner", "--name", "Acme", ...service], 3, "ADMIN_TOKEN_REFUSED", wrong);
       await fail(["create-server-token", "--biz-id", "biz_none", ...service], 3, "PARTNER_UNKNOWN", { env });
       await fail(["publish-registered", "--service", "http://127.0.0.1:1"], 3, "UNREACHABLE", { env });

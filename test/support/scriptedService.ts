@@ -28,6 +28,12 @@ const fields = {
     },
   ],
   cursor: "e30",
+  entries: [
+    {
+      ...{ id: tokenID, at: 1, action: "user.created", biz_id: "biz_1", user_id: userID, data: {} },
+      ...{ actor: { kind: "partner", id: tokenID, name: null, token_id: tokenID }, request_id: "r", address: "::1" },
+    },
+  ],
 };
 
 /** One answer with the fields of the answers to all operations: every client method accepts it. */

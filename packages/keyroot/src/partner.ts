@@ -1,5 +1,6 @@
 /** `keyroot/partner`: the client for a partner's back end. Node only, because it holds a token that never expires. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
+export type { AuditEntry, ListAuditLogOptions } from "./client/auditLog.ts";
 export type { ShadowUser } from "./client/answers.ts";
 export type { CallOptions } from "./client/options.ts";
 export type { Region } from "./identity/region.ts";

@@ -55,6 +55,7 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
     listServerTokens: list(of(partner, "listServerTokens")),
     revokeServerToken: of(partner, "revokeServerToken", tokenID),
     listEvents: of(partner, "listEvents"),
+    listAuditLog: list(of(partner, "listAuditLog")),
     provision: {
       call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),
       args: [[{ userID, region: "us-west-2", context: "phone" }], { runId }],

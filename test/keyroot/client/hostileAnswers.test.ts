@@ -34,6 +34,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
     async () => (await partner.webhooks.redeliver(tokenID, tokenID), true),
     () => partner.webhooks.redeliverFailed(tokenID, 0),
     () => partner.listEvents(),
+    () => partner.listAuditLog().next(),
     () => user.register({ publicKey, privateKey: 2n }),
     () => partner.publicKeyOf(userID),
     async () => (await partner.discardPublicKey(userID, keyID), true),

@@ -33,12 +33,39 @@ describe("the commands of administration", function () {
     expect(revoked.json["revoked"]).to.be.a("number");
   });
 
+  it("list the audit log, filtered, as JSON lines and as text", async () => {
+    const { bizID, tokenID, jwt: token } = await service.createPartner(`Company ${randomHex()}`);
+    const hex = randomHex();
+    await service.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region: "eu-west-1" }, { token });
+    const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_STACK_FILE: join(folder.path, "none.json") };
+    const list = (...options: string[]) =>
+      keyroot.run(["list-audit-log", "--service", service.url, ...options], { env });
+    const { code, stdout } = await list("--biz-id", bizID, "--json");
+    const entries = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const actions = ["user.created", "serverToken.created", "partner.created"];
+    expect([code, entries.map(({ action }) => action)]).to.deep.equal([0, actions]);
+    expect(entries[0]?.["actor"]).to.deep.equal({ kind: "partner", id: tokenID, name: null, token_id: tokenID });
+    const filter = ["--user-id", hex, "--actor-kind", "partner", "--actor-id", tokenID, "--action", "user.created"];
+    const text = await list(...filter, "--since", "2026-01-01", "--until", "2999-01-01T00:00:00Z");
+    expect(text.stdout).to.match(
+      new RegExp(
+        `^\\S+Z  user\\.created  by partner ${tokenID}  from 127\\.0\\.0\\.1  in \\S+  ${bizID}  \\w{32}  region="eu-west-1"\n$`,
+      ),
+    );
+    expect(await list(...filter, "--until", "2026-01-01")).to.include({ code: 0, stdout: "" });
+  });
+
   it("require their options", async () => {
     const incomplete = [
       ["suspend-partner"],
       ["limit-users", "--biz-id", "biz_1"],
       ["limit-users", "--biz-id", "biz_1", "--max", "1", "--unlimited"],
       ["revoke-server-token"],
+      ["list-audit-log", "--since", "2026-02"],
+      ["list-audit-log", "--until", "2026-02-31T08:00:00"],
     ];
     for (const [command = "", ...options] of incomplete) {
       const { code, json } = await run(command, ...options);

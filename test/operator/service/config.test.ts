@@ -41,6 +41,7 @@ const INVALID: Record<string, string> = {
   KEYROOT_REFUSED_RATE_LIMIT: "Secret-14",
   KEYROOT_TRUSTED_PROXIES: "10.0.0.0/33, Secret-9",
   KEYROOT_LOG_LEVEL: "Secret-10",
+  KEYROOT_AUDIT_DAYS: "-1",
   KEYROOT_RPC_URL: "Secret-11",
   KEYROOT_CONTRACT: "0xSecret-12",
 };
@@ -86,6 +87,7 @@ describe("the service's configuration", () => {
           KEYROOT_HOLD_ON_CONFLICT: "true",
         },
         ...{ KEYROOT_EXPLORER_URL: "https://explorer.test/" },
+        ...{ KEYROOT_AUDIT_DAYS: "400" },
         ...{ KEYROOT_LOG_LEVEL: "warn", ...CHAIN, KEYROOT_CONFIRMATIONS: "4" },
         ...{ KEYROOT_MAX_COST: "0.25", KEYROOT_ALLOW_HTTP: "true" },
         ...{ KEYROOT_WEBHOOK_KEYS: "webhook-keys", KEYROOT_WEBHOOKS_PRIVATE: "true", KEYROOT_EVENT_DAYS: "90" },
@@ -104,7 +106,7 @@ describe("the service's configuration", () => {
         },
         ...{ databaseFolder: "folder", connections: 2, signingKeys: "keys.json", adminToken: TOKEN },
         ...{ rateLimit: 3, addressRateLimit: 5, refusedRateLimit: 2, monitoringHost: "127.0.0.2", monitoringPort: 9 },
-        ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn" },
+        ...{ trustedProxies: ["10.0.0.1"], logLevel: "warn", auditDays: 400 },
         ...{ possession: "optional", hold: 60, shutdownDelay: 5, holdOnConflict: true },
         ...{ webhookKeys: "webhook-keys", webhooksPrivate: true, eventDays: 90 },
         chain: {

@@ -145,6 +145,10 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     search: "compan",
     user_limit: 1000,
     users: [{ user_id_hex: user.hex, region: "us-west-2", context: "A phone" }],
+    action: "user.created",
+    actor_kind: "partner",
+    actor_id: partner.tokenID,
+    until: 4_102_444_800_000,
     pubKey: KEY.pubKey,
     keyID: KEY.keyID,
     challenge: Buffer.alloc(32).toString("base64"),
@@ -163,6 +167,7 @@ function cursorOf(path: string, { partner, tokenID }: Tenant): string {
   if (path.endsWith("/listDeliveries")) return NO_EVENT;
   if (path.endsWith("/partners/list")) return partner.bizID;
   if (path.endsWith("/listRefreshTokens")) return tokenID;
+  if (path.endsWith("/audit/list")) return encodeCursor({ at: 4_102_444_800_000, place: "home", position: 1 });
   if (path.endsWith("/events/list")) return encodeCursor({ seen: Date.now(), read: {} });
   return path.endsWith("/serverTokens/list") ? partner.tokenID : "y".repeat(32);
 }

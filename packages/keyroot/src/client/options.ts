@@ -1,4 +1,5 @@
 import { ArgumentError } from "../errors.ts";
+import { parseUserID, type UserID, userIDFromHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkNames } from "../input/names.ts";
 import {
@@ -85,6 +86,12 @@ export function checkConnection(options: ConnectionOptions): CheckedConnection {
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function checkBizId(what: string, bizId: unknown): string {
   return checkText(what, bizId, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
+}
+
+/** A user id from 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
+export function toUserID(text: string): UserID {
+  const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
+  return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 
 /**

@@ -24,6 +24,8 @@ export interface PagedList<Item> {
   fields: () => { after: string | undefined };
   /** The names of the operation's own options. */
   names?: readonly string[];
+  /** Whether pages before the last one may have no items. Default false. */
+  mayBeEmpty?: boolean;
   request: (body: object, options: CallOptions) => Promise<unknown>;
   read: (answer: unknown, limit: number) => ListPage<Item>;
 }
@@ -33,7 +35,7 @@ export interface PagedList<Item> {
  * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and as `request`
  */
 export async function* iteratePages<Item>(
-  { operation, fields, names = [], request, read }: PagedList<Item>,
+  { operation, fields, names = [], mayBeEmpty = false, request, read }: PagedList<Item>,
   options: PageOptions,
 ): AsyncGenerator<Item, void, undefined> {
   const all = ["pageSize", "after", ...names] as (keyof PageOptions)[];
@@ -46,7 +48,7 @@ export async function* iteratePages<Item>(
     const { items, next } = read(await request(body, { signal }), limit);
     yield* items;
     if (next === null) return;
-    if (next === after || items.length === 0) {
+    if (next === after || (items.length === 0 && !mayBeEmpty)) {
       throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${operation} do not advance.`);
     }
     after = next;

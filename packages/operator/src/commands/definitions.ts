@@ -337,6 +337,23 @@ export const DEFINITIONS = {
     options: { tokenId: text("id", "Id of the token, printed by list-server-tokens"), service, json },
   },
 
+  "list-audit-log": {
+    summary: "List the audit log of a running partner service, the newest entries first",
+    options: {
+      bizId: text("id", "Only changes of this partner and its users"),
+      userId: text("user", "Only changes of this user: 32 characters of z-base-32, or 40 hex digits"),
+      action: text("action", "Only this action, such as serverToken.revoked"),
+      actorKind: text("kind", "Only changes by actors of this kind", {
+        choices: ["service", "operator", "person", "partner", "user"],
+      }),
+      actorId: text("id", "Only changes by the server token, user or person with this id"),
+      since: text("time", "Only entries of this time or later, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
+      until: text("time", "Only entries before this time"),
+      service,
+      json: flag("Print one JSON object per line for each entry"),
+    },
+  },
+
   "publish-registered": {
     summary: "Make a running partner service publish the keys that its users registered",
     options: { service, json },

@@ -31,6 +31,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   "limit-users": () => import("./limitUsers.ts"),
   "list-server-tokens": () => import("./listServerTokens.ts"),
   "revoke-server-token": () => import("./revokeServerToken.ts"),
+  "list-audit-log": () => import("./listAuditLog.ts"),
   "publish-registered": () => import("./publishRegistered.ts"),
 };
 

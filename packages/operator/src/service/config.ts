@@ -75,6 +75,8 @@ export interface ServiceConfig {
   webhooksPrivate?: boolean | undefined;
   /** How long events and their deliveries are kept, in days. Default 30. */
   eventDays?: number | undefined;
+  /** How long entries of the audit log are kept, in days; 0 for ever. Default 365. */
+  auditDays?: number | undefined;
   /** Where to publish registered keys. If unset, keys are registered and not published. */
   chain?: ChainOptions | undefined;
   /** When to publish. If unset, keys are published by the operator's command only. Requires `chain`. */
@@ -160,6 +162,7 @@ const schema = z.strictObject({
   webhookKeys: text().optional(),
   webhooksPrivate: z.boolean("must be true or false").default(false),
   eventDays: wholeNumber(4, 3650).default(30),
+  auditDays: wholeNumber(0, 36_500).default(365),
   chain: z
     .strictObject({
       rpcUrl: httpUrl(),
@@ -213,6 +216,7 @@ export const VARIABLES = {
   webhookKeys: "KEYROOT_WEBHOOK_KEYS",
   webhooksPrivate: "KEYROOT_WEBHOOKS_PRIVATE",
   eventDays: "KEYROOT_EVENT_DAYS",
+  auditDays: "KEYROOT_AUDIT_DAYS",
   "chain.rpcUrl": "KEYROOT_RPC_URL",
   "chain.contract": "KEYROOT_CONTRACT",
   "chain.chainId": "KEYROOT_CHAIN_ID",
@@ -281,6 +285,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     webhookKeys: read("KEYROOT_WEBHOOK_KEYS"),
     webhooksPrivate: flag("KEYROOT_WEBHOOKS_PRIVATE"),
     eventDays: number("KEYROOT_EVENT_DAYS"),
+    auditDays: number("KEYROOT_AUDIT_DAYS"),
     chain: publishes
       ? {
           rpcUrl,

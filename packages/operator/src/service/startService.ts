@@ -39,6 +39,9 @@ const DROP_COUNTS_MS = 60 * 1000;
 
 /** How often events older than the configured days, and ended secrets of webhooks, are deleted. */
 const DROP_EVENTS_MS = 60 * 60 * 1000;
+
+/** How often entries of the audit log are deleted whose retention is over. */
+const DROP_ENTRIES_MS = 10 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A service that accepts requests. */
@@ -120,12 +123,14 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     bucketPrefix,
     rateLimits: rateLimitsOf(config),
     adminToken,
+    eventDays: config.eventDays,
     webhookKeys,
     webhooks: { allowPrivate: config.webhooksPrivate },
     publish: publisher && ((author) => publisher.publish(author)),
     publishing: publisher && (() => publisher.status()),
   });
-  const { refreshTokens, rateLimits, challenges, sessions, webhookEndpoints, webhookDeliveries, now } = context;
+  const { refreshTokens, rateLimits, challenges, sessions, auditLog, webhookEndpoints, webhookDeliveries, now } =
+    context;
   await webhookEndpoints.checkKeys();
   starting.defer(every(DROP_MS, logger, "sealed tokens", () => refreshTokens.dropSealed(now())));
   starting.defer(every(DROP_MS, logger, "expired challenges", () => challenges.dropExpired(now())));
@@ -134,6 +139,11 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   const dropEvents = () => webhookDeliveries.dropEvents(now() - config.eventDays * DAY_MS);
   starting.defer(every(DROP_EVENTS_MS, logger, "old events", dropEvents));
   starting.defer(every(DROP_EVENTS_MS, logger, "ended webhook secrets", () => webhookEndpoints.dropEnded(now())));
+
+  if (config.auditDays > 0) {
+    const dropEntries = (signal: AbortSignal) => auditLog.drop(now() - config.auditDays * DAY_MS, signal);
+    starting.defer(every(DROP_ENTRIES_MS, logger, "old entries of the audit log", dropEntries));
+  }
 
   // Closed after the API, so that /readyz reports that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
@@ -177,15 +187,26 @@ async function listen(app: App, host: string, port: number, variable: string): P
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
 }
 
-/** Deletes what is no longer needed at intervals. @returns stops it */
-function every(ms: number, logger: FastifyBaseLogger, what: string, drop: () => Promise<void>): () => void {
+/** Deletes what is no longer needed at intervals. @returns stops it, after the statement that is in progress */
+function every(
+  ms: number,
+  logger: FastifyBaseLogger,
+  what: string,
+  drop: (signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let round: Promise<void> | undefined;
   const timer = setInterval(() => {
-    drop().catch((err: unknown) => {
-      logger.error({ err }, `deleting ${what} failed`);
-    });
+    round ??= drop(stopping.signal)
+      .catch((err: unknown) => {
+        logger.error({ err }, `deleting ${what} failed`);
+      })
+      .finally(() => (round = undefined));
   }, ms);
-  return () => {
+  return async () => {
     clearInterval(timer);
+    stopping.abort();
+    await round;
   };
 }
 

@@ -15,6 +15,10 @@ const PARTNER = {
   ...{ pending_keys: 1, published_keys: 1, server_tokens: 1 },
 };
 const TOKEN = { token_id: randomUUID(), name: "n", created: 1, revoked: null, last_used: 2 };
+const ENTRY = {
+  ...{ id: randomUUID(), at: 1, action: "user.erased", biz_id: "biz_1", user_id: "y".repeat(32), data: { a: 1 } },
+  ...{ actor: { kind: "operator", id: null, name: null, token_id: null }, request_id: "r", address: "::1" },
+};
 const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
 
 describe("AdminClient", () => {
@@ -185,8 +189,28 @@ describe("AdminClient", () => {
       expect(await failure(all(partner().listUsers()))).to.include({ code: "REFRESH_TOKEN_REFUSED" });
     });
 
+    it("lists the audit log, the newest entries first, page by page and filtered", async () => {
+      const userId = `${randomUUID().replaceAll("-", "")}00000000`;
+      const { user_id } = await partner().createUser(userId, "us-west-2");
+      const entries = await all(client().listAuditLog({ bizId, pageSize: 2 }));
+      const actions = ["user.created", "serverToken.created", "partner.created"];
+      expect(entries.map(({ action }) => action)).to.deep.equal(actions);
+      expect(proxy.to("/audit/list")).to.have.length(2);
+      const [created, ...others] = await all(client().listAuditLog({ userId, actorKind: "partner", actorId: tokenId }));
+      expect(others).to.deep.equal([]);
+      expect(created).to.deep.equal(entries[0]);
+      expect(created).to.include({ user_id, biz_id: bizId });
+      expect(created?.actor).to.deep.equal({ kind: "partner", id: tokenId, name: null, token_id: tokenId });
+      expect(await all(client().listAuditLog({ bizId, until: created?.at ?? 0 }))).to.have.length.below(3);
+      const own = await all(partner().listAuditLog({ since: created?.at ?? 0, action: "user.created" }));
+      expect(own).to.deep.equal([created]);
+    });
+
     it("rejects invalid arguments, and an answer about another partner", async () => {
       const invalid = [
+        () => all(client().listAuditLog({ since: -1 })),
+        () => all(client().listAuditLog({ bizId: "two words" })),
+        () => all(client().listAuditLog({ actions: "a" } as object)),
         () => client().getPartner("two words"),
         () => client().setUserLimit(bizId, -1),
         () => client().setUserLimit(bizId, 1.5),
@@ -238,6 +262,7 @@ describe("AdminClient", () => {
       () => admin.setUserLimit("biz_1", 5, { signal }),
       () => admin.listServerTokens("biz_1", { signal }).next(),
       () => admin.revokeServerToken(TOKEN.token_id, { signal }),
+      () => admin.listAuditLog({ signal }).next(),
     ];
 
     it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
@@ -258,7 +283,7 @@ describe("AdminClient", () => {
         batches: [BATCH],
         ...PARTNER,
         ...TOKEN,
-        ...{ partners: [PARTNER], tokens: [TOKEN], next: null },
+        ...{ partners: [PARTNER], tokens: [TOKEN], next: null, entries: [ENTRY] },
       };
       const answering = (answer: object) =>
         operations(client({ fetch: () => Promise.resolve(new Response(JSON.stringify(answer))) }));

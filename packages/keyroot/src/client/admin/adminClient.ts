@@ -1,6 +1,7 @@
 import { ArgumentError } from "../../errors.ts";
 import { checkNames } from "../../input/names.ts";
 import { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "../../input/options.ts";
+import { AUDIT_FILTER, type AuditEntry, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
 import { operationCaller, type OperationOptions } from "../callOperation.ts";
 import {
   type CallOptions,
@@ -68,6 +69,12 @@ export interface InviteOptions extends CallOptions {
 export interface ListPartnersOptions extends PageOptions {
   /** A part of the name, in any case, or the beginning of the `biz_id`. Default: all partners. */
   search?: string | undefined;
+}
+
+/** Options of `AdminClient.listAuditLog`. */
+export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
+  /** Only changes of this partner and its users. */
+  bizId?: string | undefined;
 }
 
 /** Options of `AdminClient.publish`. */
@@ -169,6 +176,16 @@ export class AdminClient {
       return { items: tokens, next };
     };
     return this.#list({ operation, fields, read }, options);
+  }
+
+  /** Iterates over the audit log, the newest entries first: who changed what. */
+  listAuditLog(options: ListWholeAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    const fields = () => ({
+      ...auditFilterOf(options),
+      biz_id: optional<unknown>(checkBizId, "The option bizId", options.bizId),
+    });
+    const names = [...AUDIT_FILTER, "bizId"];
+    return this.#list({ operation: "audit/list", fields, names, read: readAuditPage, mayBeEmpty: true }, options);
   }
 
   /** Revokes any server token, and its access tokens, immediately. Repeating the call has no effect. */

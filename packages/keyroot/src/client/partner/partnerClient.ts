@@ -1,3 +1,4 @@
+import { AUDIT_FILTER, type AuditEntry, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
 import { checkSubject, readShadowUser, type ShadowUser } from "../answers.ts";
 import {
   type CallOptions,
@@ -6,12 +7,13 @@ import {
   checkOptions,
   checkRefreshToken,
   type ClientOptions,
+  toUserID,
 } from "../options.ts";
 import { iteratePages, type ListPage, type PageOptions } from "../pages.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import type { Region } from "../../identity/region.ts";
-import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../../identity/userID.ts";
+import { type UserID, userIDToHex } from "../../identity/userID.ts";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 import {
   checkKeyAnswer,
@@ -287,6 +289,17 @@ export class PartnerClient {
   }
 
   /**
+   * Iterates over the partner's part of the audit log, the newest entries first: who changed what of the partner and its users.
+   * Requests a page when the caller needs its first entry.
+   */
+  listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
+    const request = (body: object, call: CallOptions) => this.#call("audit/list", body, call);
+    const fields = () => auditFilterOf(options);
+    const list = { operation: "audit/list", fields, names: AUDIT_FILTER, request, read: readAuditPage };
+    return iteratePages({ ...list, mayBeEmpty: true }, options);
+  }
+
+  /**
    * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list.
    * Reads the list only as far as it works on it, so the list can have any length. Work stops when the caller stops
    * iterating. Sends the users in lists, like `createUsers`.
@@ -337,10 +350,4 @@ function optionalUserID(text: string | undefined): UserID | undefined {
 
 function optionalTokenID(text: string | undefined): string | undefined {
   return text === undefined ? undefined : checkText("The option after", text);
-}
-
-/** A user id from zBase32 or hex. @throws ArgumentError USER_ID_INVALID */
-function toUserID(text: string): UserID {
-  const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
-  return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }

@@ -1,6 +1,7 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import type { PublishingStatus } from "../publishing/publishingStatus.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
+import { AuditLog } from "../store/auditLog.ts";
 import { BatchStore } from "../store/batches.ts";
 import { BulkCreation } from "../store/bulkCreation.ts";
 import type { Author } from "../store/changes.ts";
@@ -82,6 +83,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   registration: KeyRegistration;
   objections: KeyObjections;
   events: EventStore;
+  auditLog: AuditLog;
   accessTokens: AccessTokens;
   authenticator: Authenticator;
   rateLimits: RateLimits;
@@ -125,6 +127,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     challenges,
     objections,
     events: new EventStore(databases, eventDays),
+    auditLog: new AuditLog(databases),
     registration: new KeyRegistration({
       ...{ databases, publicKeys, challenges, objections, policy, registry, holdMs, now },
     }),

@@ -25,7 +25,7 @@ export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
 export const strict = z.strictObject;
 
-const userIDHex = z
+export const userIDHex = z
   .string()
   .regex(/^[0-9a-fA-F]{40}$/)
   .toLowerCase()
@@ -35,7 +35,7 @@ const userID = z
   .regex(USER_ID_FORM)
   .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
 const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
-const bizID = z
+export const bizID = z
   .string()
   .min(1)
   .max(64)

@@ -5,6 +5,7 @@ import { invitationUrl } from "../http/origin.ts";
 import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
 import { administrationRoutes, partnerUnknown } from "./administration.ts";
+import { operatorAuditRoutes } from "./audit.ts";
 import { toInvitationResponse } from "./responses.ts";
 
 /** Operations under /v1/admin/, which require the service's admin token. */
@@ -48,6 +49,7 @@ export function operatorRoutes(app: App, context: ServiceContext): void {
   });
 
   administrationRoutes(app, context);
+  operatorAuditRoutes(app, context);
 
   defineOperation(app, {
     path: "/v1/admin/staff/invite",

@@ -8,6 +8,7 @@ import { authorOf } from "../http/requestLog.ts";
 import { requirePrincipal } from "../http/requirePrincipal.ts";
 import { MAX_LIST_BODY_BYTES, schemas } from "../http/schemas.ts";
 import { type User, userIDTaken } from "../store/users.ts";
+import { partnerAuditRoutes } from "./audit.ts";
 import { eventRoutes } from "./events.ts";
 import {
   checkObjection,
@@ -248,4 +249,5 @@ export function partnerRoutes(app: App, context: ServiceContext): void {
   });
 
   eventRoutes(app, context, partnerOf);
+  partnerAuditRoutes(app, context, partnerOf);
 }

@@ -12,6 +12,7 @@ export type Actor =
   | { kind: "person"; partner: string | null; person: string; name: string }
   | { kind: "partner"; partner: string; token: string }
   | { kind: "user"; partner: string; user: string; token: string };
+export const ACTOR_KINDS = ["service", "operator", "person", "partner", "user"] as const satisfies Actor["kind"][];
 export type ActorKind = Actor["kind"];
 
 /** Who makes a change, and in which request. */

@@ -146,8 +146,8 @@ function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before:
   return { taken, read };
 }
 
-/** An event as partners receive it (Standard Webhooks, "Payload structure"). */
-export function toMessage({ id, type, userID, data, at }: StoredEvent) {
+/** An event as partners receive it, from this list and by webhooks (Standard Webhooks, "Payload structure"). */
+export function toMessage({ type, id, userID, data, at }: Omit<StoredEvent, "type"> & { type: string }) {
   return {
     type,
     timestamp: new Date(at).toISOString(),

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { and, asc, count, eq, exists, gt, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, exists, gt, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import { type Author, recordChange } from "./changes.ts";
@@ -104,6 +104,14 @@ export class StaffStore {
       return inviteAgain(transaction, { ...person, role }, now, author);
     });
     return invitation ?? this.add(bizID, name, role, now, author);
+  }
+
+  /** Which of these people are, or were, of the partner's staff. */
+  async ofPartner(bizID: string, personIDs: readonly string[]): Promise<Set<string>> {
+    if (personIDs.length === 0) return new Set();
+    const isOwn = and(eq(staff.bizID, bizID), inArray(staff.personID, [...personIDs]));
+    const found = await this.#home.select({ personID: staff.personID }).from(staff).where(isOwn);
+    return new Set(found.map(({ personID }) => personID));
   }
 
   /** Lists one page of a partner's people in the order of their names. @param after the name before the page */

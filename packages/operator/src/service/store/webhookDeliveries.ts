@@ -1,5 +1,5 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
-import type { EventType } from "./changes.ts";
+import type { ChangeData, EventType } from "./changes.ts";
 import { type Database, type Databases, rowsOf } from "./database.ts";
 import { events } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
@@ -20,7 +20,7 @@ export interface DeliveredEvent {
   id: string;
   type: EventType | "webhook.test";
   userID: string | null;
-  data: object;
+  data: ChangeData;
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -320,7 +320,7 @@ interface ClaimedRow {
   id: string;
   type: EventType;
   user_id: string | null;
-  data: object;
+  data: ChangeData;
   at: number;
 }
 

@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
+import { toMessage } from "../store/events.ts";
 import type { DeliveredEvent } from "../store/webhookDeliveries.ts";
 import type { WebhookSecret } from "../../webhookSecret.ts";
 import {
@@ -148,16 +149,6 @@ export class WebhookSender implements Disposable {
       request.end(body);
     });
   }
-}
-
-/** The body of a delivery (Standard Webhooks, "Payload structure"). */
-function toMessage({ id, type, userID, data, at }: DeliveredEvent) {
-  return {
-    type,
-    timestamp: new Date(at).toISOString(),
-    id,
-    data: { ...(userID !== null && { user_id: userID }), ...data },
-  };
 }
 
 function toResult({ statusCode: status = 0, headers }: IncomingMessage): WebhookResponse {
