@@ -20,18 +20,29 @@ const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("ha
 interface Stage {
   name: string;
   /** Files and folders below the project's folder. */
-  paths?: string[];
-  /** A file or folder among these that belongs to another stage. */
-  except?: string;
+  paths?: readonly string[];
+  /** Files and folders among these that belong to another stage. */
+  except?: readonly string[];
   /** Instead of tests: an npm script. Its exit code decides; it counts as one test. */
   script?: string;
   /** Whether only `npm run test:all` runs it. */
   allOnly?: boolean;
 }
 
+/** Tests that kill, race, upgrade or restore a whole service. */
+const SERVICE_FAULTS = [
+  "killFailover",
+  "killEvents",
+  "killPublishing",
+  "killService",
+  "raceWithdrawals",
+  "restoreDrill",
+  "rollingUpgrade",
+].map((name) => `test/operator/service/${name}.test.ts`);
+
 /** The longest first. Every test file belongs to exactly one stage. */
 const STAGES: readonly Stage[] = [
-  { name: "commands", paths: ["test/operator/commands"], except: "test/operator/commands/deploy.test.ts" },
+  { name: "commands", paths: ["test/operator/commands"], except: ["test/operator/commands/deploy.test.ts"] },
   {
     name: "contracts",
     // All tests that deploy with Ignition: they share the folder of its records.
@@ -43,14 +54,15 @@ const STAGES: readonly Stage[] = [
       "test/docs/auditGuide.test.ts",
     ],
   },
-  { name: "service", paths: ["test/operator/service", "test/fixtures"] },
+  { name: "service", paths: ["test/operator/service", "test/fixtures"], except: SERVICE_FAULTS },
   { name: "publisher", paths: ["test/operator/publisher"] },
-  { name: "demo and docs", paths: ["test/demo", "test/docs"], except: "test/docs/auditGuide.test.ts" },
-  { name: "library", paths: ["test/keyroot"], except: "test/keyroot/browser" },
+  { name: "demo and docs", paths: ["test/demo", "test/docs"], except: ["test/docs/auditGuide.test.ts"] },
+  { name: "library", paths: ["test/keyroot"], except: ["test/keyroot/browser"] },
   {
     name: "audit, disk, stack",
     paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack", "test/operator/cleanup.test.ts"],
   },
+  { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
   { name: "checks", script: "check", allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
@@ -73,9 +85,9 @@ function testFilesIn(path: string): string[] {
   return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
 }
 
-function filesOf({ paths = [], except }: Stage): string[] {
+function filesOf({ paths = [], except = [] }: Stage): string[] {
   const files = paths.flatMap(testFilesIn);
-  return except === undefined ? files : files.filter((file) => file !== except && !file.startsWith(`${except}/`));
+  return files.filter((file) => !except.some((path) => file === path || file.startsWith(`${path}/`)));
 }
 
 /** Every test file, assigned to its stage. @throws Error for a file that belongs to no stage or to two */
@@ -133,8 +145,7 @@ async function runAll(stages: readonly Stage[], files: Map<Stage, string[]>, env
       process.stdout.write(`\n===== ${stage.name}: ${result.seconds.toFixed(0)} s\n${result.output}`);
     }
   };
-  // One more than there are cores: many tests wait for a timer or for another process.
-  await Promise.all(Array.from({ length: availableParallelism() + 1 }, lane));
+  await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, lane));
   return results;
 }
 

@@ -30,7 +30,7 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
 
   it("deploys one registry per owner, and reports an existing one", async () => {
     const first = await deploy();
-    expect(first.code).to.equal(0);
+    expect(first.code, JSON.stringify(first.json)).to.equal(0);
     expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
     expect(first.json["existed"]).to.equal(false);
     expect((await deploy()).json).to.deep.equal({ ...first.json, existed: true });

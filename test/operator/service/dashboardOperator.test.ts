@@ -54,6 +54,7 @@ describe("the operator's console", () => {
 
   describe("its calls", () => {
     it("refuse partners' people, whatever their role, and change nothing for them", async () => {
+      await service.context.refreshTokens.storeUses();
       const before = await contents();
       for (const { path } of OPERATOR_CALLS) {
         await ofPartner.verify();

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, isNull, sql } from "drizzle-orm";
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
@@ -92,6 +92,11 @@ describeOnEachDatabase(
       receiver = await startReceiver();
     });
     after(() => receiver.close());
+    before("events of other tests, which share the database, are not sent", async () => {
+      const { home, regions } = service.databases;
+      for (const database of new Set([home, ...Object.values(regions)]))
+        await database.update(events).set({ dispatched: 0 }).where(isNull(events.dispatched));
+    });
     beforeEach(async () => {
       receiver.received.splice(0);
       receiver.respond = (response) => response.writeHead(204).end();
