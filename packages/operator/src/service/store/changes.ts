@@ -5,7 +5,10 @@ import { type KeyEvent, recordKeyEvent } from "./keyEvents.ts";
 import type { Person } from "./staff.ts";
 import type { Role } from "./tables.ts";
 
-/** Who makes a change, by ids. The `partner` of a person of the operator is null. `token` is the id of the refresh token behind an access token. `service`: nobody called it. */
+/**
+ * The caller that makes a change, by ids; `service` is the service itself. The `partner` of a person of the operator is null.
+ * `token` is the id of the refresh token from which the access token was made.
+ */
 export type Actor =
   | { kind: "service" }
   | { kind: "operator" }
@@ -15,7 +18,7 @@ export type Actor =
 export const ACTOR_KINDS = ["service", "operator", "person", "partner", "user"] as const satisfies Actor["kind"][];
 export type ActorKind = Actor["kind"];
 
-/** Who makes a change, and in which request. */
+/** The caller that makes a change, and the request. */
 export interface Author {
   actor: Actor;
   /** Null for the service itself. */

@@ -65,7 +65,7 @@ export class StaffStore {
       if ((active?.people ?? 0) >= MAX_STAFF)
         throw new ServiceError(409, "STAFF_LIMIT_REACHED", `There are ${MAX_STAFF} people: remove one first.`);
       const person = { personID: randomUUID(), bizID, name, role, created: now };
-      // Under the lock, nobody else adds this name.
+      // Under the lock, no other request adds this name.
       const named = await transaction
         .select()
         .from(staff)

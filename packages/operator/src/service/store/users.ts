@@ -184,7 +184,7 @@ export function creationOf({ created, bizID, userID, region }: NewUser): Change 
   return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
 }
 
-/** One statement that inserts many users, and records each that is new. `salt` tells apart two with the same id. */
+/** One statement that inserts many users, and records each that is new. `salt` distinguishes two rows with the same id. */
 function prepareInsert(database: Database) {
   const further = ", region text, bucket text, salt text";
   const item = database
