@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { rateLimitsOf, readConfig, resolveConfig, VARIABLES } from "../../../packages/operator/src/service/config.ts";
+import { rateLimitsOf, resolveConfig } from "../../../packages/operator/src/service/config.ts";
+import { readConfig } from "../../../packages/operator/src/service/readConfig.ts";
+import { VARIABLES } from "../../../packages/operator/src/service/variables.ts";
 
 /** The lines of the error's message after the first: one per invalid variable or field. */
 function faultsOf(read: () => unknown): string[] {

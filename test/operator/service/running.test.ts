@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readConfig } from "../../../packages/operator/src/service/config.ts";
+import { readConfig } from "../../../packages/operator/src/service/readConfig.ts";
 import { type RunningService, startService } from "../../../packages/operator/src/service/startService.ts";
 import { openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";

@@ -1,4 +1,4 @@
-import { readConfig } from "../service/config.ts";
+import { readConfig } from "../service/readConfig.ts";
 import { checkMigrations, openDatabases } from "../service/store/database.ts";
 import type { Outcome } from "./host.ts";
 

@@ -1,6 +1,7 @@
 import { ArgumentError } from "keyroot/errors";
 import { plural } from "../plural.ts";
-import { limitsOf, readConfig } from "../service/config.ts";
+import { limitsOf } from "../service/config.ts";
+import { readConfig } from "../service/readConfig.ts";
 import { KeyPublisher } from "../service/publishing/keyPublisher.ts";
 import { checkMigrations, openDatabases } from "../service/store/database.ts";
 import { EXIT } from "./exitCodes.ts";

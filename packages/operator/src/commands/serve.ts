@@ -1,4 +1,4 @@
-import { readConfig } from "../service/config.ts";
+import { readConfig } from "../service/readConfig.ts";
 import { type RunningService, startService } from "../service/startService.ts";
 import type { ArgsOf } from "./definitions.ts";
 import { print } from "./output.ts";

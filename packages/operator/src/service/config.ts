@@ -11,6 +11,7 @@ import type { RateLimitOptions } from "./http/rateLimit.ts";
 import type { ChainConfig } from "./publishing/keyPublisher.ts";
 import type { Schedule } from "./publishing/schedule.ts";
 import { looksRandom } from "./tokens/adminToken.ts";
+import { VARIABLES } from "./variables.ts";
 
 /** The configuration of a service. Every field is optional; docs/operations.md describes each under its variable. */
 export interface ServiceConfig {
@@ -187,137 +188,20 @@ const schema = z.strictObject({
     .optional(),
 }) satisfies z.ZodType<unknown, ServiceConfig>;
 
-/** The environment variable of each field of the configuration. */
-export const VARIABLES = {
-  databaseUrl: "DATABASE_URL",
-  "regionUrls.us-west-2": "DATABASE_URL_US_WEST_2",
-  "regionUrls.eu-west-1": "DATABASE_URL_EU_WEST_1",
-  host: "KEYROOT_HOST",
-  port: "KEYROOT_PORT",
-  monitoringHost: "KEYROOT_MONITORING_HOST",
-  monitoringPort: "KEYROOT_MONITORING_PORT",
-  baseUrl: "KEYROOT_BASE_URL",
-  explorerUrl: "KEYROOT_EXPLORER_URL",
-  stage: "KEYROOT_STAGE",
-  bucketPrefix: "KEYROOT_BUCKET_PREFIX",
-  databaseFolder: "KEYROOT_DATABASE_FOLDER",
-  connections: "KEYROOT_DATABASE_CONNECTIONS",
-  signingKeys: "KEYROOT_SIGNING_KEYS",
-  adminToken: "KEYROOT_ADMIN_TOKEN",
-  shutdownDelay: "KEYROOT_SHUTDOWN_DELAY",
-  possession: "KEYROOT_POSSESSION",
-  hold: "KEYROOT_HOLD",
-  holdOnConflict: "KEYROOT_HOLD_ON_CONFLICT",
-  rateLimit: "KEYROOT_RATE_LIMIT",
-  addressRateLimit: "KEYROOT_ADDRESS_RATE_LIMIT",
-  refusedRateLimit: "KEYROOT_REFUSED_RATE_LIMIT",
-  trustedProxies: "KEYROOT_TRUSTED_PROXIES",
-  logLevel: "KEYROOT_LOG_LEVEL",
-  webhookKeys: "KEYROOT_WEBHOOK_KEYS",
-  webhooksPrivate: "KEYROOT_WEBHOOKS_PRIVATE",
-  eventDays: "KEYROOT_EVENT_DAYS",
-  auditDays: "KEYROOT_AUDIT_DAYS",
-  "chain.rpcUrl": "KEYROOT_RPC_URL",
-  "chain.contract": "KEYROOT_CONTRACT",
-  "chain.chainId": "KEYROOT_CHAIN_ID",
-  "chain.allowHttp": "KEYROOT_ALLOW_HTTP",
-  "chain.maxFee": "KEYROOT_MAX_FEE",
-  "chain.maxCost": "KEYROOT_MAX_COST",
-  "chain.confirmations": "KEYROOT_CONFIRMATIONS",
-  "chain.files": "KEYROOT_FILES",
-  "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",
-  "chain.files.eu-west-1": "KEYROOT_FILES_EU_WEST_1",
-} as const;
-
-type Variable = (typeof VARIABLES)[keyof typeof VARIABLES];
-
-/**
- * Reads the configuration from environment variables. A variable that is set to the empty string counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid variable, and no value
- * @example
- * ```ts
- * const service = await startService({ ...readConfig(process.env), port: 0 });
- * ```
- */
-export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
-  const read = (variable: Variable) => (environment[variable] === "" ? undefined : environment[variable]);
-  const number = (variable: Variable) => {
-    const value = read(variable);
-    return value !== undefined && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  };
-  const flag = (variable: Variable) => {
-    const value = read(variable);
-    return value === "true" || value === "false" ? value === "true" : value;
-  };
-  const rpcUrl = read("KEYROOT_RPC_URL");
-  const contract = read("KEYROOT_CONTRACT");
-  const files = read("KEYROOT_FILES");
-  const maxFee = read("KEYROOT_MAX_FEE");
-  const maxCost = read("KEYROOT_MAX_COST");
-  const allowHttp = read("KEYROOT_ALLOW_HTTP");
-  const publishes = [rpcUrl, contract, files].some((value) => value !== undefined);
-  const config = {
-    databaseUrl: read("DATABASE_URL"),
-    regionUrls: { "us-west-2": read("DATABASE_URL_US_WEST_2"), "eu-west-1": read("DATABASE_URL_EU_WEST_1") },
-    host: read("KEYROOT_HOST"),
-    port: number("KEYROOT_PORT"),
-    monitoringHost: read("KEYROOT_MONITORING_HOST"),
-    monitoringPort: number("KEYROOT_MONITORING_PORT"),
-    baseUrl: read("KEYROOT_BASE_URL"),
-    explorerUrl: read("KEYROOT_EXPLORER_URL"),
-    stage: read("KEYROOT_STAGE"),
-    bucketPrefix: read("KEYROOT_BUCKET_PREFIX"),
-    databaseFolder: read("KEYROOT_DATABASE_FOLDER"),
-    connections: number("KEYROOT_DATABASE_CONNECTIONS"),
-    signingKeys: read("KEYROOT_SIGNING_KEYS"),
-    adminToken: read("KEYROOT_ADMIN_TOKEN"),
-    shutdownDelay: number("KEYROOT_SHUTDOWN_DELAY"),
-    possession: read("KEYROOT_POSSESSION"),
-    hold: number("KEYROOT_HOLD"),
-    holdOnConflict: flag("KEYROOT_HOLD_ON_CONFLICT"),
-    rateLimit: number("KEYROOT_RATE_LIMIT"),
-    addressRateLimit: number("KEYROOT_ADDRESS_RATE_LIMIT"),
-    refusedRateLimit: number("KEYROOT_REFUSED_RATE_LIMIT"),
-    trustedProxies: read("KEYROOT_TRUSTED_PROXIES")
-      ?.split(",")
-      .map((proxy) => proxy.trim()),
-    logLevel: read("KEYROOT_LOG_LEVEL"),
-    webhookKeys: read("KEYROOT_WEBHOOK_KEYS"),
-    webhooksPrivate: flag("KEYROOT_WEBHOOKS_PRIVATE"),
-    eventDays: number("KEYROOT_EVENT_DAYS"),
-    auditDays: number("KEYROOT_AUDIT_DAYS"),
-    chain: publishes
-      ? {
-          rpcUrl,
-          contract,
-          chainId: number("KEYROOT_CHAIN_ID"),
-          ...(allowHttp !== undefined && { allowHttp: allowHttp === "true" ? true : allowHttp }),
-          ...(maxFee !== undefined && { maxFee }),
-          ...(maxCost !== undefined && { maxCost }),
-          confirmations: number("KEYROOT_CONFIRMATIONS"),
-          files:
-            files === undefined
-              ? undefined
-              : {
-                  "us-west-2": read("KEYROOT_FILES_US_WEST_2") ?? files,
-                  "eu-west-1": read("KEYROOT_FILES_EU_WEST_1") ?? files,
-                },
-        }
-      : undefined,
-  };
-  return resolve(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
-}
-
 /**
  * Checks a configuration and adds the defaults.
  * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
  */
 export function resolveConfig(config: ServiceConfig): ResolvedConfig {
-  return resolve(config, (field) => field);
+  return resolveNamed(config, (field) => field);
 }
 
-/** @param nameOf returns how messages call a field, such as `chain.rpcUrl` */
-function resolve(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
+/**
+ * Checks a configuration and adds the defaults. Messages name each field as its source does.
+ * @param nameOf returns the name of a field such as `chain.rpcUrl`
+ * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
+ */
+export function resolveNamed(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
   const parsed = schema.safeParse(config, { reportInput: true });
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, nameOf)),

@@ -5,7 +5,8 @@
  * function per API path) → `http/` (authentication, rate limit, schemas, errors) → `publishing/` (only `/v1/admin/publish` and the schedule) → `registration/` (only of public keys) →
  * `store/` (SQL) → `tokens/` (cryptography).
  */
-export { type ChainOptions, readConfig, type ServiceConfig } from "./config.ts";
+export type { ChainOptions, ServiceConfig } from "./config.ts";
+export { readConfig } from "./readConfig.ts";
 export { generateOpenApi } from "./generateOpenApi.ts";
 export { type ChainConfig, KeyPublisher } from "./publishing/keyPublisher.ts";
 export { type Schedule } from "./publishing/schedule.ts";

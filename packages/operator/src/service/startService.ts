@@ -7,15 +7,7 @@ import { Cleanup } from "../cleanup.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";
-import {
-  limitsOf,
-  rateLimitsOf,
-  readConfig,
-  resolveConfig,
-  type ResolvedConfig,
-  type ServiceConfig,
-  VARIABLES,
-} from "./config.ts";
+import { limitsOf, rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "./config.ts";
 import { refuseReuse } from "./http/baseApp.ts";
 import { makeContext, type ServiceContext } from "./http/context.ts";
 import type { App } from "./http/defineOperation.ts";
@@ -23,9 +15,11 @@ import { makeLogger } from "./logger.ts";
 import { makeMonitoring, type Monitoring } from "./monitoring.ts";
 import { KeyPublisher } from "./publishing/keyPublisher.ts";
 import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
+import { readConfig } from "./readConfig.ts";
 import { checkMigrations, openDatabases } from "./store/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 import { WebhookKeys } from "./tokens/webhookKeys.ts";
+import { VARIABLES } from "./variables.ts";
 import { WebhookWorker } from "./webhooks/worker.ts";
 
 /** How often the sealed copies of tokens older than 24 hours, and expired challenges, are deleted. */

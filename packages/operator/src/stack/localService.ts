@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readConfig } from "../service/config.ts";
+import { readConfig } from "../service/readConfig.ts";
 import { type RunningService, startService } from "../service/startService.ts";
 import { freePort } from "./ports.ts";
 

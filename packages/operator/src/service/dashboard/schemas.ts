@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { schemas } from "../http/schemas.ts";
 import { BATCH_CURSOR } from "../store/batches.ts";
-import { ROLES } from "../store/tables.ts";
+import { ROLES } from "../store/staffTables.ts";
 
 const strict = z.strictObject;
 const timestamp = z.int().nonnegative();

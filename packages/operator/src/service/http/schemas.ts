@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { REGIONS } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { ROLES } from "../store/tables.ts";
+import { ROLES } from "../store/staffTables.ts";
 
 /** The maximum size of a request's body. The largest valid request is far smaller. */
 export const MAX_BODY_BYTES = 16_384;

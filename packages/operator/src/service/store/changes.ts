@@ -3,7 +3,7 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Database } from "./database.ts";
 import { type KeyEvent, recordKeyEvent } from "./keyEvents.ts";
 import type { Person } from "./staff.ts";
-import type { Role } from "./tables.ts";
+import type { Role } from "./staffTables.ts";
 
 /**
  * The caller that makes a change, by ids; `service` is the service itself. The `partner` of a person of the operator is null.

@@ -4,7 +4,7 @@ import { type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { type Session, sessionRequired } from "./sessions.ts";
 import { lockStaff, type Person } from "./staff.ts";
-import { passkeys, sessions, staff } from "./tables.ts";
+import { passkeys, sessions, staff } from "./staffTables.ts";
 
 /** The most passkeys of one person. */
 const MAX_PASSKEYS = 10;

@@ -5,7 +5,7 @@ import { hashSecret } from "../tokens/refreshToken.ts";
 import { actorOfPerson, type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { lockStaff, type Person } from "./staff.ts";
-import { invitations, passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
+import { invitations, passkeyChallenges, passkeys, sessions, staff } from "./staffTables.ts";
 
 /** A session ends after this time, */
 export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;

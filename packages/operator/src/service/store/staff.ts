@@ -4,7 +4,8 @@ import { ServiceError } from "keyroot/errors";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import { type Author, recordChange } from "./changes.ts";
 import type { Database } from "./database.ts";
-import { invitations, partners, passkeys, type Role, sessions, staff } from "./tables.ts";
+import { invitations, passkeys, type Role, sessions, staff } from "./staffTables.ts";
+import { partners } from "./tables.ts";
 
 /** How long the link of an invitation works. */
 const INVITATION_MS = 15 * 60 * 1000;

@@ -1,8 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
-import { events, partners } from "./tables.ts";
-
-const timestampMs = (name: string) => bigint(name, { mode: "number" });
+import { events, partners, timestampMs } from "./tables.ts";
 
 /** Home database: where partners receive events. `types` null means all types, `paused` null that deliveries are sent. */
 export const webhookEndpoints = pgTable(
