@@ -11,7 +11,11 @@ import { type EventType, SERVICE } from "../../../packages/operator/src/service/
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { events } from "../../../packages/operator/src/service/store/tables.ts";
 import { WebhookEndpointStore } from "../../../packages/operator/src/service/store/webhookEndpoints.ts";
-import { webhookDeliveries, webhookSecrets } from "../../../packages/operator/src/service/store/webhookTables.ts";
+import {
+  webhookDeliveries,
+  webhookEndpoints,
+  webhookSecrets,
+} from "../../../packages/operator/src/service/store/webhookTables.ts";
 import { WebhookKeys } from "../../../packages/operator/src/service/tokens/webhookKeys.ts";
 import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/worker.ts";
 import { expectProblem, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
@@ -101,6 +105,8 @@ describeOnEachDatabase(
       receiver.received.splice(0);
       receiver.respond = (response) => response.writeHead(204).end();
       [partner, other] = [await service.createPartner(), await service.createPartner()];
+      // Else what earlier tests did not deliver is due in a test that moves the clock.
+      await service.databases.home.delete(webhookEndpoints);
       await deliver(service);
     });
     /** The newest deliveries. Tokens are valid at the real time only. */
@@ -381,6 +387,20 @@ describeOnEachDatabase(
           const ofEndpoint = eq(webhookDeliveries.endpointID, endpointID);
           expect(await database.select().from(webhookDeliveries).where(ofEndpoint)).to.deep.equal([]);
         }
+      });
+    });
+
+    describe("dropEvents", () => {
+      it("deletes all older events, also those behind a newer one", async () => {
+        const { webhookDeliveries: store } = service.context;
+        const region = service.databases.regions["us-west-2"];
+        await store.dropEvents(Date.now() + 24 * HOUR);
+        const { bizID } = partner;
+        const event = (at: number) => ({ bizID, type: "user.created" as const, data: {}, at });
+        const now = Date.now();
+        await region.insert(events).values([event(now), ...Array.from({ length: 1500 }, () => event(now - HOUR))]);
+        await store.dropEvents(now);
+        expect(await region.select({ at: events.at }).from(events)).to.deep.equal([{ at: now }]);
       });
     });
 
