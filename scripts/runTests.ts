@@ -120,6 +120,13 @@ function countIn(output: string, what: "passing" | "failing"): number {
   return Number([...lines].at(-1)?.[1] ?? 0);
 }
 
+/** What a failed stage printed about its failures: after mocha's count, or in its last lines. */
+function failuresIn({ stage, output }: StageResult): string {
+  const summary = output.search(/^ +\d+ passing \(/m);
+  const failures = summary < 0 ? output.split("\n").slice(-60).join("\n") : output.slice(summary);
+  return `===== failures of ${stage.name}\n${failures.trimEnd()}\n`;
+}
+
 async function runStage(stage: Stage, files: readonly string[], env: NodeJS.ProcessEnv): Promise<StageResult> {
   const start = performance.now();
   const command =
@@ -176,13 +183,14 @@ if (named.length > 0) {
   const total = (key: "passed" | "failed") => results.reduce((sum, result) => sum + result[key], 0);
   const line = ({ stage, seconds, passed, failed }: StageResult) =>
     `${stage.name.padEnd(20)} ${seconds.toFixed(0).padStart(4)} s ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed`;
-  const broken = results.filter(({ failed }) => failed > 0).map(({ stage }) => stage.name);
+  const broken = results.filter(({ failed }) => failed > 0);
   process.stdout.write(
     [
       "",
+      ...broken.map(failuresIn),
       ...results.map(line),
       `${"in all".padEnd(20)} ${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s`,
-      ...(broken.length > 0 ? [`Failed: ${broken.join(", ")}. The output above says why.`] : []),
+      ...(broken.length > 0 ? [`Failed: ${broken.map(({ stage }) => stage.name).join(", ")}.`] : []),
       ...(all
         ? []
         : ["npm run test:all adds the second chain and database, thorough fuzzing, browsers and all checks."]),
