@@ -25,7 +25,7 @@ export interface ConsumerTools {
   vite: string;
 }
 
-/** Installs the locked tools once; an install is made anew when the lock changes. */
+/** Installs the locked tools once; they are installed again when the lock changes. */
 export async function installTools(): Promise<ConsumerTools> {
   const lock = await readFile(join(SOURCE, "package-lock.json"), "utf8");
   const marker = join(FOLDER, "installed");

@@ -62,7 +62,7 @@ export class KeyObjections {
     return this.#remove(user, keyID, now, "key.withdrawn", author);
   }
 
-  /** Removes a pending key for the partner, who has thereby decided about all other keys of the user. */
+  /** Removes a pending key for the partner, which also decides about all other keys of the user. */
   discard(user: User, keyID: string, now: number, author: Author): Promise<ObjectionOutcome> {
     return this.#remove(user, keyID, now, "key.discarded", author);
   }
