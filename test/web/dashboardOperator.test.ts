@@ -48,7 +48,8 @@ describeIfNamed(import.meta.filename)("the operator's console in Chromium", func
     const { page } = opened;
     await page.getByLabel("Search").fill("listed");
     await button(page, "Search").click();
-    await page.getByText("Listed 49").waitFor();
+    await page.getByRole("heading", { name: "Partners with “listed”" }).waitFor();
+    await page.locator(".row").nth(49).getByText("Listed 49").waitFor();
     expect(await page.locator(".row").count()).to.equal(50);
     await button(page, "Show more").click();
     await page.getByText("Listed 51").waitFor();

@@ -81,7 +81,12 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     await page.getByRole("link", { name: "Publishing" }).click();
     await page.getByText("The service did not answer").nth(1).waitFor();
     await page.unrouteAll();
-    for (let left = 2; left > 0; left--) await page.getByRole("button", { name: "Try again" }).first().click();
+    const retries = page.getByRole("button", { name: "Try again" });
+    for (let left = 2; left > 0; left--) {
+      await retries.first().click();
+      // A part that failed shows it until it is loaded.
+      await retries.nth(left - 1).waitFor({ state: "detached" });
+    }
     await page.getByText("No key of your users is published yet").waitFor();
     await page.getByText("There is none yet.").waitFor();
   });

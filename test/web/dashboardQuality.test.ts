@@ -34,11 +34,13 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
   ],
   [
     "a question",
-    (page) =>
-      page
+    async (page) => {
+      await page
         .getByRole("button", { name: /^Remove: / })
         .first()
-        .click(),
+        .click();
+      await page.getByRole("dialog").getByRole("button", { name: "Remove" }).waitFor();
+    },
   ],
   [
     "an invalid name",
@@ -107,7 +109,8 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
     "users",
     async (page) => {
       await page.getByRole("link", { name: "All users" }).click();
-      await page.getByText("Oregon").first().waitFor();
+      await page.getByRole("heading", { name: "All users, by id" }).waitFor();
+      await page.locator(".row").first().waitFor();
     },
   ],
   [
@@ -221,6 +224,8 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
         await page.setViewportSize({ width, height: 800 });
         // Without transitions between the colours.
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        // Two frames: the first one draws what the new width changes.
+        await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
         const { violations } = await page.evaluate<AxeResults>("axe.run()");
         const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
         const where = `${state}, ${width} pixels, ${colorScheme}`;

@@ -7,6 +7,7 @@ import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.t
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleUserID } from "../../fixtures/samples.ts";
 import { faultyProxy } from "../support/faultyProxy.ts";
+import { eventually } from "../support/browser/eventually.ts";
 import { sharedExplorer } from "../support/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
@@ -82,7 +83,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
         const field = page.getByLabel("User id");
         await field.fill(text);
         await page.getByRole("button", { name: "Verify" }).click();
-        expect(await page.getByRole("alert").first().innerText()).to.equal(message);
+        await page.getByRole("alert").getByText(message, { exact: true }).waitFor();
         expect(await field.inputValue()).to.equal(text);
         expect(await field.getAttribute("aria-invalid")).to.equal("true");
       });
@@ -101,6 +102,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
   describe("Try the attack", () => {
     it("lists every attack of the demo", async () => {
       await using opened = await world.open(`${explorer.url}#/attacks`);
+      await opened.page.locator(".cards code").first().waitFor();
       const codes = await opened.page.$$eval(".cards code", (codes) => codes.map((code) => code.textContent));
       expect(codes).to.deep.equal(world.attacks.map(({ expectedCode }) => expectedCode));
     });
@@ -133,12 +135,12 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
         [other?.pubKey ?? "", "The pasted key is not the published one."],
       ] as const) {
         await field.fill(pasted);
-        expect(await page.innerText(".comparison-result")).to.contain(result);
+        await page.locator(".comparison-result", { hasText: result }).waitFor();
       }
-      expect(await verdict(page)).to.contain("KEY_MISMATCH");
+      await page.locator("[data-verdict]").getByText("KEY_MISMATCH").waitFor();
       expect(await redNodes(page)).to.deep.equal(["given"]);
       await field.fill("not a key");
-      expect(await page.getByText("A key has 140 characters").innerText()).to.contain("This has 7.");
+      await page.getByText(/A key has 140 characters.* This has 7\./).waitFor();
       const links = await page.$$eval("a", (links) => links.map(({ href }) => href));
       for (const address of [...links, ...requests, page.url()]) {
         expect(address).to.not.contain(encodeURIComponent(other?.pubKey ?? "").slice(0, 40));
@@ -165,7 +167,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       const shown = card.getByLabel("What the other app shows");
       await card.getByLabel("Your own user id").fill(mine.userID);
       await card.getByLabel("Your own public key").fill("short");
-      expect(await card.innerText()).to.contain("A key has 140 characters");
+      await card.getByText("A key has 140 characters").waitFor();
       await card.getByLabel("Your own public key").fill(Buffer.from(own.pubKey, "base64").toString("hex"));
       await card.getByText(right.digits.replace(/\d{5}(?=\d)/g, "$& ")).waitFor();
       const before = requests.length;
@@ -199,7 +201,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       const submit = page.getByRole("button", { name: "Verify with this evidence" });
       await page.getByLabel("Block hash").fill("0x12");
       await submit.click();
-      expect(await page.getByText("A block hash is 0x and 64 hex digits.").isVisible()).to.be.true;
+      await page.getByText("A block hash is 0x and 64 hex digits.").waitFor();
       await page.getByLabel("Block hash").fill(hash);
       await submit.click();
       await page.getByText("a proof under the block hash that you entered").waitFor();
@@ -234,11 +236,13 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       expect(await verdict(page)).to.contain("CHAIN_ID_MISMATCH");
       const blocked = await page.evaluate((url) => fetch(url).then(String, String), visitors);
       expect(blocked).to.contain("TypeError");
-      expect(complaints).to.have.lengthOf.above(0);
+      await eventually(() => {
+        expect(complaints).to.have.lengthOf.above(0);
+      });
       const field = page.getByLabel("Add an endpoint of your own");
       await field.fill("ftp://example.com");
       await page.getByRole("button", { name: "Add endpoint" }).click();
-      expect(await page.getByText("Enter the URL of an endpoint").isVisible()).to.be.true;
+      await page.getByText("Enter the URL of an endpoint").waitFor();
       await field.fill(visitors);
       await page.getByRole("button", { name: "Add endpoint" }).click();
       await page.waitForFunction(() => document.querySelectorAll("select option").length === 2);
@@ -280,7 +284,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
         hash: string;
       };
       await page.getByRole("link", { name: "Bundle" }).click();
-      await page.waitForLoadState("networkidle");
+      await page.getByRole("heading", { name: "Verify a bundle" }).waitFor();
       await page.context().setOffline(true);
       const choose = (content: unknown) =>
         page.getByLabel("Bundle", { exact: true }).setInputFiles({
@@ -295,12 +299,13 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
         await page.getByRole("button", { name: "Verify bundle" }).click();
       };
       await verify("12");
-      expect(await page.getByText("A block hash is 0x and 64 hex digits.").isVisible()).to.be.true;
+      await page.getByText("A block hash is 0x and 64 hex digits.").waitFor();
       await verify(block.hash);
       await page.getByText("a proof under the block hash that you entered").waitFor();
       await verify(`0x${"12".repeat(32)}`);
       await page.getByText("HEADER_MISMATCH").first().waitFor();
       await choose({ ...bundle, contract: `0x${"12".repeat(20)}` });
+      await page.getByText("alice.bundle.json says that it is about the user").waitFor();
       await verify(block.hash);
       await page.getByText("CONTRACT_MISMATCH").first().waitFor();
       await choose({ format: "something else" });

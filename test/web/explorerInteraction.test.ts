@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { eventually } from "../support/browser/eventually.ts";
+import { done } from "../../fixtures/browser/explorerStates.ts";
 import { sharedExplorer } from "../support/browser/explorerWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
@@ -13,23 +15,30 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
       await canvas.waitFor();
+      // It reacts to clicks and the wheel once it is drawn.
+      await opened.page.waitForFunction(() => performance.getEntriesByName("keyroot: batch drawn").length > 0);
       return { ...opened, canvas };
     };
     /** Waits until so many leaves are in view. */
     const shows = (page: Page, span: number) =>
       page.waitForFunction((span) => Number(document.querySelector("canvas")?.dataset["span"]) === span, span);
-    const selected = (page: Page) => page.innerText(".selection h3");
+    const isSelected = (page: Page, name: string | RegExp) =>
+      page.locator(".selection").getByRole("heading", { name, exact: true }).waitFor();
 
     it("is used by keyboard: arrows go from node to node", async () => {
       await using view = await openBatch();
       const { page, canvas } = view;
       await canvas.focus();
-      const visited: string[] = [];
-      for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"]) {
+      for (const [key, name] of [
+        ["ArrowDown", "The root"],
+        ["ArrowDown", "Node 1 of level 3"],
+        ["ArrowRight", "Node 2 of level 3"],
+        ["ArrowUp", "The root"],
+        ["ArrowLeft", "The root"],
+      ] as const) {
         await page.keyboard.press(key);
-        visited.push(await selected(page));
+        await isSelected(page, name);
       }
-      expect(visited).to.deep.equal(["The root", "Node 1 of level 3", "Node 2 of level 3", "The root", "The root"]);
     });
 
     it("zooms by keyboard, buttons and wheel, and shows the whole tree again", async () => {
@@ -80,9 +89,9 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       const { page, canvas } = view;
       const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
       await canvas.click({ position: { x: box.width / 2, y: box.height / 10 } });
-      expect(await selected(page)).to.equal("The root");
+      await isSelected(page, "The root");
       await canvas.click({ position: { x: 5, y: box.height - 5 } });
-      expect(await selected(page)).to.equal("Leaf 1");
+      await isSelected(page, "Leaf 1");
     });
 
     for (const [what, part] of [
@@ -94,9 +103,9 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
         const { page } = view;
         await page.getByLabel("Find a record").fill(part());
         await page.keyboard.press("Enter");
-        expect(await selected(page)).to.match(/^Leaf \d+$/);
-        const text = await page.innerText(".selection");
-        expect(text).to.contain(what === "user id" ? world.victim.userID : world.victim.keyID);
+        await isSelected(page, /^Leaf \d+$/);
+        const found = what === "user id" ? world.victim.userID : world.victim.keyID;
+        await page.locator(".selection").getByText(found).waitFor();
       });
     }
 
@@ -105,13 +114,14 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       const { page } = view;
       const field = page.getByLabel("Find a record");
       await field.fill("nothing");
-      expect(await page.getByRole("alert").first().innerText()).to.equal("No record of this file contains that.");
+      await page.getByRole("alert").getByText("No record of this file contains that.", { exact: true }).waitFor();
       expect(await field.inputValue()).to.equal("nothing");
     });
 
     it("lists all records as text, with links to their verification", async () => {
       await using view = await openBatch();
       const { page } = view;
+      await page.locator("tbody a").first().waitFor();
       const users = await page.$$eval("tbody a", (links) => links.map(({ textContent }) => textContent));
       expect(users).to.have.members(world.records.map(({ userID }) => userID));
     });
@@ -122,6 +132,8 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     const { bundle } = await world.makeBundle();
     await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
     const { page, complaints } = opened;
+    // The page listens once it is drawn.
+    await done(page);
     const dataTransfer = await page.evaluateHandle((text) => {
       const transfer = new DataTransfer();
       transfer.items.add(new File([text], "dropped.json", { type: "application/json" }));
@@ -141,9 +153,11 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     await page.getByLabel("Require a storage proof").check();
     await page.getByRole("button", { name: "Verify with this evidence" }).click();
     await page.getByText("so the storage proof adds little").waitFor();
-    expect(await page.evaluate(() => document.activeElement?.id)).to.equal("verdict");
-    const top = await page.$eval("#verdict", (verdict) => verdict.getBoundingClientRect().top);
-    expect(top).to.be.within(0, 800);
+    await eventually(async () => {
+      expect(await page.evaluate(() => document.activeElement?.id)).to.equal("verdict");
+      const top = await page.$eval("#verdict", (verdict) => verdict.getBoundingClientRect().top);
+      expect(top).to.be.within(0, 800);
+    });
   });
 
   it("keyboard users reach the content with one key, and every control shows that it has the focus", async () => {
@@ -152,7 +166,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal("Skip to the content");
     await page.keyboard.press("Enter");
-    expect(await page.evaluate(() => document.activeElement?.id)).to.equal("main");
+    await page.waitForFunction(() => document.activeElement?.id === "main");
     const withoutOutline: string[] = [];
     for (let i = 0; i < 12; i++) {
       await page.keyboard.press("Tab");

@@ -152,6 +152,10 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   it("cannot connect to an origin that the policy does not allow, so the policy is in force", async () => {
     expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
+    // The browser reports it in a task of its own.
+    await page.evaluate(
+      "(async () => { while (violations.length === 0) await new Promise((next) => setTimeout(next, 20)); })()",
+    );
     const [violation, ...others] = (await violations()) as string[];
     expect(violation).to.match(new RegExp(`^connect-src ${blocked.url}/`));
     expect(others).to.be.empty;

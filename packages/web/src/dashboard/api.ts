@@ -25,6 +25,11 @@ export interface Me {
   passkeys: number;
 }
 
+/** Whether the person may change things. Readers see them only. */
+export function isAdministrator({ person }: Me): boolean {
+  return person.role === "administrator";
+}
+
 /** A person of the staff. Times are in milliseconds since 1970. */
 export interface StaffMember extends Person {
   created: number;

@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import favicon from "../shared/favicon.svg";
+import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
 import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
 import { CompanyPage } from "./companyPage.tsx";
@@ -25,7 +26,6 @@ export function App() {
   const token = takeInvitation();
   const [me, setMe] = useState<Me | null>();
   const [failure, setFailure] = useState<CallError>();
-  const main = useRef<HTMLElement>(null);
   const pages: Readonly<Record<string, string>> = me?.partner === null ? OPERATOR_PAGES : PARTNER_PAGES;
   const page = section !== undefined && Object.hasOwn(pages, section) ? section : (Object.keys(pages)[0] ?? "");
   const isInvited = section === "invitation";
@@ -47,17 +47,9 @@ export function App() {
       removeEventListener(SIGNED_OUT, signOut);
     };
   }, []);
-  const isFirst = useRef(true);
   const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
   const title = isInside ? (pages[page] ?? "") : "Sign in";
-  useEffect(() => {
-    document.title = `${title} · Keyroot dashboard`;
-    if (!isFirst.current) {
-      main.current?.focus({ preventScroll: true });
-      scrollTo(0, 0);
-    }
-    isFirst.current = false;
-  }, [title, item]);
+  const main = usePage(`${title} · Keyroot dashboard`, item ?? "");
 
   const onSignedIn = (signedIn: Me) => {
     forgetInvitation();
@@ -66,17 +58,7 @@ export function App() {
   };
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          // A fragment would be a route.
-          event.preventDefault();
-          main.current?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
+      <SkipLink main={main} />
       <header class="header">
         <a class="brand" href="#/">
           <img src={favicon} alt="" width="28" height="28" /> Keyroot{" "}

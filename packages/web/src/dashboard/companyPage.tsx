@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Value } from "../shared/code.tsx";
 import { plural } from "../shared/text.ts";
-import { call, type Invitation, type Me, type StaffMember } from "./api.ts";
+import { call, type Invitation, isAdministrator, type Me, type StaffMember } from "./api.ts";
 import { InvitationSecret, InviteDialog } from "./inviteDialog.tsx";
-import { Confirm, ListEnd, Time } from "./parts.tsx";
+import { CardHead, Confirm, ListEnd, Time } from "./parts.tsx";
 import { PasskeysCard } from "./passkeysCard.tsx";
 import { useAction, usePages } from "./useCall.ts";
 
@@ -47,7 +47,7 @@ function StaffCard({ me }: { me: Me }) {
   const people = usePages<StaffMember>("staff/list", "people");
   const [question, setQuestion] = useState<Question>();
   const [invitation, setInvitation] = useState<Invitation>();
-  const isAdministrator = me.person.role === "administrator";
+  const canChange = isAdministrator(me);
   const close = () => {
     setQuestion(undefined);
   };
@@ -58,20 +58,14 @@ function StaffCard({ me }: { me: Me }) {
   };
   return (
     <section class="card" aria-labelledby="staff-title">
-      <div class="card-head">
-        <h2 id="staff-title">People</h2>
-        {isAdministrator && (
-          <button
-            type="button"
-            class="button button-primary"
-            onClick={() => {
-              setQuestion({ kind: "invite" });
-            }}
-          >
-            Invite a person
-          </button>
-        )}
-      </div>
+      <CardHead
+        id="staff-title"
+        title="People"
+        action={canChange ? "Invite a person" : undefined}
+        onAction={() => {
+          setQuestion({ kind: "invite" });
+        }}
+      />
       {people.items && (
         <ul class="rows">
           {people.items.map((member) => (
@@ -79,7 +73,7 @@ function StaffCard({ me }: { me: Me }) {
               key={member.person_id}
               member={member}
               isSelf={member.person_id === me.person.person_id}
-              ask={isAdministrator ? setQuestion : undefined}
+              ask={canChange ? setQuestion : undefined}
             />
           ))}
         </ul>

@@ -1,9 +1,9 @@
 import { randomUserID, userIDToHex } from "keyroot/identity";
 import { useState } from "preact/hooks";
-import { Field } from "../shared/field.tsx";
+import { TextField } from "../shared/textField.tsx";
 import { readUserID } from "../shared/userIDInput.ts";
 import { call, type User } from "./api.ts";
-import { Dialog, Failure } from "./parts.tsx";
+import { FormDialog } from "./parts.tsx";
 import { REGION_NAMES } from "./regions.ts";
 import { useAction } from "./useCall.ts";
 
@@ -23,61 +23,41 @@ export function CreateUserDialog({ onCreated, onCancel }: { onCreated: (user: Us
   });
   const ofID = problem ?? (error && ID_CODES.includes(error.code) ? error.message : undefined);
   return (
-    <Dialog title="Create a user" onCancel={onCancel}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
+    <FormDialog
+      title="Create a user"
+      action="Create"
+      busy={busy}
+      error={ofID === undefined ? error : undefined}
+      onSubmit={() => void run()}
+      onCancel={onCancel}
+    >
+      <TextField
+        label="User id"
+        hint="A random id, or your own: 32 characters, or 40 hex digits. It must not identify the person."
+        error={ofID}
+        value={id}
+        onInput={(entered) => {
+          setID(entered);
+          setProblem(undefined);
         }}
-      >
-        <Field
-          label="User id"
-          hint="A random id, or your own: 32 characters, or 40 hex digits. It must not identify the person."
-          error={ofID}
-        >
-          {(attributes) => (
+      />
+      <fieldset>
+        <legend>Region</legend>
+        {Object.entries(REGION_NAMES).map(([value, name]) => (
+          <label key={value} class="choice">
             <input
-              {...attributes}
-              type="text"
-              spellcheck={false}
-              autocomplete="off"
-              autocapitalize="off"
-              value={id}
-              onInput={({ currentTarget }) => {
-                setID(currentTarget.value);
-                setProblem(undefined);
+              type="radio"
+              name="region"
+              checked={region === value}
+              onChange={() => {
+                setRegion(value);
               }}
             />
-          )}
-        </Field>
-        <fieldset>
-          <legend>Region</legend>
-          {Object.entries(REGION_NAMES).map(([value, name]) => (
-            <label key={value} class="choice">
-              <input
-                type="radio"
-                name="region"
-                checked={region === value}
-                onChange={() => {
-                  setRegion(value);
-                }}
-              />
-              <span>{name}</span>
-            </label>
-          ))}
-        </fieldset>
-        <p class="detail">The user’s data is stored in this region. Neither id nor region can be changed later.</p>
-        <Failure error={ofID === undefined ? error : undefined} />
-        <div class="buttons">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            Create
-          </button>
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            <span>{name}</span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="detail">The user’s data is stored in this region. Neither id nor region can be changed later.</p>
+    </FormDialog>
   );
 }

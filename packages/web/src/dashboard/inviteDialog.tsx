@@ -1,7 +1,7 @@
 import { useCallback, useState } from "preact/hooks";
-import { Field } from "../shared/field.tsx";
+import { TextField } from "../shared/textField.tsx";
 import type { Invitation, Role } from "./api.ts";
-import { Dialog, Failure, Secret, Time } from "./parts.tsx";
+import { FormDialog, Secret, Time } from "./parts.tsx";
 import { useAction } from "./useCall.ts";
 
 interface InviteDialogProps {
@@ -26,63 +26,40 @@ export function InviteDialog({ title, hint, initialRole, invite, onInvited, onCa
   });
   const ofName = problem ?? (error?.code === "NAME_TAKEN" ? error.message : error?.fields["name"]);
   return (
-    <Dialog title={title} onCancel={onCancel}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <Field label="Name" hint={hint} error={ofName}>
-          {(attributes) => (
+    <FormDialog
+      title={title}
+      action="Create the link"
+      busy={busy}
+      error={ofName === undefined ? error : undefined}
+      onSubmit={() => void run()}
+      onCancel={onCancel}
+    >
+      <TextField label="Name" hint={hint} error={ofName} isWords value={name} onInput={setName} />
+      <fieldset>
+        <legend>Role</legend>
+        {(
+          [
+            ["reader", "Reader", "sees everything except secrets"],
+            ["administrator", "Administrator", "also creates and revokes tokens, and invites people"],
+          ] as const
+        ).map(([value, label, hint]) => (
+          <label key={value} class="choice">
             <input
-              {...attributes}
-              type="text"
-              class="plain"
-              autocomplete="off"
-              value={name}
-              onInput={({ currentTarget }) => {
-                setName(currentTarget.value);
+              type="radio"
+              name="role"
+              checked={role === value}
+              onChange={() => {
+                setRole(value);
               }}
             />
-          )}
-        </Field>
-        <fieldset>
-          <legend>Role</legend>
-          {(
-            [
-              ["reader", "Reader", "sees everything except secrets"],
-              ["administrator", "Administrator", "also creates and revokes tokens, and invites people"],
-            ] as const
-          ).map(([value, label, hint]) => (
-            <label key={value} class="choice">
-              <input
-                type="radio"
-                name="role"
-                checked={role === value}
-                onChange={() => {
-                  setRole(value);
-                }}
-              />
-              <span>
-                {label} <small>{hint}</small>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <p class="detail">You verify with your passkey, then you get a link for this person.</p>
-        <Failure error={ofName === undefined ? error : undefined} />
-        <div class="buttons">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            Create the link
-          </button>
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
+            <span>
+              {label} <small>{hint}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="detail">You verify with your passkey, then you get a link for this person.</p>
+    </FormDialog>
   );
 }
 

@@ -63,6 +63,42 @@ export function Confirm({ title, children, action, busy, error, onConfirm, onCan
   );
 }
 
+interface FormDialogProps {
+  title: string;
+  children: ComponentChildren;
+  action: string;
+  busy: boolean;
+  error: CallError | undefined;
+  onSubmit: () => void;
+  onCancel: () => void;
+}
+
+/** A form in a dialog. @param props with an `error` that no field shows */
+export function FormDialog({ title, children, action, busy, error, onSubmit, onCancel }: FormDialogProps) {
+  return (
+    <Dialog title={title} onCancel={onCancel}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        {children}
+        <Failure error={error} />
+        <div class="buttons">
+          <button type="submit" class="button button-primary" disabled={busy}>
+            {action}
+          </button>
+          <button type="button" class="button" onClick={onCancel}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
 interface SecretProps {
   title: string;
   name: string;
@@ -92,6 +128,29 @@ export function Secret({ title, name, value, children, onDone }: SecretProps) {
         </button>
       </div>
     </Dialog>
+  );
+}
+
+interface CardHeadProps {
+  /** Names the section. */
+  id: string;
+  title: ComponentChildren;
+  /** The text of the button. Undefined for none. */
+  action?: string | undefined;
+  onAction: () => void;
+}
+
+/** The title of a section, with the button of what people do most in it. */
+export function CardHead({ id, title, action, onAction }: CardHeadProps) {
+  return (
+    <div class="card-head">
+      <h2 id={id}>{title}</h2>
+      {action !== undefined && (
+        <button type="button" class="button button-primary" onClick={onAction}>
+          {action}
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { Field } from "../shared/field.tsx";
-import { Dialog, Failure } from "./parts.tsx";
+import { TextField } from "../shared/textField.tsx";
+import { FormDialog } from "./parts.tsx";
 import { useAction } from "./useCall.ts";
 
-interface TextDialogProps {
+export interface TextDialogProps {
   title: string;
   label: string;
   hint: string;
@@ -45,39 +45,23 @@ export function TextDialog(props: TextDialogProps) {
   });
   const detail = isMissing ? "is missing" : error?.fields[field];
   return (
-    <Dialog title={title} onCancel={onCancel}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void run();
-        }}
-      >
-        <Field label={label} hint={hint} error={detail && `${subject} ${detail}.`}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              class="plain"
-              autocomplete="off"
-              value={text}
-              onInput={({ currentTarget }) => {
-                setText(currentTarget.value);
-              }}
-            />
-          )}
-        </Field>
-        {note !== undefined && <p class="detail">{note}</p>}
-        <Failure error={detail === undefined ? error : undefined} />
-        <div class="buttons">
-          <button type="submit" class="button button-primary" disabled={busy}>
-            {action}
-          </button>
-          <button type="button" class="button" onClick={onCancel}>
-            Cancel
-          </button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      action={action}
+      busy={busy}
+      error={detail === undefined ? error : undefined}
+      onSubmit={() => void run()}
+      onCancel={onCancel}
+    >
+      <TextField
+        label={label}
+        hint={hint}
+        error={detail && `${subject} ${detail}.`}
+        isWords
+        value={text}
+        onInput={setText}
+      />
+      {note !== undefined && <p class="detail">{note}</p>}
+    </FormDialog>
   );
 }

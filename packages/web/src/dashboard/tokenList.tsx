@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Token } from "./api.ts";
+import type { ServerToken, Token } from "./api.ts";
 import { Time } from "./parts.tsx";
 
 interface TokenListProps<Item extends Token> {
@@ -69,4 +69,9 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
       {button}
     </li>
   );
+}
+
+/** What a server token is called. */
+export function serverTokenName({ name }: ServerToken): string {
+  return name ?? "Without a name";
 }

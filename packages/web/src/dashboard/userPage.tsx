@@ -1,13 +1,11 @@
 import { userIDToHex } from "keyroot/identity";
-import { useCallback, useState } from "preact/hooks";
 import { Value } from "../shared/code.tsx";
 import { readUserID } from "../shared/userIDInput.ts";
-import { call, type CreatedToken, type Me, type User, type UserKey, type UserToken } from "./api.ts";
-import { Confirm, Failure, ListEnd, Secret, Time } from "./parts.tsx";
+import { call, type CreatedToken, isAdministrator, type Me, type User, type UserKey, type UserToken } from "./api.ts";
+import { Failure, Time } from "./parts.tsx";
 import { regionName } from "./regions.ts";
-import { TextDialog } from "./textDialog.tsx";
-import { TokenList } from "./tokenList.tsx";
-import { useAction, useLoaded, usePages } from "./useCall.ts";
+import { TokensCard } from "./tokensCard.tsx";
+import { useLoaded, usePages } from "./useCall.ts";
 
 /** One user: key and refresh tokens. @param id from the address, in either form */
 export function UserPage({ me, id }: { me: Me; id: string }) {
@@ -59,10 +57,10 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
         </dl>
       </section>
       <KeyCard user={user} registered={key} explorerUrl={me.explorer_url} />
-      <TokensCard
+      <UserTokensCard
         userIDHex={userIDHex}
-        canRevoke={me.person.role === "administrator"}
-        canCreate={me.person.role === "administrator" && user.deactivated === null}
+        canRevoke={isAdministrator(me)}
+        canCreate={isAdministrator(me) && user.deactivated === null}
       />
     </>
   );
@@ -152,97 +150,53 @@ function KeyCard({ user, registered, explorerUrl }: KeyCardProps) {
   );
 }
 
-interface TokensCardProps {
+interface UserTokensCardProps {
   userIDHex: string;
   canCreate: boolean;
   canRevoke: boolean;
 }
 
-function TokensCard({ userIDHex, canCreate, canRevoke }: TokensCardProps) {
+function UserTokensCard({ userIDHex, canCreate, canRevoke }: UserTokensCardProps) {
   const body = { user_id_hex: userIDHex };
   const tokens = usePages<UserToken>("users/listTokens", "tokens", body);
-  const [isCreating, setCreating] = useState(false);
-  const [created, setCreated] = useState<CreatedToken>();
-  const [doomed, setDoomed] = useState<UserToken>();
-  const revoke = useAction(async () => {
-    await call("users/revokeToken", { ...body, token_id: doomed?.token_id });
-    setDoomed(undefined);
-    tokens.reload();
-  });
-  const forget = useCallback(() => {
-    setCreated(undefined);
-  }, []);
   return (
-    <section class="card" aria-labelledby="tokens-title">
-      <div class="card-head">
-        <h2 id="tokens-title">Refresh tokens</h2>
-        {canCreate && (
-          <button
-            type="button"
-            class="button button-primary"
-            onClick={() => {
-              setCreating(true);
-            }}
-          >
-            Create a refresh token
-          </button>
-        )}
-      </div>
-      <p class="detail">
-        The user’s app proves with a <dfn>refresh token</dfn> that it acts for this user. One for each device lets you
-        revoke a single device.
-      </p>
-      {tokens.items && tokens.items.length > 0 && (
-        <TokenList tokens={tokens.items} nameOf={contextOf} onRevoke={canRevoke ? setDoomed : undefined} />
-      )}
-      {tokens.items?.length === 0 && <p>There is none yet.</p>}
-      <ListEnd pages={tokens} />
-      {isCreating && (
-        <TextDialog
-          title="Create a refresh token"
-          label="Context"
-          hint="The device or purpose, such as “phone”."
-          field="context"
-          subject="The context"
-          note="You verify with your passkey, then the token is shown once."
-          action="Create"
-          onSubmit={async (context) => {
-            const token = await call<CreatedToken>("users/createToken", { ...body, context });
-            setCreating(false);
-            setCreated(token);
-            tokens.reload();
-          }}
-          onCancel={() => {
-            setCreating(false);
-          }}
-        />
-      )}
-      {created && (
-        <Secret title="The user’s new refresh token" name="the token" value={created.token} onDone={forget}>
-          <p>
-            Give it to the app of this user only. It is shown until you click Done, and can never be shown again: the
-            service keeps no copy.
-          </p>
-        </Secret>
-      )}
-      {doomed && (
-        <Confirm
-          title={`Revoke ${doomed.context}?`}
-          action="Revoke"
-          busy={revoke.busy}
-          error={revoke.error}
-          onConfirm={() => void revoke.run()}
-          onCancel={() => {
-            setDoomed(undefined);
-          }}
-        >
-          <p>
-            The app that uses this token is signed out at once, its current access tokens included. The user’s published
-            key is not affected. This cannot be undone.
-          </p>
-        </Confirm>
-      )}
-    </section>
+    <TokensCard
+      title="Refresh tokens"
+      intro={
+        <p class="detail">
+          The user’s app proves with a <dfn>refresh token</dfn> that it acts for this user. One for each device lets you
+          revoke a single device.
+        </p>
+      }
+      empty={<p>There is none yet.</p>}
+      tokens={tokens}
+      nameOf={contextOf}
+      creation={
+        canCreate
+          ? {
+              dialog: {
+                title: "Create a refresh token",
+                label: "Context",
+                hint: "The device or purpose, such as “phone”.",
+                field: "context",
+                subject: "The context",
+              },
+              create: (context) => call<CreatedToken>("users/createToken", { ...body, context }),
+              secretTitle: "The user’s new refresh token",
+              advice: "Give it to the app of this user only.",
+            }
+          : undefined
+      }
+      revocation={
+        canRevoke
+          ? {
+              revoke: (token_id) => call("users/revokeToken", { ...body, token_id }),
+              effect:
+                "The app that uses this token is signed out at once, its current access tokens included. The user’s published key is not affected.",
+            }
+          : undefined
+      }
+    />
   );
 }
 

@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { Command } from "../shared/code.tsx";
 import { go } from "../shared/router.ts";
 import { SearchForm } from "../shared/searchForm.tsx";
-import type { Me, Partner, User } from "./api.ts";
+import { isAdministrator, type Me, type Partner, type User } from "./api.ts";
 import { createUserCommand } from "./commands.ts";
 import { CreateUserDialog } from "./createUserDialog.tsx";
-import { ListEnd, Time } from "./parts.tsx";
+import { CardHead, ListEnd, Time } from "./parts.tsx";
 import { regionName } from "./regions.ts";
 import { usePages } from "./useCall.ts";
 
@@ -25,20 +25,14 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
         <SearchForm page="users" action="Find" />
       </section>
       <section class="card" aria-labelledby="users-title">
-        <div class="card-head">
-          <h2 id="users-title">All users, by id</h2>
-          {me.person.role === "administrator" && (
-            <button
-              type="button"
-              class="button button-primary"
-              onClick={() => {
-                setCreating(true);
-              }}
-            >
-              Create a user
-            </button>
-          )}
-        </div>
+        <CardHead
+          id="users-title"
+          title="All users, by id"
+          action={isAdministrator(me) ? "Create a user" : undefined}
+          onAction={() => {
+            setCreating(true);
+          }}
+        />
         {users.items && users.items.length > 0 && (
           <ul class="rows">
             {users.items.map((user) => (

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, type Route, useRoute } from "../shared/router.ts";
 import { BatchPage } from "./batch/batchPage.tsx";
 import { BuildHashes } from "./buildHashes.tsx";
@@ -20,30 +21,11 @@ const TITLES: Readonly<Record<string, string>> = {
 export function App() {
   const route = useRoute();
   const [section = "", detail = ""] = route;
-  const main = useRef<HTMLElement>(null);
-  const isFirst = useRef(true);
-  useEffect(() => {
-    document.title = `${TITLES[section] ?? "Is this really their key?"} · Keyroot explorer`;
-    // As after loading a page: readers of the screen start at the top. Not at the first page, which the browser announces.
-    if (!isFirst.current) {
-      main.current?.focus({ preventScroll: true });
-      scrollTo(0, 0);
-    }
-    isFirst.current = false;
-  }, [section, detail]);
+  const title = TITLES[section] ?? "Is this really their key?";
+  const main = usePage(`${title} · Keyroot explorer`, `${section}/${detail}`);
   return (
     <>
-      <a
-        class="skip"
-        href="#main"
-        onClick={(event) => {
-          // A fragment would be a route.
-          event.preventDefault();
-          main.current?.focus();
-        }}
-      >
-        Skip to the content
-      </a>
+      <SkipLink main={main} />
       <header class="header">
         <a class="brand" href="#/">
           <img src={favicon} alt="" width="28" height="28" /> Keyroot <span>explorer</span>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
+import { TextField } from "../shared/textField.tsx";
 import { formatBytes, shorten } from "../shared/text.ts";
 import { defaultChoice, optionsFor } from "./evidenceChoice.ts";
 import type { WorkerCalls } from "./messages.ts";
@@ -102,26 +103,17 @@ export function BundlePage({ dropped }: BundlePageProps) {
             </>
           )}
         </p>
-        <Field
+        <TextField
           label="Hash of the block"
           hint="From your own node, a block explorer, or someone you trust. Not from the sender of the bundle."
           error={hashError}
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              type="text"
-              spellcheck={false}
-              autocomplete="off"
-              placeholder="0x…"
-              value={hash}
-              onInput={({ currentTarget }) => {
-                setHash(currentTarget.value);
-                setHashError(undefined);
-              }}
-            />
-          )}
-        </Field>
+          placeholder="0x…"
+          value={hash}
+          onInput={(entered) => {
+            setHash(entered);
+            setHashError(undefined);
+          }}
+        />
         <button type="submit" class="button button-primary">
           Verify bundle
         </button>

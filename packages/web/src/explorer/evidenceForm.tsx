@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
+import { TextField } from "../shared/textField.tsx";
 import { config, endpoints, hostOf, isEndpoint, saveVisitorEndpoints, visitorEndpoints } from "./config.ts";
 import type { EvidenceChoice } from "./evidenceChoice.ts";
 
@@ -109,21 +110,15 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
           </Field>
         )}
         {draft.anchor === "pinned" && (
-          <Field label="Block hash" error={error}>
-            {(attributes) => (
-              <input
-                {...attributes}
-                type="text"
-                spellcheck={false}
-                autocomplete="off"
-                placeholder="0x…"
-                value={draft.blockHash}
-                onInput={({ currentTarget }) => {
-                  change({ blockHash: currentTarget.value });
-                }}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Block hash"
+            error={error}
+            placeholder="0x…"
+            value={draft.blockHash}
+            onInput={(blockHash) => {
+              change({ blockHash });
+            }}
+          />
         )}
         <label class="choice">
           <input
@@ -167,25 +162,18 @@ function AddEndpoint() {
   };
   return (
     <form onSubmit={submit} noValidate class="add-endpoint">
-      <Field
+      <TextField
         label="Add an endpoint of your own"
         hint="Kept in this tab only. The page is loaded again, and can then connect to this host, too."
         error={error}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="url"
-            autocomplete="off"
-            placeholder="https://"
-            value={text}
-            onInput={({ currentTarget }) => {
-              setText(currentTarget.value);
-              setError(undefined);
-            }}
-          />
-        )}
-      </Field>
+        type="url"
+        placeholder="https://"
+        value={text}
+        onInput={(entered) => {
+          setText(entered);
+          setError(undefined);
+        }}
+      />
       <button type="submit" class="button">
         Add endpoint
       </button>

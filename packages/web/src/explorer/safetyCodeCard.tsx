@@ -1,7 +1,7 @@
 import type { KeyRecord } from "keyroot";
 import { useEffect, useState } from "preact/hooks";
-import { Field } from "../shared/field.tsx";
 import { Icon } from "../shared/icon.tsx";
+import { TextField } from "../shared/textField.tsx";
 import { toBase64Key } from "./comparison.ts";
 import type { WorkerCalls } from "./messages.ts";
 import { readUserID } from "../shared/userIDInput.ts";
@@ -53,21 +53,13 @@ export function SafetyCodeCard({ record }: { record: KeyRecord }) {
         You and this user see the same 60 digits if both of you use the right two keys. Read them to each other, in
         person or in a call. What you enter stays in this page.
       </p>
-      <Field label="Your own user id" error={id.trim() === "" || "userID" in user ? undefined : user.error}>
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="text"
-            spellcheck={false}
-            autocomplete="off"
-            value={id}
-            onInput={({ currentTarget }) => {
-              setID(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label="Your own user id"
+        error={id.trim() === "" || "userID" in user ? undefined : user.error}
+        value={id}
+        onInput={setID}
+      />
+      <TextField
         label="Your own public key"
         hint="From your own device, in base64 or hex."
         error={
@@ -75,34 +67,17 @@ export function SafetyCodeCard({ record }: { record: KeyRecord }) {
             ? undefined
             : "A key has 140 characters of base64 or 210 hex digits."
         }
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={2}
-            spellcheck={false}
-            autocomplete="off"
-            value={key}
-            onInput={({ currentTarget }) => {
-              setKey(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
-      <Field label="What the other app shows (optional)" hint="Its 60 digits, or the text of its QR code.">
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={2}
-            spellcheck={false}
-            autocomplete="off"
-            value={shown}
-            onInput={({ currentTarget }) => {
-              setShown(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
+        rows={2}
+        value={key}
+        onInput={setKey}
+      />
+      <TextField
+        label="What the other app shows (optional)"
+        hint="Its 60 digits, or the text of its QR code."
+        rows={2}
+        value={shown}
+        onInput={setShown}
+      />
       <div role="status" class="safety-code">
         {result && "digits" in result && (
           <p>

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Command, Value } from "../shared/code.tsx";
 import { downloadJson } from "../shared/download.ts";
-import { Field } from "../shared/field.tsx";
 import { Icon } from "../shared/icon.tsx";
+import { TextField } from "../shared/textField.tsx";
 import { bundleCommand, verifyCommand } from "./commandLine.ts";
 import { comparePasted, type PastedKey } from "./comparison.ts";
 import { drawingProps } from "./drawingProps.ts";
@@ -139,24 +139,14 @@ interface CompareKeyProps {
 function CompareKey({ pasted, setPasted, comparison }: CompareKeyProps) {
   return (
     <>
-      <Field
+      <TextField
         label="Compare with a key that you have"
         hint="A key or key id, in base64 or hex. It stays in this page: it is not sent, and no link contains it."
         error={comparison.state === "invalid" ? comparison.error : undefined}
-      >
-        {(attributes) => (
-          <textarea
-            {...attributes}
-            rows={2}
-            spellcheck={false}
-            autocomplete="off"
-            value={pasted}
-            onInput={({ currentTarget }) => {
-              setPasted(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
+        rows={2}
+        value={pasted}
+        onInput={setPasted}
+      />
       <p role="status" class={`comparison-result comparison-result-${comparison.state}`}>
         {comparison.state === "equal" && (
           <>

@@ -8,7 +8,7 @@ interface FieldAttributes {
   "aria-invalid": "true" | undefined;
 }
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   /** Shown beside the input. Undefined if the input is valid. */

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
-import { Field } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 import { go } from "./router.ts";
+import { TextField } from "./textField.tsx";
 import { readUserID } from "./userIDInput.ts";
 
 interface SearchFormProps {
@@ -23,27 +23,21 @@ export function SearchForm({ initial = "", page, action }: SearchFormProps) {
   };
   return (
     <form class="search" onSubmit={submit} noValidate>
-      <Field label="User id" hint="32 characters, or 40 hex digits" error={error}>
-        {(attributes) => (
-          <span class="search-row">
-            <input
-              {...attributes}
-              type="text"
-              spellcheck={false}
-              autocomplete="off"
-              autocapitalize="off"
-              value={text}
-              onInput={({ currentTarget }) => {
-                setText(currentTarget.value);
-                setError(undefined);
-              }}
-            />
-            <button type="submit" class="button button-primary">
-              <Icon name="search" /> {action}
-            </button>
-          </span>
-        )}
-      </Field>
+      <TextField
+        label="User id"
+        hint="32 characters, or 40 hex digits"
+        error={error}
+        value={text}
+        onInput={(entered) => {
+          setText(entered);
+          setError(undefined);
+        }}
+        beside={
+          <button type="submit" class="button button-primary">
+            <Icon name="search" /> {action}
+          </button>
+        }
+      />
     </form>
   );
 }

@@ -1,17 +1,18 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
-import { call, type Invitation, type Me, type PartnerSummary, type ServerToken } from "../api.ts";
+import { call, type Invitation, isAdministrator, type Me, type PartnerSummary, type ServerToken } from "../api.ts";
 import { InvitationSecret, InviteDialog } from "../inviteDialog.tsx";
-import { Confirm, Failure, ListEnd, Time } from "../parts.tsx";
+import { Confirm, Failure, Time } from "../parts.tsx";
 import { TextDialog } from "../textDialog.tsx";
-import { TokenList } from "../tokenList.tsx";
+import { serverTokenName } from "../tokenList.tsx";
+import { TokensCard } from "../tokensCard.tsx";
 import { useAction, useLoaded, usePages } from "../useCall.ts";
 
 /** One partner: numbers, suspension, user limit, people and server tokens. */
 export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
   const body = { biz_id: bizID };
   const { data: partner, error, reload } = useLoaded<PartnerSummary>("operator/getPartner", body);
-  const canChange = me.person.role === "administrator";
+  const canChange = isAdministrator(me);
   return (
     <>
       <p class="back">
@@ -27,7 +28,7 @@ export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
       ) : (
         <>
           <NumbersCard partner={partner} canChange={canChange} reload={reload} />
-          <TokensCard partner={partner} canChange={canChange} reload={reload} />
+          <ServerTokensCard partner={partner} canChange={canChange} reload={reload} />
         </>
       )}
     </>
@@ -178,43 +179,25 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
   );
 }
 
-function TokensCard({ partner: { biz_id, name }, canChange, reload }: CardProps) {
+function ServerTokensCard({ partner: { biz_id, name }, canChange, reload }: CardProps) {
   const tokens = usePages<ServerToken>("operator/listServerTokens", "tokens", { biz_id });
-  const [doomed, setDoomed] = useState<ServerToken>();
-  const revoke = useAction(async () => {
-    await call("operator/revokeServerToken", { token_id: doomed?.token_id });
-    setDoomed(undefined);
-    tokens.reload();
-    reload();
-  });
   return (
-    <section class="card" aria-labelledby="tokens-title">
-      <h2 id="tokens-title">Server tokens</h2>
-      {tokens.items && tokens.items.length > 0 && (
-        <TokenList tokens={tokens.items} nameOf={nameOf} onRevoke={canChange ? setDoomed : undefined} />
-      )}
-      {tokens.items?.length === 0 && (
-        <p>There is none yet. The partner’s administrators create them on their Servers page.</p>
-      )}
-      <ListEnd pages={tokens} />
-      {doomed && (
-        <Confirm
-          title={`Revoke ${nameOf(doomed)}?`}
-          action="Revoke"
-          busy={revoke.busy}
-          error={revoke.error}
-          onConfirm={() => void revoke.run()}
-          onCancel={() => {
-            setDoomed(undefined);
-          }}
-        >
-          <p>The servers of {name} that use this token stop working at once. This cannot be undone.</p>
-        </Confirm>
-      )}
-    </section>
+    <TokensCard
+      title="Server tokens"
+      empty={<p>There is none yet. The partner’s administrators create them on their Servers page.</p>}
+      tokens={tokens}
+      nameOf={serverTokenName}
+      revocation={
+        canChange
+          ? {
+              revoke: async (token_id) => {
+                await call("operator/revokeServerToken", { token_id });
+                reload();
+              },
+              effect: `The servers of ${name} that use this token stop working at once.`,
+            }
+          : undefined
+      }
+    />
   );
-}
-
-function nameOf({ name }: ServerToken): string {
-  return name ?? "Without a name";
 }

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { Field } from "../../shared/field.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { go } from "../../shared/router.ts";
+import { TextField } from "../../shared/textField.tsx";
 import { plural } from "../../shared/text.ts";
-import { call, type Me, type PartnerSummary } from "../api.ts";
-import { ListEnd, Time } from "../parts.tsx";
+import { call, isAdministrator, type Me, type PartnerSummary } from "../api.ts";
+import { CardHead, ListEnd, Time } from "../parts.tsx";
 import { TextDialog } from "../textDialog.tsx";
 import { usePages } from "../useCall.ts";
 
@@ -26,20 +26,14 @@ export function PartnersPage({ me }: { me: Me }) {
         a published key.
       </p>
       <section class="card" aria-labelledby="partners-title">
-        <div class="card-head">
-          <h2 id="partners-title">{search === undefined ? "All partners" : `Partners with “${search}”`}</h2>
-          {me.person.role === "administrator" && (
-            <button
-              type="button"
-              class="button button-primary"
-              onClick={() => {
-                setCreating(true);
-              }}
-            >
-              Create a partner
-            </button>
-          )}
-        </div>
+        <CardHead
+          id="partners-title"
+          title={search === undefined ? "All partners" : `Partners with “${search}”`}
+          action={isAdministrator(me) ? "Create a partner" : undefined}
+          onAction={() => {
+            setCreating(true);
+          }}
+        />
         <form
           class="search"
           noValidate
@@ -48,26 +42,19 @@ export function PartnersPage({ me }: { me: Me }) {
             setSearch(text.trim() === "" ? undefined : text.trim());
           }}
         >
-          <Field label="Search" hint="A part of the name, or the beginning of the biz_id. Empty for all.">
-            {(attributes) => (
-              <span class="search-row">
-                <input
-                  {...attributes}
-                  type="text"
-                  class="plain"
-                  autocomplete="off"
-                  maxLength={200}
-                  value={text}
-                  onInput={({ currentTarget }) => {
-                    setText(currentTarget.value);
-                  }}
-                />
-                <button type="submit" class="button">
-                  <Icon name="search" /> Search
-                </button>
-              </span>
-            )}
-          </Field>
+          <TextField
+            label="Search"
+            hint="A part of the name, or the beginning of the biz_id. Empty for all."
+            isWords
+            maxLength={200}
+            value={text}
+            onInput={setText}
+            beside={
+              <button type="submit" class="button">
+                <Icon name="search" /> Search
+              </button>
+            }
+          />
         </form>
         {partners.items && partners.items.length > 0 && (
           <ul class="rows">

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
 import { plural } from "../../shared/text.ts";
-import { call, type Me, type PublishedBatch, type SystemStatus } from "../api.ts";
+import { call, isAdministrator, type Me, type PublishedBatch, type SystemStatus } from "../api.ts";
 import { formatCost, formatGwei } from "../cost.ts";
-import { Confirm, Failure } from "../parts.tsx";
+import { CardHead, Confirm, Failure } from "../parts.tsx";
 import { regionName } from "../regions.ts";
 import { useAction, useLoaded } from "../useCall.ts";
 
@@ -37,11 +37,7 @@ export function SystemPage({ me }: { me: Me }) {
             </section>
           ) : (
             <>
-              <PublisherCard
-                publishing={data.publishing}
-                canPublish={me.person.role === "administrator"}
-                reload={reload}
-              />
+              <PublisherCard publishing={data.publishing} canPublish={isAdministrator(me)} reload={reload} />
               <ChainCard chain={data.publishing.chain} />
               <StoresCard stores={data.publishing.stores} />
             </>
@@ -92,20 +88,14 @@ function PublisherCard({
   });
   return (
     <section class="card" aria-labelledby="publisher-title">
-      <div class="card-head">
-        <h2 id="publisher-title">Publishing {running && <span class="badge badge-open">in progress</span>}</h2>
-        {canPublish && (
-          <button
-            type="button"
-            class="button button-primary"
-            onClick={() => {
-              setAsking(true);
-            }}
-          >
-            Publish now
-          </button>
-        )}
-      </div>
+      <CardHead
+        id="publisher-title"
+        title={<>Publishing {running && <span class="badge badge-open">in progress</span>}</>}
+        action={canPublish ? "Publish now" : undefined}
+        onAction={() => {
+          setAsking(true);
+        }}
+      />
       <p>{plural(publishable, "key")} would be published now.</p>
       <div role="status">
         {batches && (

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
-import { Field } from "../../shared/field.tsx";
 import { formatBytes, plural, shorten } from "../../shared/text.ts";
+import { TextField } from "../../shared/textField.tsx";
 import { config, hostOf } from "../config.ts";
 import type { Batch, Failure, Progress } from "../messages.ts";
 import { Explanation, RetryButton, Verdict } from "../verdict.tsx";
@@ -129,24 +129,14 @@ function Search({ tree, select }: { tree: BatchTree; select: (node: NodeRef) => 
         if (index !== undefined) select({ level: 0, index });
       }}
     >
-      <Field
+      <TextField
         label="Find a record"
         hint="Part of a user id or key id, or the first digits of a leaf’s hash"
         error={isMissing ? "No record of this file contains that." : undefined}
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="search"
-            autocomplete="off"
-            spellcheck={false}
-            value={text}
-            onInput={({ currentTarget }) => {
-              setText(currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
+        type="search"
+        value={text}
+        onInput={setText}
+      />
       <ul class="results">
         {found.slice(0, MAX_RESULTS).map((index) => (
           <li key={index}>

@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const LIMIT_MS = 20_000;
+const PAUSE_MS = 50;
+
+/**
+ * Repeats an assertion about a page until it holds, because pages draw, load and move the focus a moment after what led to it.
+ * @throws its last error if it does not hold within 20 seconds
+ */
+export async function eventually(assertion: () => Promise<void> | void): Promise<void> {
+  const end = Date.now() + LIMIT_MS;
+  for (;;) {
+    try {
+      await assertion();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await sleep(PAUSE_MS);
+  }
+}
