@@ -12,7 +12,7 @@ interface DialogProps {
 }
 
 /** A dialog above the page, which is inert meanwhile. It is open as long as it is drawn. */
-export function Dialog({ title, onCancel, children }: DialogProps) {
+function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
