@@ -106,8 +106,27 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
     },
   ],
   [
+    "a disputed key",
+    async (page, world) => {
+      const server = await world.service.createServerToken(world.bizID);
+      const user = await world.service.createUser({ bizID: world.bizID, ...server });
+      await world.disputeKey(user);
+      await page.goto(`${world.url}#/users/${user.userID}`);
+      await page.getByText("It waits for your decision").waitFor();
+      await page.getByText("A phone").waitFor();
+    },
+  ],
+  [
+    "an approval",
+    async (page) => {
+      await page.getByRole("button", { name: "Approve" }).click();
+      await page.getByText("Approve it only if").waitFor();
+    },
+  ],
+  [
     "users",
     async (page) => {
+      await page.keyboard.press("Escape");
       await page.getByRole("link", { name: "All users" }).click();
       await page.getByRole("heading", { name: "All users, by id" }).waitFor();
       await page.locator(".row").first().waitFor();

@@ -12,6 +12,8 @@ const DAY = 24 * HOUR;
 
 /** The calls for partners' people. Those for the operator's have their own tests. */
 const CALLS = DASHBOARD_CALLS.filter(({ staff }) => staff !== "operator");
+/** Of a key that no user has. */
+const KEY_ID = Buffer.alloc(16).toString("base64");
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 describeOnEachDatabase("the dashboard's calls", (service) => {
@@ -32,6 +34,8 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
       "users/create": { user_id_hex: target.hex, region: "us-west-2" },
       "users/listTokens": { user_id_hex: target.hex },
       "users/createToken": { user_id_hex: target.hex, context: "A phone" },
+      "users/discardKey": { user_id_hex: target.hex, keyID: KEY_ID },
+      "users/approveKey": { user_id_hex: target.hex, keyID: KEY_ID },
       "users/revokeToken": { user_id_hex: target.hex, token_id: target.userTokenID },
       "staff/invite": { name: `New ${Math.random()}`, role: "reader" },
       "staff/inviteAgain": { person_id: target.personID },
@@ -183,7 +187,7 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
       const before = await dump(service.databases.home);
       const unknown = { ...admin, personID: UNKNOWN_ID, tokenID: UNKNOWN_ID, hex: "0".repeat(40) };
       const others = CALLS.filter(({ path }) => /^(users|serverTokens|staff)\/(?!list$|create$|invite$)/.test(path));
-      expect(others).to.have.length(8);
+      expect(others).to.have.length(10);
       for (const { path } of others) {
         const answers = [];
         for (const target of [admin, unknown]) {

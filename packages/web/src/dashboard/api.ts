@@ -80,6 +80,15 @@ export interface User {
   deactivated: number | null;
 }
 
+/** Another key than the user's. */
+export interface OtherKey {
+  keyID: string;
+  /** When it was offered. */
+  offered: number;
+  /** Whether the user's app registered and withdrew it. Otherwise, it was refused. */
+  withdrawn: boolean;
+}
+
 /** The registered key of a user. */
 export interface UserKey {
   state: "pending" | "submitted" | "published";
@@ -89,7 +98,8 @@ export interface UserKey {
   publishable_at: number | null;
   root: string | null;
   transaction: string | null;
-  other_keys: number;
+  /** About which the partner has not decided, the first one first. */
+  other_keys: OtherKey[];
 }
 
 /** What was published for the partner on a day (UTC). */
@@ -147,10 +157,19 @@ export interface PartnerSummary {
 }
 
 /** A batch that was published now. */
-export interface PublishedBatch {
+interface PublishedBatch {
   root: string;
   users: number;
   block: number;
+}
+
+/** A run of the publisher that a person started. Times are in milliseconds since 1970. */
+export interface PublishRun {
+  started: number;
+  /** Null while it runs. */
+  ended: number | null;
+  batches: PublishedBatch[];
+  error: string | null;
 }
 
 /** What the service needs, for the operator. An `error` is a code, or null. Amounts are in wei. */
@@ -165,7 +184,10 @@ export interface SystemStatus {
     };
     stores: { region: string; location: string; error: string | null }[];
     publishable: number;
+    /** Whether any replica publishes now. */
     running: boolean;
+    /** The last one in the replica that answered. */
+    last_run: PublishRun | null;
   } | null;
 }
 

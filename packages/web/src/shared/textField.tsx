@@ -30,7 +30,8 @@ export function TextField(props: TextFieldProps) {
             onInput(currentTarget.value);
           },
         };
-        const input = rows === undefined ? <input {...all} type={type} /> : <textarea {...all} rows={rows} />;
+        const kind: { type: "text" } | { type: "url" } | { type: "search" } = { type };
+        const input = rows === undefined ? <input {...all} {...kind} /> : <textarea {...all} rows={rows} />;
         if (beside === undefined) return input;
         return (
           <span class="search-row">
