@@ -54,7 +54,7 @@ describe("the operator's console", () => {
   const contents = async () => ({ ...(await dump(service.databases.home)), sessions: [] });
 
   it("has calls for every part", () => {
-    expect(OPERATOR_CALLS).to.have.length(11);
+    expect(OPERATOR_CALLS).to.have.length(12);
   });
 
   describe("its calls", () => {

@@ -60,6 +60,7 @@ export class DashboardWorld {
       log: this.log,
       explorerUrl: "https://explorer.test/",
       holdOnConflict: true,
+      webhooks: { allowPrivate: true },
       // Publishing over a chain has its own tests.
       publish: () =>
         Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),

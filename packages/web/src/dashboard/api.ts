@@ -143,6 +143,59 @@ export interface PendingKey {
   submitted: boolean;
 }
 
+/** Where the partner receives events. Times are in milliseconds since 1970. */
+export interface WebhookEndpoint {
+  endpoint_id: string;
+  url: string;
+  /** An empty list for all types of events. */
+  types: string[];
+  created: number;
+  paused: number | null;
+}
+
+export interface Webhooks {
+  /** Whether this service sends webhooks. */
+  enabled: boolean;
+  endpoints: WebhookEndpoint[];
+}
+
+/** An event that is sent to an endpoint. Times are in milliseconds since 1970. */
+export interface Delivery {
+  event_id: string;
+  type: string;
+  state: "pending" | "delivered" | "failed";
+  attempts: number;
+  created: number;
+  last_attempt: number | null;
+  next_attempt: number | null;
+  /** The status of the last response. */
+  status: number | null;
+  error: string | null;
+}
+
+/** What an endpoint responded to a test. */
+export interface WebhookTest {
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
+  /** In milliseconds. */
+  duration: number;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntry {
+  id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  action: string;
+  actor: { kind: string; id: string | null; name: string | null; token_id: string | null };
+  biz_id: string | null;
+  user_id: string | null;
+  data: Record<string, string | number | boolean | null>;
+  request_id: string | null;
+  address: string | null;
+}
+
 /** A partner with its numbers, for the operator. */
 export interface PartnerSummary {
   biz_id: string;

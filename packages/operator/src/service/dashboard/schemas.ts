@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { schemas } from "../http/schemas.ts";
+import { webhookSchemas } from "../http/webhookSchemas.ts";
 import { BATCH_CURSOR } from "../store/batches.ts";
 import { ROLES } from "../store/tables.ts";
 
@@ -110,6 +111,11 @@ export const calls = {
     response: strict({ token_id: z.uuid(), token: z.string(), context: z.string(), created: timestamp }),
   },
   revokeUserToken: schemas.revokeRefreshToken,
+  webhooks: strict({
+    /** Whether this service sends webhooks. */
+    enabled: z.boolean(),
+    ...webhookSchemas.list.response.shape,
+  }),
   publishing: strict({
     days: z.array(strict({ day: timestamp, users: amount, cost: wei, unpriced: amount })),
     pending: strict({ waiting: amount, undecided: amount, ready: amount }),
