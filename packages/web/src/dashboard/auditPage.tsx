@@ -161,7 +161,8 @@ function Day({ label, value, set }: { label: string; value: string; set: (day: s
 
 function EntryRow({ entry, isOperator }: { entry: AuditEntry; isOperator: boolean }) {
   const { at, action, actor, biz_id, user_id, data, request_id, address } = entry;
-  const values = Object.entries(data).filter(([, value]) => value !== null);
+  const { token_id } = actor;
+  const facts = Object.entries({ ...data, token: token_id, request: request_id, address });
   return (
     <li class="row">
       <div class="row-text">
@@ -170,7 +171,6 @@ function EntryRow({ entry, isOperator }: { entry: AuditEntry; isOperator: boolea
         </b>
         <span class="detail">
           <Time ms={at} />
-          {values.map(([name, value]) => ` · ${name} ${String(value)}`)}
         </span>
         {user_id !== null && (
           <span class="detail">
@@ -182,16 +182,19 @@ function EntryRow({ entry, isOperator }: { entry: AuditEntry; isOperator: boolea
             partner <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{biz_id}</a>
           </span>
         )}
-        {request_id !== null && (
-          <details>
-            <summary>Request</summary>
-            <span class="detail">
-              id <code>{request_id}</code>
-              {address !== null && ` · from ${address}`}
-              {actor.token_id !== null && ` · token ${actor.token_id}`}
-            </span>
-          </details>
-        )}
+        <details>
+          <summary>Details</summary>
+          <ul class="entry-facts">
+            {facts.map(
+              ([name, value]) =>
+                value !== null && (
+                  <li key={name}>
+                    {name}: {name.endsWith("At") ? <Time ms={Number(value)} /> : <code>{String(value)}</code>}
+                  </li>
+                ),
+            )}
+          </ul>
+        </details>
       </div>
     </li>
   );

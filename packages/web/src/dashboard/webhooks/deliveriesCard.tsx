@@ -103,8 +103,8 @@ function DeliveryRow({ delivery, onAgain }: DeliveryRowProps) {
         </b>
         <span class="detail">
           <Time ms={created} /> · {plural(attempts, "attempt")}
-          {status !== null && ` · status ${status}`}
           {error !== null && ` · ${error}`}
+          {error === null && status !== null && ` · status ${status}`}
           {next_attempt !== null && (
             <>
               {" "}

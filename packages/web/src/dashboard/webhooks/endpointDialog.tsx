@@ -55,26 +55,29 @@ export function EndpointDialog({ title, initial, note, action, onSubmit, onCance
         value={url}
         onInput={setUrl}
       />
-      <fieldset class="choices">
-        <legend>Events (none chosen: all of them)</legend>
-        {Object.entries(EVENT_TEXTS).map(([type, text]) => (
-          <label key={type} class="choice">
-            <input
-              type="checkbox"
-              checked={types.has(type)}
-              onChange={({ currentTarget }) => {
-                const chosen = new Set(types);
-                if (currentTarget.checked) chosen.add(type);
-                else chosen.delete(type);
-                setTypes(chosen);
-              }}
-            />
-            <span>
-              <code>{type}</code> <small>{text}</small>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <details open={initial !== undefined && initial.types.length > 0}>
+        <summary>Only some events</summary>
+        <fieldset>
+          <legend>Events (none chosen: all of them)</legend>
+          {Object.entries(EVENT_TEXTS).map(([type, text]) => (
+            <label key={type} class="choice">
+              <input
+                type="checkbox"
+                checked={types.has(type)}
+                onChange={({ currentTarget }) => {
+                  const chosen = new Set(types);
+                  if (currentTarget.checked) chosen.add(type);
+                  else chosen.delete(type);
+                  setTypes(chosen);
+                }}
+              />
+              <span>
+                <code>{type}</code> <small>{text}</small>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+      </details>
       <p class="detail">{note}</p>
     </FormDialog>
   );

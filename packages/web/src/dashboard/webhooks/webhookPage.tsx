@@ -168,8 +168,8 @@ function TestResult({ tested: { delivered, status, error, duration } }: { tested
       <span class={delivered ? "badge badge-good" : "badge badge-bad"}>
         {delivered ? "test received" : "test failed"}
       </span>{" "}
-      {status !== null && `Your server responded with status ${status}`}
-      {status === null && (error ?? "Your server did not respond")}, after {duration.toLocaleString("en")} ms.
+      {error ?? `Your server responded with status ${status ?? ""}.`} It took {duration.toLocaleString("en")}{" "}
+      ms.
     </p>
   );
 }
