@@ -4,6 +4,7 @@ import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { sharedWorld } from "../support/browser/dashboardWorld.ts";
+import type { TestUser } from "../support/service/caller.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
@@ -141,6 +142,54 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", funct
     await page.getByText(transactionHash).waitFor();
     const link = page.getByRole("link", { name: "Verify it in the explorer" });
     expect(await link.getAttribute("href")).to.equal(`https://explorer.test/#/verify/${user.userID}`);
+  });
+
+  it("whose key waits for a decision show the other keys, and an administrator approves or discards it", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 2);
+    const [first, second] = users as [TestUser, TestUser];
+    await using opened = await world.signIn("Dora", { bizID });
+    await using reading = await world.signIn("Rita", { bizID, role: "reader" });
+    const { page, complaints } = opened;
+    for (const [user, action, text] of [
+      [first, "Approve", "Its time to object is over"],
+      [second, "Discard", "no public key yet"],
+    ] as const) {
+      const [keyID, otherID] = await world.disputeKey(user);
+      for (const shown of [page, reading.page]) {
+        await shown.goto(`${world.url}#/users/${user.userID}`);
+        await shown.getByText("It waits for your decision").waitFor();
+        await shown.locator(".facts").getByText(keyID).waitFor();
+        await shown.locator(".row", { hasText: otherID }).getByText("offered and refused").waitFor();
+      }
+      expect(await reading.page.getByRole("button", { name: /Approve|Discard/ }).count()).to.equal(0);
+      await button(page, action).click();
+      await page.getByRole("dialog").getByText(keyID).waitFor();
+      await button(page, "Cancel").click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await button(page, action).click();
+      await page.getByRole("dialog").getByRole("button", { name: action }).click();
+      await page.getByText(text).waitFor();
+      await page.getByText("Other keys were offered for this user.").waitFor({ state: "detached" });
+    }
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("whose key is taken by a publisher meanwhile show why it cannot be discarded any more", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Late company", 1);
+    const [user] = users as [TestUser];
+    await world.service.registerKey(user, generateKeyPair());
+    await using opened = await world.signIn("Lea", { bizID });
+    const { page } = opened;
+    await page.goto(`${world.url}#/users/${user.userID}`);
+    await button(page, "Discard").click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("The user then has no key").waitFor();
+    await world.publish("4d".repeat(32), [user.userID]);
+    await dialog.getByRole("button", { name: "Discard" }).click();
+    await dialog.getByText("PUBLIC_KEY_SUBMITTED").waitFor();
+    await button(page, "Cancel").click();
+    await page.getByText("published", { exact: true }).waitFor();
+    await button(page, "Discard").waitFor({ state: "detached" });
   });
 
   it("that do not load offer a retry, in the list and on their page", async () => {

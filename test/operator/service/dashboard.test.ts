@@ -12,12 +12,14 @@ const DAY = 24 * HOUR;
 
 /** The calls for partners' people. Those for the operator's have their own tests. */
 const CALLS = DASHBOARD_CALLS.filter(({ staff }) => staff !== "operator");
+/** Of a key that no user has. */
+const KEY_ID = Buffer.alloc(16).toString("base64");
 const UNKNOWN_ID = "00000000-0000-4000-8000-000000000000";
 
 describeOnEachDatabase("the dashboard's calls", (service) => {
   let bizID: string;
-  /** A person, and ids of the same partner: of a server token, and of a user with a token. */
-  type Target = TestPerson & { tokenID: string; hex: string; userTokenID: string };
+  /** A person, and ids of the same partner: of a server token, of a user with a token, and of a webhook endpoint. */
+  type Target = TestPerson & { tokenID: string; hex: string; userTokenID: string; endpointID: string };
   let admin: Target;
   let reader: Target;
   let stranger: Target;
@@ -32,12 +34,20 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
       "users/create": { user_id_hex: target.hex, region: "us-west-2" },
       "users/listTokens": { user_id_hex: target.hex },
       "users/createToken": { user_id_hex: target.hex, context: "A phone" },
+      "webhooks/create": { url: "https://example.com/new" },
+      "webhooks/update": { endpoint_id: target.endpointID, url: "https://example.com/changed" },
+      "webhooks/redeliver": { endpoint_id: target.endpointID, event_id: UNKNOWN_ID },
+      "webhooks/redeliverFailed": { endpoint_id: target.endpointID, since: 0 },
+      "users/discardKey": { user_id_hex: target.hex, keyID: KEY_ID },
+      "users/approveKey": { user_id_hex: target.hex, keyID: KEY_ID },
       "users/revokeToken": { user_id_hex: target.hex, token_id: target.userTokenID },
       "staff/invite": { name: `New ${Math.random()}`, role: "reader" },
       "staff/inviteAgain": { person_id: target.personID },
       "staff/setRole": { person_id: target.personID, role: "reader" },
       "staff/remove": { person_id: target.personID },
     };
+    if (/^webhooks\/(pause|resume|delete|rotateSecret|test|listDeliveries)$/.test(path))
+      return { endpoint_id: target.endpointID };
     return bodies[path] ?? {};
   };
   const idsOf = async (partner: TestPartner) => {
@@ -45,7 +55,10 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
     const path = "/v1/authdBizSrv/users/listRefreshTokens";
     const { tokens } = await service.done(path, { user_id_hex: hex }, { token: partner.jwt });
     const [token] = tokens as { token_id: string }[];
-    return { tokenID: partner.tokenID, hex, userTokenID: token?.token_id ?? "" };
+    const url = "https://example.com/keyroot";
+    const endpoint = await service.done("/v1/authdBizSrv/webhooks/create", { url }, { token: partner.jwt });
+    const endpointID = endpoint["endpoint_id"] as string;
+    return { tokenID: partner.tokenID, hex, userTokenID: token?.token_id ?? "", endpointID };
   };
   const invite = async (name: string) => {
     const { url } = await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name });
@@ -181,9 +194,12 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
 
     it("with another partner's ids is answered as with unknown ones, and changes nothing", async () => {
       const before = await dump(service.databases.home);
-      const unknown = { ...admin, personID: UNKNOWN_ID, tokenID: UNKNOWN_ID, hex: "0".repeat(40) };
-      const others = CALLS.filter(({ path }) => /^(users|serverTokens|staff)\/(?!list$|create$|invite$)/.test(path));
-      expect(others).to.have.length(8);
+      const ids = { personID: UNKNOWN_ID, tokenID: UNKNOWN_ID, endpointID: UNKNOWN_ID };
+      const unknown = { ...admin, ...ids, hex: "0".repeat(40) };
+      const others = CALLS.filter(({ path }) =>
+        /^(users|serverTokens|staff|webhooks)\/(?!list$|create$|invite$|delete$)/.test(path),
+      );
+      expect(others).to.have.length(18);
       for (const { path } of others) {
         const answers = [];
         for (const target of [admin, unknown]) {
@@ -193,8 +209,10 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
         }
         expect(answers[0]).to.deep.equal(answers[1]);
         expect(answers[0]?.status).to.equal(404);
-        expect(answers[0]?.code).to.be.oneOf(["PERSON_UNKNOWN", "TOKEN_UNKNOWN", "USER_UNKNOWN"]);
+        expect(answers[0]?.code).to.be.oneOf(["PERSON_UNKNOWN", "TOKEN_UNKNOWN", "USER_UNKNOWN", "WEBHOOK_UNKNOWN"]);
       }
+      // Deleting one that does not exist has no effect, and is no error.
+      await stranger.call("webhooks/delete", bodyOf("webhooks/delete", admin));
       const mixed = { user_id_hex: stranger.hex, token_id: admin.userTokenID };
       expectProblem(await stranger.call("users/revokeToken", mixed), [404, "TOKEN_UNKNOWN"]);
       const after = { user_id_hex: stranger.hex, after: admin.userTokenID };

@@ -1,13 +1,16 @@
 import { expect } from "chai";
-import { KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
+import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { KeyPublisher, type PublishedBatch } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
+import type { Author } from "../../../packages/operator/src/service/store/changes.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
 import { DASHBOARD_CALLS } from "../../support/service/dashboardCalls.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
-import { freshDatabases, serviceOnPostgres } from "../../support/service/support.ts";
+import { freshDatabases, serviceOnPostgres, TestService } from "../../support/service/support.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
+const ids = { chain_id: 1, contract: `0x${"5fbd".repeat(10)}` };
 const OPERATOR_CALLS = DASHBOARD_CALLS.filter(({ staff }) => staff === "operator");
 
 describe("the operator's console", () => {
@@ -42,6 +45,8 @@ describe("the operator's console", () => {
       "users/create": { user_id_hex: randomHex(), region: "us-west-2" },
       "users/listTokens": { user_id_hex: randomHex() },
       "users/createToken": { user_id_hex: randomHex(), context: "x" },
+      "users/discardKey": { user_id_hex: randomHex(), keyID: Buffer.alloc(16).toString("base64") },
+      "users/approveKey": { user_id_hex: randomHex(), keyID: Buffer.alloc(16).toString("base64") },
       "users/revokeToken": { user_id_hex: randomHex(), token_id: partner.tokenID },
     };
     return bodies[path] ?? {};
@@ -49,7 +54,7 @@ describe("the operator's console", () => {
   const contents = async () => ({ ...(await dump(service.databases.home)), sessions: [] });
 
   it("has calls for every part", () => {
-    expect(OPERATOR_CALLS).to.have.length(11);
+    expect(OPERATOR_CALLS).to.have.length(12);
   });
 
   describe("its calls", () => {
@@ -193,6 +198,71 @@ describe("the operator's console", () => {
     }
     const token_id = "00000000-0000-4000-8000-000000000000";
     expectProblem(await operator.call("operator/revokeServerToken", { token_id }), [404, "TOKEN_UNKNOWN"]);
+  });
+
+  it("starts publishing at once, runs it once, and shows its outcome when it ends", async () => {
+    const outcome = Promise.withResolvers<PublishedBatch[]>();
+    const authors: Author[] = [];
+    const lines: string[] = [];
+    const status = { chain: { ...ids, error: undefined, state: null }, stores: [], publishable: 3, running: false };
+    await using databases = await freshDatabases();
+    const publishing = await new TestService().start(databases, {
+      log: lines,
+      publish: (author) => {
+        authors.push(author);
+        return outcome.promise;
+      },
+      publishing: () => Promise.resolve(status),
+    });
+    try {
+      const { call, personID } = await signInPerson(publishing, null, "Olga");
+      const lastRun = async () =>
+        ((await call("operator/getStatus")).body["publishing"] as { last_run: object }).last_run;
+      expect(await lastRun()).to.equal(null);
+      for (let calls = 0; calls < 2; calls++)
+        expect((await call("operator/publish")).body).to.include({ ended: null, error: null });
+      expect(authors).to.have.length(1);
+      expect(authors[0]?.actor).to.include({ kind: "person", person: personID, name: "Olga" });
+      expect(await lastRun()).to.include({ ended: null });
+      const batch = { root: "7e".repeat(32), users: 3, transaction: `0x${"a".repeat(64)}`, block: 9 };
+      outcome.resolve([batch]);
+      await outcome.promise;
+      const ended = (await lastRun()) as { ended: number; batches: object[]; error: null };
+      expect(ended.ended).to.be.a("number");
+      expect(ended).to.deep.include({ batches: [batch], error: null });
+    } finally {
+      await publishing.close();
+    }
+  });
+
+  it("shows the code of what failed, and logs no URL that may contain a secret", async () => {
+    const secret = "hunter2";
+    const failure = (code: TransportError["code"]) =>
+      new TransportError(code, `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`, {
+        cause: new Error(`connect wss://rpc.test/${secret}`),
+      });
+    const lines: string[] = [];
+    await using databases = await freshDatabases();
+    const failing = await new TestService().start(databases, {
+      log: lines,
+      publish: () => Promise.reject(failure("RPC_ERROR")),
+      publishing: () =>
+        Promise.resolve({
+          chain: { ...ids, error: failure("UNREACHABLE"), state: null },
+          ...{ stores: [], publishable: 0, running: false },
+        }),
+    });
+    try {
+      const { call } = await signInPerson(failing, null, "Olga");
+      await call("operator/publish");
+      const { text } = await call("operator/getStatus");
+      expect(text).to.contain('"UNREACHABLE"').and.contain('"RPC_ERROR"').and.not.contain(secret);
+      const logged = lines.join("");
+      expect(logged).to.contain("https://rpc.test:8545/<redacted> did not answer").and.contain("publishing failed");
+      expect(logged).to.contain("wss://rpc.test/<redacted>").and.not.contain(secret);
+    } finally {
+      await failing.close();
+    }
   });
 
   it("says that a service without a chain does not publish", async () => {

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
-import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { sampleKeyPairs } from "../../../fixtures/samples.ts";
+import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
@@ -9,7 +11,12 @@ import { serviceOnPostgres } from "../../support/service/support.ts";
 
 describe("the dashboard's calls about users", () => {
   const log: string[] = [];
-  const service = serviceOnPostgres({ log, holdMs: 60_000, explorerUrl: "https://explorer.test/" });
+  const service = serviceOnPostgres({
+    log,
+    holdMs: 60_000,
+    holdOnConflict: true,
+    explorerUrl: "https://explorer.test/",
+  });
   let partner: TestPartner;
   let admin: TestPerson;
   const newHex = () => randomBytes(20).toString("hex");
@@ -69,8 +76,91 @@ describe("the dashboard's calls about users", () => {
     expect((await get())["key"]).to.equal(null);
     await service.registerKey(user, generateKeyPair());
     const { key } = (await get()) as { key: Record<string, unknown> };
-    expect(key).to.include({ state: "pending", possession: "proven", root: null, transaction: null, other_keys: 0 });
+    expect(key).to.include({ state: "pending", possession: "proven", root: null, transaction: null });
+    expect(key["other_keys"]).to.deep.equal([]);
     expect(key["publishable_at"]).to.be.above(Date.now());
+  });
+
+  describe("a pending key while another one was offered", () => {
+    const [own, offered] = sampleKeyPairs as [KeyPair, KeyPair];
+    const [keyID, otherID] = [keyFieldsOf(own).keyID, keyFieldsOf(offered).keyID];
+
+    /** A user whose key waits for the partner's decision. */
+    const disputed = async () => {
+      const user = await service.createUser(partner);
+      await service.registerKey(user, own);
+      expectProblem(await service.registerKey(user, offered), [409, "PUBLIC_KEY_REGISTERED"]);
+      const get = async () => {
+        const { key } = (await admin.call("users/get", { user_id_hex: user.hex })).body;
+        return key as Record<string, unknown> | null;
+      };
+      const decide = async (decision: "discardKey" | "approveKey", id = keyID) => {
+        await admin.verify();
+        return admin.call(`users/${decision}`, { user_id_hex: user.hex, keyID: id });
+      };
+      return { user, get, decide };
+    };
+    const logged = (action: string, userID: string) =>
+      log.filter((line) => line.includes(`"${action}"`) && line.includes(userID));
+
+    it("is shown with the other one and its time, and is approved once, in the person's name", async () => {
+      const { user, get, decide } = await disputed();
+      const key = await get();
+      expect(key).to.include({ state: "pending", publishable_at: null });
+      const [other, ...more] = key?.["other_keys"] as Record<string, unknown>[];
+      expect(more).to.deep.equal([]);
+      expect(other).to.include({ keyID: otherID, withdrawn: false });
+      expect(other?.["offered"]).to.be.closeTo(Date.now(), 60_000);
+
+      expectProblem(await decide("approveKey", otherID), [404, "PUBLIC_KEY_UNKNOWN"]);
+      expect((await decide("approveKey")).status).to.equal(200);
+      expect((await decide("approveKey")).status).to.equal(200);
+      const approved = await get();
+      expect(approved?.["publishable_at"]).to.be.above(Date.now());
+      expect(approved?.["other_keys"]).to.deep.equal([]);
+      const [line, ...others] = logged("key.approved", user.userID);
+      expect(line).to.contain('"name":"Ada"').and.contain(admin.personID);
+      expect(others).to.deep.equal([]);
+    });
+
+    it("is discarded, after which the user can register another one", async () => {
+      const { user, get, decide } = await disputed();
+      expect((await decide("discardKey")).status).to.equal(200);
+      expect(await get()).to.equal(null);
+      expect((await decide("discardKey")).status).to.equal(200);
+      const [line, ...others] = logged("key.discarded", user.userID);
+      expect(line).to.contain('"name":"Ada"').and.contain(admin.personID);
+      expect(others).to.deep.equal([]);
+      expect((await service.registerKey(user, offered)).status).to.be.below(300);
+      expect(await get()).to.include({ keyID: otherID, state: "pending" });
+    });
+
+    it("cannot be decided by readers, other partners' people, or without a new verification", async () => {
+      const { user, get, decide } = await disputed();
+      const before = await get();
+      const body = { user_id_hex: user.hex, keyID };
+      const reader = await signInPerson(service, partner.bizID, "Rita", { role: "reader" });
+      const stranger = await signInPerson(service, (await service.createPartner("Other")).bizID, "Mallory");
+      for (const path of ["users/discardKey", "users/approveKey"]) {
+        await reader.verify();
+        expectProblem(await reader.call(path, body), [403, "ROLE_REFUSED"]);
+        await stranger.verify();
+        expectProblem(await stranger.call(path, body), [404, "USER_UNKNOWN"]);
+        expectProblem(await admin.call(path, body), [403, "VERIFICATION_REQUIRED"]);
+      }
+      expect((await reader.call("users/get", { user_id_hex: user.hex })).body["key"]).to.deep.equal(before);
+      expect((await decide("approveKey")).status).to.equal(200);
+    });
+
+    it("that a publisher has taken cannot be decided any more", async () => {
+      const { user, get, decide } = await disputed();
+      expect((await decide("approveKey")).status).to.equal(200);
+      const taken = await service.context.publicKeys.takePublishable("us-west-2", Date.now() + 120_000);
+      expect(taken.map(({ userID }) => userID)).to.include(user.userID);
+      for (const decision of ["discardKey", "approveKey"] as const)
+        expectProblem(await decide(decision), [409, "PUBLIC_KEY_SUBMITTED"]);
+      expect(await get()).to.include({ keyID, state: "submitted" });
+    });
   });
 
   it("page users and their tokens", async () => {

@@ -17,8 +17,8 @@ import {
   webhookSecrets,
 } from "../../../packages/operator/src/service/store/webhookTables.ts";
 import { WebhookKeys } from "../../../packages/operator/src/service/tokens/webhookKeys.ts";
-import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/worker.ts";
 import { expectProblem, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
+import { deliver, workerOf } from "../../support/service/deliver.ts";
 import { dump } from "../../support/service/dump.ts";
 import {
   ADMIN_TOKEN,
@@ -61,18 +61,6 @@ async function emit(
   const id = randomUUID();
   await databases.regions[region].insert(events).values({ id, bizID, type, data: { region }, at });
   return id;
-}
-
-function workerOf({ context }: TestService): WebhookWorker {
-  const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = context;
-  return new WebhookWorker({ endpoints, deliveries, sender, now });
-}
-
-/** Dispatches all events, and sends everything that is due. */
-async function deliver(service: TestService): Promise<void> {
-  const worker = workerOf(service);
-  while (await worker.poll());
-  await worker.idle();
 }
 
 /** The secrets that signed a delivery, at whatever time. */

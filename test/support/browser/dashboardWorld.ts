@@ -6,6 +6,7 @@ import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import type { PublishingStatus } from "../../../packages/operator/src/service/publishing/publishingStatus.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
+import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
@@ -58,6 +59,9 @@ export class DashboardWorld {
     await this.service.start(this.#opened.use(await freshDatabases()), {
       log: this.log,
       explorerUrl: "https://explorer.test/",
+      holdOnConflict: true,
+      // No test sends webhooks to other machines.
+      webhooks: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) },
       // Publishing over a chain has its own tests.
       publish: () =>
         Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),
@@ -102,6 +106,13 @@ export class DashboardWorld {
     ] as const)
       await this.publish(root.repeat(32), ids.slice(first, last), { daysAgo });
     return users;
+  }
+
+  /** Registers a key for a user, and then offers another one, which is refused. @returns the ids of both */
+  async disputeKey(user: TestUser): Promise<[keyID: string, otherID: string]> {
+    const [own, other] = [generateKeyPair(), generateKeyPair()];
+    for (const keys of [own, other]) await this.service.registerKey(user, keys);
+    return [keyFieldsOf(own).keyID, keyFieldsOf(other).keyID];
   }
 
   /** Records a batch with these users' keys, without a chain. */

@@ -40,6 +40,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
     seeAlso: `: see ${PARTNER_API.documentPath}`,
   });
   app.addHook("onClose", () => refreshTokens.storeUses());
+  app.addHook("onClose", () => context.publishRuns?.ended());
   observe?.(app);
   answerPreflights(app);
   parseAndValidate(app);

@@ -28,7 +28,7 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
           ip: isIP(ip) === 0 ? socket.remoteAddress : ip,
         }),
         res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
-        err: (error: Error) => stdSerializers.err(withoutParameters(error)),
+        err: (error: Error) => withoutPaths(stdSerializers.err(withoutParameters(error))),
       },
     },
     destination ?? pino.destination({ dest: 2, sync: false }),
@@ -43,6 +43,20 @@ function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
   const segments = path.slice(0, 200).split("/");
   return segments.map((segment) => (/^(?:[A-Za-z.-]{0,24}|.{0,8})$/.test(segment) ? segment : "<redacted>")).join("/");
+}
+
+const URLS = /\b(?!file:)([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s"'<>/?#]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
+
+/** URLs of endpoints, databases and stores may contain a secret anywhere but in their host: only that remains. */
+function withoutPaths<Value>(value: Value): Value {
+  if (typeof value === "string") return value.replace(URLS, hostOnly) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutPaths(item)) as Value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, withoutPaths(field)])) as Value;
+}
+
+function hostOnly(_url: string, scheme: string, host: string, rest = "/"): string {
+  return `${scheme}://${host}${rest === "/" ? "" : "/<redacted>"}`;
 }
 
 /** The error of a failed query contains the values of its parameters: keep its statement and its cause only. */

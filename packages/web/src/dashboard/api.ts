@@ -80,6 +80,15 @@ export interface User {
   deactivated: number | null;
 }
 
+/** Another key than the user's. */
+export interface OtherKey {
+  keyID: string;
+  /** When it was offered. */
+  offered: number;
+  /** Whether the user's app registered and withdrew it. Otherwise, it was refused. */
+  withdrawn: boolean;
+}
+
 /** The registered key of a user. */
 export interface UserKey {
   state: "pending" | "submitted" | "published";
@@ -89,7 +98,8 @@ export interface UserKey {
   publishable_at: number | null;
   root: string | null;
   transaction: string | null;
-  other_keys: number;
+  /** About which the partner has not decided, the first one first. */
+  other_keys: OtherKey[];
 }
 
 /** What was published for the partner on a day (UTC). */
@@ -133,6 +143,59 @@ export interface PendingKey {
   submitted: boolean;
 }
 
+/** Where the partner receives events. Times are in milliseconds since 1970. */
+export interface WebhookEndpoint {
+  endpoint_id: string;
+  url: string;
+  /** An empty list for all types of events. */
+  types: string[];
+  created: number;
+  paused: number | null;
+}
+
+export interface Webhooks {
+  /** Whether this service sends webhooks. */
+  enabled: boolean;
+  endpoints: WebhookEndpoint[];
+}
+
+/** An event that is sent to an endpoint. Times are in milliseconds since 1970. */
+export interface Delivery {
+  event_id: string;
+  type: string;
+  state: "pending" | "delivered" | "failed";
+  attempts: number;
+  created: number;
+  last_attempt: number | null;
+  next_attempt: number | null;
+  /** The status of the last response. */
+  status: number | null;
+  error: string | null;
+}
+
+/** What an endpoint responded to a test. */
+export interface WebhookTest {
+  delivered: boolean;
+  status: number | null;
+  error: string | null;
+  /** In milliseconds. */
+  duration: number;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntry {
+  id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  action: string;
+  actor: { kind: string; id: string | null; name: string | null; token_id: string | null };
+  biz_id: string | null;
+  user_id: string | null;
+  data: Record<string, string | number | boolean | null>;
+  request_id: string | null;
+  address: string | null;
+}
+
 /** A partner with its numbers, for the operator. */
 export interface PartnerSummary {
   biz_id: string;
@@ -147,10 +210,19 @@ export interface PartnerSummary {
 }
 
 /** A batch that was published now. */
-export interface PublishedBatch {
+interface PublishedBatch {
   root: string;
   users: number;
   block: number;
+}
+
+/** A run of the publisher that a person started. Times are in milliseconds since 1970. */
+export interface PublishRun {
+  started: number;
+  /** Null while it runs. */
+  ended: number | null;
+  batches: PublishedBatch[];
+  error: string | null;
 }
 
 /** What the service needs, for the operator. An `error` is a code, or null. Amounts are in wei. */
@@ -165,7 +237,10 @@ export interface SystemStatus {
     };
     stores: { region: string; location: string; error: string | null }[];
     publishable: number;
+    /** Whether any replica publishes now. */
     running: boolean;
+    /** The last one in the replica that answered. */
+    last_run: PublishRun | null;
   } | null;
 }
 

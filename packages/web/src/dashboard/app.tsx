@@ -3,6 +3,7 @@ import favicon from "../shared/favicon.svg";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
 import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
+import { AuditPage } from "./auditPage.tsx";
 import { CompanyPage } from "./companyPage.tsx";
 import { forgetInvitation, takeInvitation } from "./invitation.ts";
 import { PartnerPage } from "./operator/partnerPage.tsx";
@@ -15,10 +16,19 @@ import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx"
 import { useAction } from "./useCall.ts";
 import { UserPage } from "./userPage.tsx";
 import { UsersPage } from "./usersPage.tsx";
+import { WebhookPage } from "./webhooks/webhookPage.tsx";
+import { WebhooksPage } from "./webhooks/webhooksPage.tsx";
 
 /** The pages of partners' people and of the operator's, the first one first. */
-const PARTNER_PAGES = { company: "Company", servers: "Servers", users: "Users", publishing: "Publishing" };
-const OPERATOR_PAGES = { partners: "Partners", system: "System", people: "People" };
+const PARTNER_PAGES = {
+  company: "Company",
+  servers: "Servers",
+  users: "Users",
+  publishing: "Publishing",
+  webhooks: "Webhooks",
+  audit: "Audit log",
+};
+const OPERATOR_PAGES = { partners: "Partners", system: "System", audit: "Audit log", people: "People" };
 
 /** The dashboard: what a person sees depends on the session first, and then on the address. */
 export function App() {
@@ -116,11 +126,19 @@ function Page({ me, page, item }: PageProps) {
   const { partner } = me;
   if (partner === null) {
     if (page === "system") return <SystemPage me={me} />;
+    if (page === "audit") return <AuditPage path="operator/listAudit" isOperator />;
     if (page === "people") return <CompanyPage me={me} />;
     return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
   }
   if (page === "servers") return <ServersPage me={me} partner={partner} />;
-  if (page === "publishing") return <PublishingPage me={me} />;
+  if (page === "publishing") return <PublishingPage me={me} partner={partner} />;
+  if (page === "audit") return <AuditPage path="audit/list" />;
+  if (page === "webhooks")
+    return item === undefined ? (
+      <WebhooksPage me={me} partner={partner} />
+    ) : (
+      <WebhookPage key={item} me={me} endpointID={item} />
+    );
   if (page === "users")
     return item === undefined ? <UsersPage me={me} partner={partner} /> : <UserPage key={item} me={me} id={item} />;
   return <CompanyPage me={me} />;

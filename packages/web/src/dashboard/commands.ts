@@ -10,12 +10,37 @@ export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }
 
-/** Two calls that create a user with a random id: the first one gets an access token. */
-export function createUserCommand(bizID: string): string {
+/** Two calls: the first one gets an access token, for the second one. @param body JSON, in double quotes of the shell */
+function withAccessToken(bizID: string, path: string, body: string): string {
   const exchange = exchangeCommand(bizID).replace("curl ", "curl -s ");
-  const create = `curl ${operation("authdBizSrv/users/create")} ${JSON_TYPE} -H "Authorization: Bearer $JWT"`;
-  return [
-    `JWT=$(${exchange} | cut -d '"' -f 4)`,
-    `${create} -d "{\\"user_id_hex\\":\\"$(openssl rand -hex 20)\\",\\"region\\":\\"us-west-2\\"}"`,
-  ].join("\n");
+  const request = `curl ${operation(`authdBizSrv/${path}`)} ${JSON_TYPE} -H "Authorization: Bearer $JWT"`;
+  return [`JWT=$(${exchange} | cut -d '"' -f 4)`, `${request} -d "${body}"`].join("\n");
+}
+
+/** Creates a user with a random id. */
+export function createUserCommand(bizID: string): string {
+  return withAccessToken(
+    bizID,
+    "users/create",
+    '{\\"user_id_hex\\":\\"$(openssl rand -hex 20)\\",\\"region\\":\\"us-west-2\\"}',
+  );
+}
+
+/** Creates a user with a random id, and a refresh token with which the user's app registers a key. */
+export function createUserWithTokenCommand(bizID: string): string {
+  return withAccessToken(
+    bizID,
+    "users/createMany",
+    '{\\"users\\":[{\\"user_id_hex\\":\\"$(openssl rand -hex 20)\\",\\"region\\":\\"us-west-2\\",\\"context\\":\\"phone\\"}]}',
+  );
+}
+
+/** Adds a webhook endpoint. */
+export function createWebhookCommand(bizID: string): string {
+  return withAccessToken(bizID, "webhooks/create", '{\\"url\\":\\"https://example.com/keyroot\\"}');
+}
+
+/** Creates a partner. The admin token comes from the environment, as the server token above. */
+export function createPartnerCommand(): string {
+  return `curl ${operation("admin/partners/create")} ${JSON_TYPE} -H "Authorization: Bearer $ADMIN_TOKEN" -d '{"name":"Acme"}'`;
 }

@@ -1,14 +1,15 @@
-import { Value } from "../shared/code.tsx";
+import { Command, Value } from "../shared/code.tsx";
 import { plural, shorten } from "../shared/text.ts";
-import type { BatchShare, Me, PendingKey, Publishing } from "./api.ts";
+import type { BatchShare, Me, Partner, PendingKey, Publishing } from "./api.ts";
 import { PublishingChart } from "./chart/publishingChart.tsx";
+import { createUserWithTokenCommand } from "./commands.ts";
 import { formatCost } from "./cost.ts";
 import { Failure, ListEnd, Time } from "./parts.tsx";
 import { regionName } from "./regions.ts";
 import { useLoaded, usePages } from "./useCall.ts";
 
 /** What was published for the partner, what it cost, and what will be published. */
-export function PublishingPage({ me }: { me: Me }) {
+export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
   const { data, error, reload } = useLoaded<Publishing>("publishing/get");
   return (
     <>
@@ -20,7 +21,7 @@ export function PublishingPage({ me }: { me: Me }) {
       {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
       {data && (
         <>
-          <HistoryCard publishing={data} />
+          <HistoryCard publishing={data} partner={partner} />
           <PendingCard pending={data.pending} />
         </>
       )}
@@ -29,7 +30,7 @@ export function PublishingPage({ me }: { me: Me }) {
   );
 }
 
-function HistoryCard({ publishing: { days } }: { publishing: Publishing }) {
+function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing; partner: Partner }) {
   const users = days.reduce((sum, day) => sum + day.users, 0);
   const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);
   const cost = days.reduce((sum, day) => sum + BigInt(day.cost), 0n);
@@ -37,10 +38,14 @@ function HistoryCard({ publishing: { days } }: { publishing: Publishing }) {
     <section class="card" aria-labelledby="history-title">
       <h2 id="history-title">Published so far</h2>
       {days.length === 0 ? (
-        <p>
-          No key of your users is published yet. A user’s app registers a key first, with a{" "}
-          <a href="#/users">refresh token of the user</a>.
-        </p>
+        <div class="empty">
+          <p>
+            No key of your users is published yet. A user’s app registers a key first, with a refresh token of the user.
+            Your server gets one for each device. Try it with a <a href="#/servers">server token</a> in the variable{" "}
+            <code>TOKEN</code>: the commands create a user with a refresh token.
+          </p>
+          <Command command={createUserWithTokenCommand(partner.biz_id)} />
+        </div>
       ) : (
         <>
           <p>

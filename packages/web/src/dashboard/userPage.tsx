@@ -2,6 +2,7 @@ import { userIDToHex } from "keyroot/identity";
 import { Value } from "../shared/code.tsx";
 import { readUserID } from "../shared/userIDInput.ts";
 import { call, type CreatedToken, isAdministrator, type Me, type User, type UserKey, type UserToken } from "./api.ts";
+import { KeyCard } from "./keyCard.tsx";
 import { Failure, Time } from "./parts.tsx";
 import { regionName } from "./regions.ts";
 import { TokensCard } from "./tokensCard.tsx";
@@ -56,97 +57,20 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
           )}
         </dl>
       </section>
-      <KeyCard user={user} registered={key} explorerUrl={me.explorer_url} />
+      <KeyCard
+        user={user}
+        userIDHex={userIDHex}
+        registered={key}
+        explorerUrl={me.explorer_url}
+        canDecide={isAdministrator(me)}
+        reload={reload}
+      />
       <UserTokensCard
         userIDHex={userIDHex}
         canRevoke={isAdministrator(me)}
         canCreate={isAdministrator(me) && user.deactivated === null}
       />
     </>
-  );
-}
-
-interface KeyCardProps {
-  user: User;
-  registered: UserKey | null;
-  explorerUrl: string | null;
-}
-
-const STATES = {
-  pending: ["badge badge-open", "registered, not published yet"],
-  submitted: ["badge badge-open", "being published"],
-  published: ["badge badge-good", "published"],
-} as const;
-
-function KeyCard({ user, registered, explorerUrl }: KeyCardProps) {
-  if (registered === null) {
-    return (
-      <section class="card" aria-labelledby="key-title">
-        <h2 id="key-title">Public key</h2>
-        <p>
-          This user has no public key yet. The user’s app makes a key pair and registers the public key, with a refresh
-          token of this user.
-        </p>
-      </section>
-    );
-  }
-  const { state, keyID, possession, publishable_at, root, transaction, other_keys } = registered;
-  const [badge, text] = STATES[state];
-  return (
-    <section class="card" aria-labelledby="key-title">
-      <div class="card-head">
-        <h2 id="key-title">
-          Public key <span class={badge}>{text}</span>
-        </h2>
-        {state === "published" && explorerUrl !== null && (
-          <a class="button" href={`${explorerUrl}#/verify/${user.user_id}`} rel="noreferrer" target="_blank">
-            Verify it in the explorer
-          </a>
-        )}
-      </div>
-      {state === "pending" && (
-        <p>
-          {publishable_at === null
-            ? "It waits for your decision, because another key was offered for this user."
-            : publishable_at > Date.now() && (
-                <>
-                  It can be withdrawn until <Time ms={publishable_at} />. Then it is published.
-                </>
-              )}
-        </p>
-      )}
-      {other_keys > 0 && (
-        <p>
-          <span class="badge badge-open">check</span> Another key was offered for this user. Somebody else may have a
-          token of this user: find out which key is the user’s, then call <code>publicKeys/approve</code> or{" "}
-          <code>publicKeys/discard</code>.
-        </p>
-      )}
-      <dl class="facts">
-        <dt>Key id, a short form of the key</dt>
-        <dd>
-          <Value value={keyID} name="the key id" />
-        </dd>
-        <dt>Proof that the user holds the private key</dt>
-        <dd>{possession === "proven" ? "given at registration" : "not given"}</dd>
-        {root !== null && (
-          <>
-            <dt>Merkle root: one hash that fixes all keys of a batch, stored on the chain</dt>
-            <dd>
-              <Value value={root} name="the root" />
-            </dd>
-          </>
-        )}
-        {transaction !== null && (
-          <>
-            <dt>Transaction that stored the root on the chain</dt>
-            <dd>
-              <Value value={transaction} name="the transaction" />
-            </dd>
-          </>
-        )}
-      </dl>
-    </section>
   );
 }
 

@@ -3,6 +3,7 @@ import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { baseUrlOf } from "../http/origin.ts";
+import { auditCalls } from "./auditCalls.ts";
 import { companyCalls } from "./companyCalls.ts";
 import { operatorCalls } from "./operatorCalls.ts";
 import { dashboardPages } from "./pages.ts";
@@ -10,6 +11,7 @@ import { publishingCalls } from "./publishingCalls.ts";
 import { serverTokenCalls } from "./serverTokenCalls.ts";
 import { sessionCalls } from "./sessionCalls.ts";
 import { userCalls } from "./userCalls.ts";
+import { webhookCalls } from "./webhookCalls.ts";
 
 /** Serves the dashboard for partners' staff: its page, and the calls of the page. */
 export async function dashboard(app: App, context: ServiceContext): Promise<void> {
@@ -31,6 +33,8 @@ export async function dashboard(app: App, context: ServiceContext): Promise<void
     serverTokenCalls(scope, context);
     userCalls(scope, context);
     publishingCalls(scope, context);
+    webhookCalls(scope, context);
+    auditCalls(scope, context);
     operatorCalls(scope, context);
   });
 }

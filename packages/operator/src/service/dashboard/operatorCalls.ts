@@ -6,6 +6,7 @@ import { invitationUrl } from "../http/origin.ts";
 import { toServiceError } from "../http/problem.ts";
 import { authorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
+import type { PublishRun } from "../publishing/publishRuns.ts";
 import { partnerUnknown } from "../routes/administration.ts";
 import { publishUnavailable } from "../routes/operator.ts";
 import { toInvitationResponse, toPartnerResponse, toServerTokenResponse } from "../routes/responses.ts";
@@ -15,7 +16,7 @@ import { calls } from "./schemas.ts";
 
 /** The operator's console: partners, and the state of the service. The store functions are those of /v1/admin. */
 export function operatorCalls(app: App, context: ServiceContext): void {
-  const { partners, refreshTokens, staff, databases, publishing, now } = context;
+  const { partners, refreshTokens, staff, databases, publishing, publishRuns, now } = context;
 
   /** @throws ServiceError PARTNER_UNKNOWN */
   const requirePartner = async (bizID: string): Promise<void> => {
@@ -137,10 +138,13 @@ export function operatorCalls(app: App, context: ServiceContext): void {
     path: "operator/publish",
     access: "administrator",
     staff: "operator",
-    schema: schemas.publish,
-    async handle(_body, _session, request) {
-      if (context.publish === undefined) throw publishUnavailable();
-      return { batches: await context.publish(authorOf(request)) };
+    schema: { body: calls.empty, response: calls.publishRun },
+    handle(_body, _session, request) {
+      if (publishRuns === undefined) return Promise.reject(publishUnavailable());
+      const run = publishRuns.start(authorOf(request), (err) => {
+        request.log.error({ err }, "publishing failed");
+      });
+      return Promise.resolve(toRunResponse(run));
     },
   });
 
@@ -152,13 +156,14 @@ export function operatorCalls(app: App, context: ServiceContext): void {
     async handle(_body, _session, request) {
       const [checked, status] = await Promise.all([checkDatabases(databases), publishing?.()]);
       return {
-        databases: checked.map(({ name, error }) => ({ name, error: codeOf(error, request) })),
+        databases: checked.map(({ name, error }) => ({ name, error: logFailure(error, request) })),
         publishing: status
           ? {
-              chain: { ...status.chain, error: codeOf(status.chain.error, request) },
-              stores: status.stores.map((store) => ({ ...store, error: codeOf(store.error, request) })),
+              chain: { ...status.chain, error: logFailure(status.chain.error, request) },
+              stores: status.stores.map((store) => ({ ...store, error: logFailure(store.error, request) })),
               publishable: status.publishable,
               running: status.running,
+              last_run: publishRuns?.last ? toRunResponse(publishRuns.last) : null,
             }
           : null,
       };
@@ -166,10 +171,20 @@ export function operatorCalls(app: App, context: ServiceContext): void {
   });
 }
 
-/** Logs an error, whose message may contain URLs with secrets. The page shows its code only. */
-function codeOf(error: unknown, request: FastifyRequest): string | null {
+/** A run of the publisher in the calls' field names. */
+function toRunResponse({ started, ended, batches, error }: PublishRun) {
+  return { started, ended, batches: [...batches], error: codeOf(error) };
+}
+
+/** Logs an error of a check. @returns its code, for the page */
+function logFailure(error: unknown, request: FastifyRequest): string | null {
+  if (error !== undefined) request.log.warn({ err: error }, "a check of the console failed");
+  return codeOf(error);
+}
+
+/** The code of an error. Its message may contain URLs with secrets, which no page shows. */
+function codeOf(error: unknown): string | null {
   if (error === undefined) return null;
-  request.log.warn({ err: error }, "a check of the console failed");
   const { code } = error as { code?: unknown };
   return typeof code === "string" && /^[A-Z_]{3,40}$/.test(code) ? code : toServiceError(error).code;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { schemas } from "../http/schemas.ts";
+import { webhookSchemas } from "../http/webhookSchemas.ts";
 import { BATCH_CURSOR } from "../store/batches.ts";
 import { ROLES } from "../store/staffTables.ts";
 
@@ -35,8 +36,15 @@ const key = strict({
   publishable_at: timestamp.nullable(),
   root: root.unwrap().nullable(),
   transaction: transaction.unwrap().nullable(),
-  /** How many other keys were offered, about which the partner has not decided. */
-  other_keys: z.int().nonnegative(),
+  /** Other keys, about which the partner has not decided: offered and refused, or withdrawn. */
+  other_keys: z.array(strict({ keyID, offered: timestamp, withdrawn: z.boolean() })),
+});
+const publishRun = strict({
+  started: timestamp,
+  /** Null while it runs. */
+  ended: timestamp.nullable(),
+  batches: schemas.publish.response.shape.batches,
+  error: code,
 });
 /** What the library or the browser defines, not this service. */
 const options = z.looseObject({ challenge: z.string() });
@@ -94,6 +102,8 @@ export const calls = {
     response: strict({ users: z.array(user), next: schemas.listUsers.response.shape.next }),
   },
   getUser: { body: schemas.getUser.body, response: strict({ user, key: key.nullable() }) },
+  discardKey: { body: schemas.discardKey.body, response: strict({}) },
+  approveKey: { body: schemas.approveKey.body, response: strict({}) },
   createUser: { body: schemas.createUser.body, response: user },
   listUserTokens: schemas.listRefreshTokens,
   createUserToken: {
@@ -101,6 +111,11 @@ export const calls = {
     response: strict({ token_id: z.uuid(), token: z.string(), context: z.string(), created: timestamp }),
   },
   revokeUserToken: schemas.revokeRefreshToken,
+  webhooks: strict({
+    /** Whether this service sends webhooks. */
+    enabled: z.boolean(),
+    ...webhookSchemas.list.response.shape,
+  }),
   publishing: strict({
     days: z.array(strict({ day: timestamp, users: amount, cost: wei, unpriced: amount })),
     pending: strict({ waiting: amount, undecided: amount, ready: amount }),
@@ -135,6 +150,7 @@ export const calls = {
     ),
     next: schemas.listUsers.response.shape.next,
   }),
+  publishRun,
   operatorStatus: strict({
     databases: z.array(strict({ name: z.string(), error: code })),
     /** Null if the service does not publish. */
@@ -149,6 +165,8 @@ export const calls = {
       stores: z.array(strict({ region, location: z.string(), error: code })),
       publishable: amount,
       running: z.boolean(),
+      /** The last one that a person started in this replica; null if there is none. */
+      last_run: publishRun.nullable(),
     }).nullable(),
   }),
   invitePartnerStaff: strict({ biz_id, ...schemas.inviteStaff.body.pick({ name: true, role: true }).shape }),

@@ -4,7 +4,7 @@ import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
 import type { App } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
-import { toKeyResponse, toUserTokenResponse } from "../routes/responses.ts";
+import { checkObjection, toKeyResponse, toUserTokenResponse } from "../routes/responses.ts";
 import type { User } from "../store/users.ts";
 import { defineCall, requireActivePartner } from "./defineCall.ts";
 import { calls } from "./schemas.ts";
@@ -43,7 +43,32 @@ export function userCalls(app: App, context: ServiceContext): void {
       if (key === undefined) return { user: toUser(user), key: null };
       const { state, possession, keyID, publishableAt = null, root = null, transaction = null } = toKeyResponse(key);
       const fields = { state, possession, keyID, publishable_at: publishableAt, root, transaction };
-      return { user: toUser(user), key: { ...fields, other_keys: otherKeys.length } };
+      const other_keys = otherKeys.map(({ keyID, offered, withdrawn }) => ({ keyID, offered, withdrawn }));
+      return { user: toUser(user), key: { ...fields, other_keys } };
+    },
+  });
+
+  defineCall(app, context, {
+    path: "users/discardKey",
+    access: "administrator",
+    verified: true,
+    schema: calls.discardKey,
+    async handle({ user_id_hex, keyID }, { person: { bizID } }, request) {
+      const user = await userOf(bizID, user_id_hex);
+      checkObjection(await objections.discard(user, keyID, now(), authorOf(request)));
+      return {};
+    },
+  });
+
+  defineCall(app, context, {
+    path: "users/approveKey",
+    access: "administrator",
+    verified: true,
+    schema: calls.approveKey,
+    async handle({ user_id_hex, keyID }, { person: { bizID } }, request) {
+      const user = await userOf(bizID, user_id_hex);
+      checkObjection(await objections.approve(user, keyID, now(), authorOf(request)));
+      return {};
     },
   });
 

@@ -1,5 +1,6 @@
 import type { PublishedBatch } from "../publishing/keyPublisher.ts";
 import type { PublishingStatus } from "../publishing/publishingStatus.ts";
+import { PublishRuns } from "../publishing/publishRuns.ts";
 import { KeyRegistration, type PossessionPolicy, type RegistryID } from "../registration/keyRegistration.ts";
 import { AuditLog } from "../store/auditLog.ts";
 import { BatchStore } from "../store/batches.ts";
@@ -68,6 +69,8 @@ export interface ContextOptions {
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
   publishing: ContextOptions["publishing"];
+  /** Calls `publish` in the background; undefined without it. */
+  publishRuns: PublishRuns | undefined;
   baseUrl: ContextOptions["baseUrl"];
   explorerUrl: ContextOptions["explorerUrl"];
   partners: PartnerStore;
@@ -113,6 +116,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     now,
     publish,
     publishing,
+    publishRuns: publish && new PublishRuns(publish, now),
     baseUrl,
     explorerUrl,
     partners: new PartnerStore(databases),

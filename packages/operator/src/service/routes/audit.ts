@@ -20,13 +20,7 @@ export function partnerAuditRoutes(
       "Who changed what of the partner and its users, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null. The operator's people are not named, and their addresses are left out.",
     tag: "partner",
     schema: recordSchemas.listAudit,
-    async handle(body, request) {
-      const { bizID } = partnerOf(request);
-      const { entries, next } = await list(context, { ...filterOf(body), bizID }, body);
-      const people = entries.flatMap(({ actorKind, actorID }) => (actorKind === "person" ? (actorID ?? []) : []));
-      const own = await context.staff.ofPartner(bizID, [...new Set(people)]);
-      return { entries: entries.map((entry) => toEntryResponse(forPartner(entry, own))), next };
-    },
+    handle: (body, request) => listForPartner(context, partnerOf(request).bizID, body),
   });
 }
 
@@ -39,14 +33,25 @@ export function operatorAuditRoutes(app: App, context: ServiceContext): void {
       "Who changed what, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null.",
     tag: "operator",
     schema: recordSchemas.listAuditOf,
-    async handle(body) {
-      const page = await list(context, { ...filterOf(body), bizID: body.biz_id }, body);
-      return { ...page, entries: page.entries.map(toEntryResponse) };
-    },
+    handle: (body) => listForOperator(context, body),
   });
 }
 
 type ListBody = z.output<typeof recordSchemas.listAudit.body>;
+
+/** Lists entries about a partner, in the API's field names. */
+export async function listForPartner(context: ServiceContext, bizID: string, body: ListBody) {
+  const { entries, next } = await list(context, { ...filterOf(body), bizID }, body);
+  const people = entries.flatMap(({ actorKind, actorID }) => (actorKind === "person" ? (actorID ?? []) : []));
+  const own = await context.staff.ofPartner(bizID, [...new Set(people)]);
+  return { entries: entries.map((entry) => toEntryResponse(forPartner(entry, own))), next };
+}
+
+/** Lists entries about all partners, or one, in the API's field names. */
+export async function listForOperator(context: ServiceContext, body: ListBody & { biz_id?: string | undefined }) {
+  const page = await list(context, { ...filterOf(body), bizID: body.biz_id }, body);
+  return { ...page, entries: page.entries.map(toEntryResponse) };
+}
 
 function filterOf({ action, actor_kind, actor_id, user_id_hex, since, until }: ListBody): AuditFilter {
   const userID = user_id_hex === undefined ? undefined : userIDFromHex(user_id_hex);

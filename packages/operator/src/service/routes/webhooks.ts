@@ -1,29 +1,25 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { ServiceError } from "keyroot/errors";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation, idempotencyKeyOf } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
 import { webhookSchemas } from "../http/webhookSchemas.ts";
-import type { DeliveryInfo } from "../store/webhookDeliveries.ts";
-import type { EventType } from "../store/changes.ts";
-import type { WebhookEndpoint } from "../store/webhookEndpoints.ts";
-import { checkEndpointUrl } from "../webhooks/endpointUrl.ts";
-
-/** A caller waits for a test, so it is shorter than other deliveries, and than the timeout of `PartnerClient`. */
-const TEST_TIMEOUT_MS = 8_000;
+import { webhookActions } from "./webhookActions.ts";
 
 /** A partner's operations on its webhook endpoints. `app` requires a partner's access token. */
 export function webhookRoutes(
   app: App,
-  { webhookEndpoints, webhookDeliveries, webhookSender, allowPrivateWebhooks, now }: ServiceContext,
+  context: ServiceContext,
   partnerOf: (request: FastifyRequest) => { bizID: string },
 ): void {
-  const endpointOf = async (request: FastifyRequest, endpointID: string): Promise<WebhookEndpoint> => {
-    const endpoint = await webhookEndpoints.get(partnerOf(request).bizID, endpointID);
-    if (endpoint !== undefined) return endpoint;
-    throw endpointUnknown();
-  };
+  const actions = webhookActions(context);
+  const callerOf = (request: FastifyRequest) => ({
+    bizID: partnerOf(request).bizID,
+    author: authorOf(request),
+  });
+  const repeatableCallerOf = (request: FastifyRequest) => ({
+    ...callerOf(request),
+    idempotencyKey: idempotencyKeyOf(request),
+  });
 
   defineOperation(app, {
     path: "/v1/authdBizSrv/webhooks/create",
@@ -33,13 +29,7 @@ export function webhookRoutes(
     idempotent: true,
     errors: [409],
     schema: webhookSchemas.create,
-    async handle({ url, types = [] }, request) {
-      const { bizID } = partnerOf(request);
-      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
-      const fields = { url: checkEndpointUrl(url, allowPrivateWebhooks), types: toTypes(types) };
-      const { endpoint, secret } = await webhookEndpoints.create(bizID, fields, options);
-      return { ...toEndpointResponse(endpoint), secret };
-    },
+    handle: (body, request) => actions.create(body, repeatableCallerOf(request)),
   });
 
   defineOperation(app, {
@@ -47,17 +37,8 @@ export function webhookRoutes(
     summary: "List the partner's webhook endpoints in the order of creation, without their secrets",
     tag: "partner",
     schema: webhookSchemas.list,
-    async handle(_body, request) {
-      return { endpoints: (await webhookEndpoints.list(partnerOf(request).bizID)).map(toEndpointResponse) };
-    },
+    handle: (_body, request) => actions.list(partnerOf(request).bizID),
   });
-
-  const setPaused = async (request: FastifyRequest, endpointID: string, pause: boolean) => {
-    const { bizID } = partnerOf(request);
-    const endpoint = await webhookEndpoints.setPaused({ bizID, endpointID }, pause, now(), authorOf(request));
-    if (endpoint === undefined) throw endpointUnknown();
-    return toEndpointResponse(endpoint);
-  };
 
   defineOperation(app, {
     path: "/v1/authdBizSrv/webhooks/update",
@@ -66,14 +47,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.update,
-    async handle({ endpoint_id, url, types }, request) {
-      const { bizID } = partnerOf(request);
-      const checked = url === undefined ? undefined : checkEndpointUrl(url, allowPrivateWebhooks);
-      const changes = { url: checked, types: types && toTypes(types) };
-      const endpoint = await webhookEndpoints.update(bizID, endpoint_id, changes, now(), authorOf(request));
-      if (endpoint === undefined) throw endpointUnknown();
-      return toEndpointResponse(endpoint);
-    },
+    handle: (body, request) => actions.update(body, callerOf(request)),
   });
 
   defineOperation(app, {
@@ -83,7 +57,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.pause,
-    handle: ({ endpoint_id }, request) => setPaused(request, endpoint_id, true),
+    handle: (body, request) => actions.pause(body, callerOf(request)),
   });
 
   defineOperation(app, {
@@ -93,7 +67,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.resume,
-    handle: ({ endpoint_id }, request) => setPaused(request, endpoint_id, false),
+    handle: (body, request) => actions.resume(body, callerOf(request)),
   });
 
   defineOperation(app, {
@@ -102,10 +76,7 @@ export function webhookRoutes(
     description: "Repeating the request has no effect.",
     tag: "partner",
     schema: webhookSchemas.delete,
-    async handle({ endpoint_id }, request) {
-      await webhookEndpoints.delete(partnerOf(request).bizID, endpoint_id, now(), authorOf(request));
-      return { endpoint_id };
-    },
+    handle: (body, request) => actions.delete(body, callerOf(request)),
   });
 
   defineOperation(app, {
@@ -116,12 +87,7 @@ export function webhookRoutes(
     idempotent: true,
     errors: [404, 409],
     schema: webhookSchemas.rotateSecret,
-    async handle({ endpoint_id }, request) {
-      const options = { now: now(), author: authorOf(request), idempotencyKey: idempotencyKeyOf(request) };
-      const made = await webhookEndpoints.rotateSecret(partnerOf(request).bizID, endpoint_id, options);
-      if (made === undefined) throw endpointUnknown();
-      return { endpoint_id, secret: made.secret, previous_until: made.previousUntil };
-    },
+    handle: (body, request) => actions.rotateSecret(body, repeatableCallerOf(request)),
   });
 
   defineOperation(app, {
@@ -131,16 +97,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.test,
-    async handle({ endpoint_id }, request) {
-      const { url } = await endpointOf(request, endpoint_id);
-      const event = { id: randomUUID(), type: "webhook.test" as const, userID: null, data: {}, at: now() };
-      const secrets = await webhookEndpoints.secretsOf(endpoint_id, now());
-      if (secrets.length === 0) throw endpointUnknown();
-      const started = performance.now();
-      const { status, error } = await webhookSender.send(url, event, secrets, now(), TEST_TIMEOUT_MS);
-      const duration = Math.round(performance.now() - started);
-      return { event_id: event.id, delivered: error === null, status, error, duration };
-    },
+    handle: (body, request) => actions.test(body, partnerOf(request).bizID),
   });
 
   defineOperation(app, {
@@ -149,13 +106,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.listDeliveries,
-    async handle({ endpoint_id, state, limit, after }, request) {
-      const { endpointID } = await endpointOf(request, endpoint_id);
-      const deliveries = await webhookDeliveries.list(endpointID, { state, limit, after });
-      if (deliveries === undefined) throw eventUnknown();
-      const next = deliveries.length === limit ? (deliveries.at(-1)?.eventID ?? null) : null;
-      return { deliveries: deliveries.map(toDeliveryResponse), next };
-    },
+    handle: (body, request) => actions.listDeliveries(body, partnerOf(request).bizID),
   });
 
   defineOperation(app, {
@@ -165,12 +116,7 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.redeliver,
-    async handle({ endpoint_id, event_id }, request) {
-      const { endpointID } = await endpointOf(request, endpoint_id);
-      const queued = await webhookDeliveries.redeliver(endpointID, event_id, now());
-      if (queued === 0) throw eventUnknown();
-      return { queued };
-    },
+    handle: (body, request) => actions.redeliver(body, partnerOf(request).bizID),
   });
 
   defineOperation(app, {
@@ -179,37 +125,6 @@ export function webhookRoutes(
     tag: "partner",
     errors: [404],
     schema: webhookSchemas.redeliverFailed,
-    async handle({ endpoint_id, since }, request) {
-      const { endpointID } = await endpointOf(request, endpoint_id);
-      return { queued: await webhookDeliveries.redeliverFailed(endpointID, since, now()) };
-    },
+    handle: (body, request) => actions.redeliverFailed(body, partnerOf(request).bizID),
   });
-}
-
-function endpointUnknown(): ServiceError {
-  return new ServiceError(404, "WEBHOOK_UNKNOWN", "You have no webhook endpoint with this id.");
-}
-
-function eventUnknown(): ServiceError {
-  return new ServiceError(404, "EVENT_UNKNOWN", "The endpoint has no delivery of an event with this id.");
-}
-
-function toEndpointResponse({ endpointID, url, types, created, paused }: WebhookEndpoint) {
-  return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
-}
-
-/** An empty list in the API means all types. */
-function toTypes(types: EventType[]): EventType[] | null {
-  return types.length === 0 ? null : types;
-}
-
-function toDeliveryResponse({ eventID, lastAttempt, nextAttempt, ...delivery }: DeliveryInfo) {
-  const { type, state, attempts, created, status, error } = delivery;
-  return {
-    event_id: eventID,
-    ...{ type, state, attempts, created },
-    last_attempt: lastAttempt,
-    next_attempt: nextAttempt,
-    ...{ status, error },
-  };
 }

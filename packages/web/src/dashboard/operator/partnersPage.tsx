@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
+import { Command } from "../../shared/code.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { go } from "../../shared/router.ts";
 import { TextField } from "../../shared/textField.tsx";
 import { plural } from "../../shared/text.ts";
 import { call, isAdministrator, type Me, type PartnerSummary } from "../api.ts";
+import { createPartnerCommand } from "../commands.ts";
 import { CardHead, ListEnd, Time } from "../parts.tsx";
 import { TextDialog } from "../textDialog.tsx";
 import { usePages } from "../useCall.ts";
@@ -63,9 +65,18 @@ export function PartnersPage({ me }: { me: Me }) {
             ))}
           </ul>
         )}
-        {partners.items?.length === 0 && (
-          <p>{search === undefined ? "There is no partner yet. Create the first one." : "No partner was found."}</p>
-        )}
+        {partners.items?.length === 0 &&
+          (search === undefined ? (
+            <div class="empty">
+              <p>
+                There is no partner yet. Create the first one here, or with the service’s admin token in the variable{" "}
+                <code>ADMIN_TOKEN</code>:
+              </p>
+              <Command command={createPartnerCommand()} />
+            </div>
+          ) : (
+            <p>No partner was found.</p>
+          ))}
         <ListEnd pages={partners} />
       </section>
       {isCreating && (

@@ -1,9 +1,9 @@
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
 import { plural } from "../../shared/text.ts";
-import { call, isAdministrator, type Me, type PublishedBatch, type SystemStatus } from "../api.ts";
+import { call, isAdministrator, type Me, type PublishRun, type SystemStatus } from "../api.ts";
 import { formatCost, formatGwei } from "../cost.ts";
-import { CardHead, Confirm, Failure } from "../parts.tsx";
+import { CardHead, Confirm, Failure, Time } from "../parts.tsx";
 import { regionName } from "../regions.ts";
 import { useAction, useLoaded } from "../useCall.ts";
 
@@ -68,67 +68,96 @@ function CheckRow({ name, detail, error }: { name: string; detail?: string; erro
 
 type Publishing = NonNullable<SystemStatus["publishing"]>;
 
-function PublisherCard({
-  publishing: { publishable, running },
-  canPublish,
-  reload,
-}: {
+/** How often the page asks how far publishing is, in ms. */
+const POLL_MS = 2000;
+
+interface PublisherCardProps {
   publishing: Publishing;
   canPublish: boolean;
   reload: () => void;
-}) {
+}
+
+function PublisherCard({ publishing, canPublish, reload }: PublisherCardProps) {
+  const { publishable, running, last_run } = publishing;
   const [isAsking, setAsking] = useState(false);
-  const [batches, setBatches] = useState<PublishedBatch[]>();
-  const publish = useAction(async () => {
-    setBatches(undefined);
-    const published = await call<{ batches: PublishedBatch[] }>("operator/publish");
-    setBatches(published.batches);
+  const start = useAction(async () => {
+    await call("operator/publish");
     setAsking(false);
     reload();
   });
+  const isBusy = running || last_run?.ended === null;
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    const timer = setTimeout(reload, POLL_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+    // Each answer is another object.
+  }, [publishing]);
   return (
     <section class="card" aria-labelledby="publisher-title">
       <CardHead
         id="publisher-title"
-        title={<>Publishing {running && <span class="badge badge-open">in progress</span>}</>}
-        action={canPublish ? "Publish now" : undefined}
+        title={<>Publishing {isBusy && <span class="badge badge-open">in progress</span>}</>}
+        action={canPublish && !isBusy ? "Publish now" : undefined}
         onAction={() => {
           setAsking(true);
         }}
       />
       <p>{plural(publishable, "key")} would be published now.</p>
       <div role="status">
-        {batches && (
+        {isBusy ? (
           <p>
-            {batches.length === 0
-              ? "There was nothing to publish."
-              : `Published: ${plural(batches.length, "batch", "batches")}.`}
+            The service is publishing. It takes until the transactions are confirmed, which may be minutes. This page
+            shows when it ends; it goes on if you close the page.
           </p>
+        ) : (
+          last_run && <RunResult run={last_run} />
         )}
-        {batches?.map(({ root, users, block }) => (
-          <p key={root} class="detail">
-            {plural(users, "user")}, block {block.toLocaleString("en")}: <code>{root}</code>
-          </p>
-        ))}
       </div>
       {isAsking && (
         <Confirm
           title="Publish now?"
-          action={publish.busy ? "Publishing…" : "Publish"}
-          busy={publish.busy}
-          error={publish.error}
-          onConfirm={() => void publish.run()}
+          action="Publish"
+          busy={start.busy}
+          error={start.error}
+          onConfirm={() => void start.run()}
           onCancel={() => {
             setAsking(false);
           }}
         >
           <p>
-            Publishes all keys whose time to object is over, and pays for the transactions. It takes until they are
-            confirmed, which may be minutes; it goes on if you close this page.
+            Publishes all keys whose time to object is over, and pays for the transactions. A published key cannot be
+            changed or removed.
           </p>
         </Confirm>
       )}
     </section>
+  );
+}
+
+function RunResult({ run: { started, batches, error } }: { run: PublishRun }) {
+  if (error !== null)
+    return (
+      <p class="error">
+        What was started <Time ms={started} /> failed: <code>{error}</code>. The service’s log says why.{" "}
+        {error === "PUBLISHER_RUNNING" && "Another replica was publishing."}
+      </p>
+    );
+  return (
+    <>
+      <p>
+        Started <Time ms={started} />.{" "}
+        {batches.length === 0
+          ? "There was nothing to publish."
+          : `Published: ${plural(batches.length, "batch", "batches")}.`}
+      </p>
+      {batches.map(({ root, users, block }) => (
+        <p key={root} class="detail">
+          {plural(users, "user")}, block {block.toLocaleString("en")}: <code>{root}</code>
+        </p>
+      ))}
+    </>
   );
 }
 

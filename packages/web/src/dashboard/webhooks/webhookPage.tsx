@@ -1,0 +1,175 @@
+import { useState } from "preact/hooks";
+import { Value } from "../../shared/code.tsx";
+import { go } from "../../shared/router.ts";
+import { call, isAdministrator, type Me, type WebhookEndpoint, type Webhooks, type WebhookTest } from "../api.ts";
+import { Confirm, Failure, Time } from "../parts.tsx";
+import { useAction, useLoaded } from "../useCall.ts";
+import { DeliveriesCard } from "./deliveriesCard.tsx";
+import { EndpointDialog } from "./endpointDialog.tsx";
+import { WebhookSecret } from "./webhookSecret.tsx";
+
+/** One endpoint: its state, a test, its secret, and what was sent to it. */
+export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) {
+  const { data, error, reload } = useLoaded<Webhooks>("webhooks/list");
+  const endpoint = data?.endpoints.find(({ endpoint_id }) => endpoint_id === endpointID);
+  const canChange = isAdministrator(me);
+  return (
+    <>
+      <p class="back">
+        <a href="#/webhooks">All endpoints</a>
+      </p>
+      <h1>Webhook endpoint</h1>
+      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
+      {data && endpoint === undefined && <p role="alert">Your company has no such endpoint.</p>}
+      {endpoint && (
+        <>
+          <EndpointCard endpoint={endpoint} canChange={canChange} reload={reload} />
+          <DeliveriesCard endpointID={endpointID} canChange={canChange} />
+        </>
+      )}
+    </>
+  );
+}
+
+interface EndpointCardProps {
+  endpoint: WebhookEndpoint;
+  canChange: boolean;
+  reload: () => void;
+}
+
+type Question = "edit" | "rotate" | "delete";
+
+function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
+  const { endpoint_id, url, types, created, paused } = endpoint;
+  const [question, setQuestion] = useState<Question>();
+  const [secret, setSecret] = useState<string>();
+  const [tested, setTested] = useState<WebhookTest>();
+  const close = () => {
+    setQuestion(undefined);
+  };
+  const ask = (asked: Question) => () => {
+    setQuestion(asked);
+  };
+  const test = useAction(async () => {
+    setTested(undefined);
+    setTested(await call<WebhookTest>("webhooks/test", { endpoint_id }));
+  });
+  const toggle = useAction(async () => {
+    await call(paused === null ? "webhooks/pause" : "webhooks/resume", { endpoint_id });
+    reload();
+  });
+  const confirmed = useAction(async () => {
+    if (question === "delete") {
+      await call("webhooks/delete", { endpoint_id });
+      go("webhooks");
+      return;
+    }
+    const made = await call<{ secret: string }>("webhooks/rotateSecret", { endpoint_id });
+    close();
+    setSecret(made.secret);
+  });
+  const buttons = [
+    ["Send a test", () => void test.run(), test.busy],
+    [paused === null ? "Pause" : "Resume", () => void toggle.run(), toggle.busy],
+    ["Edit", ask("edit"), false],
+    ["New secret", ask("rotate"), false],
+    ["Delete", ask("delete"), false],
+  ] as const;
+  const questions = {
+    rotate: {
+      title: "Make a new secret?",
+      action: "Make a new secret",
+      text: "It is shown once. For 24 hours, requests are signed with the new and the earlier secret, then with the new one only. Let your server accept both until then. You verify with your passkey.",
+    },
+    delete: {
+      title: "Delete this endpoint?",
+      action: "Delete",
+      text: "It receives no more events, and what waits to be sent is deleted. Your server can still read events with the API. This cannot be undone.",
+    },
+  };
+  return (
+    <section class="card" aria-labelledby="endpoint-title">
+      <div class="card-head">
+        <h2 id="endpoint-title">
+          Endpoint{" "}
+          <span class={paused === null ? "badge badge-good" : "badge badge-off"}>
+            {paused === null ? "active" : "paused"}
+          </span>
+        </h2>
+        {canChange && (
+          <div class="buttons">
+            {buttons.map(([text, act, busy]) => (
+              <button key={text} type="button" class="button button-small" disabled={busy} onClick={act}>
+                {text}
+              </button>
+            ))}
+          </div>
+        )}
+      </div>
+      <dl class="facts">
+        <dt>URL</dt>
+        <dd>
+          <Value value={url} name="the URL" />
+        </dd>
+        <dt>Events</dt>
+        <dd>{types.length === 0 ? "all" : types.join(", ")}</dd>
+        <dt>Added</dt>
+        <dd>
+          <Time ms={created} />
+        </dd>
+        {paused !== null && (
+          <>
+            <dt>Paused</dt>
+            <dd>
+              <Time ms={paused} />: events wait, and are sent when you resume it.
+            </dd>
+          </>
+        )}
+      </dl>
+      <div role="status">
+        {test.busy && <p>Waiting for your server, at most 8 seconds…</p>}
+        {tested && <TestResult tested={tested} />}
+      </div>
+      <Failure error={test.error ?? toggle.error} />
+      {question === "edit" && (
+        <EndpointDialog
+          title="Edit the endpoint"
+          initial={{ url, types }}
+          note="What waits to be sent goes to the new address. You verify with your passkey."
+          action="Save"
+          onSubmit={async (fields) => {
+            await call("webhooks/update", { endpoint_id, ...fields });
+            close();
+            reload();
+          }}
+          onCancel={close}
+        />
+      )}
+      {question !== undefined && question !== "edit" && (
+        <Confirm
+          title={questions[question].title}
+          action={questions[question].action}
+          busy={confirmed.busy}
+          error={confirmed.error}
+          onConfirm={() => void confirmed.run()}
+          onCancel={close}
+        >
+          <p>{questions[question].text}</p>
+        </Confirm>
+      )}
+      {secret !== undefined && <WebhookSecret secret={secret} setSecret={setSecret} />}
+    </section>
+  );
+}
+
+function TestResult({ tested: { delivered, status, error, duration } }: { tested: WebhookTest }) {
+  return (
+    <p>
+      <span class={delivered ? "badge badge-good" : "badge badge-bad"}>
+        {delivered ? "test received" : "test failed"}
+      </span>{" "}
+      {error ?? `Your server responded with status ${status ?? ""}.`} It took {duration.toLocaleString("en")}{" "}
+      ms.
+    </p>
+  );
+}

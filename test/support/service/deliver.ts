@@ -1,0 +1,15 @@
+import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/worker.ts";
+import type { TestService } from "./support.ts";
+
+/** A worker that sends the webhooks of a service. */
+export function workerOf({ context }: TestService): WebhookWorker {
+  const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = context;
+  return new WebhookWorker({ endpoints, deliveries, sender, now });
+}
+
+/** Dispatches all events, and sends everything that is due. */
+export async function deliver(service: TestService): Promise<void> {
+  const worker = workerOf(service);
+  while (await worker.poll());
+  await worker.idle();
+}
