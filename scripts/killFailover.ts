@@ -41,6 +41,8 @@ const CONNECTIONS = 10;
 const WORKERS = 6;
 /** How long a worker pauses between two users. */
 const PAUSE_MS = 30;
+/** How long the reader of events pauses after it has read all. */
+const READ_MS = 100;
 /** How long the load runs before the first fault and after each. */
 const CALM_MS = 3_000;
 /** Each replica publishes whenever keys are unpublished, with a short pause in between. */
@@ -105,14 +107,22 @@ export async function killFailover(faults: readonly Fault[], log: (line: string)
   const findings: string[] = [];
   const ending = new AbortController();
   const watching = watchLeaders(cluster, ledger, ending.signal);
-  const working = Promise.all(
-    Array.from({ length: WORKERS }, async (_, i) => {
+  let cursor: string | undefined;
+  const reader = async () => {
+    while (!ending.signal.aborted) {
+      cursor = await workload.readEvents(cursor);
+      await sleep(READ_MS);
+    }
+  };
+  const working = Promise.all([
+    reader(),
+    ...Array.from({ length: WORKERS }, async (_, i) => {
       for (let user = i; !ending.signal.aborted; user++) {
         await workload.provision(REGIONS[user % REGIONS.length] ?? REGIONS[0]);
         await sleep(PAUSE_MS);
       }
     }),
-  );
+  ]);
   try {
     await sleep(CALM_MS);
     for (const [i, fault] of faults.entries()) {

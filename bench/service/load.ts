@@ -24,6 +24,8 @@ export interface Plan {
   /** The number of concurrent requests, each over its own connection. */
   connections: number;
   seconds: number;
+  /** The most requests, without a rate. Default unlimited. */
+  most?: number;
   /** Requests per second, independent of responses. If unset, each connection sends its next request after a response. */
   rate?: number;
 }
@@ -98,10 +100,11 @@ function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, t
 }
 
 /** Each connection sends its next request after the response to the previous one. */
-async function closedLoop({ connections, seconds }: Plan, send: Send): Promise<void> {
+async function closedLoop({ connections, seconds, most = Infinity }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
+  let sent = 0;
   const connection = async () => {
-    for (let now = performance.now(); now < end; now = performance.now()) await send(now);
+    for (let now = performance.now(); now < end && sent++ < most; now = performance.now()) await send(now);
   };
   await Promise.all(Array.from({ length: connections }, connection));
 }

@@ -111,7 +111,7 @@ async function checkDatabase(client, { users, tokens, keys }) {
   return registered;
 }
 
-/** The outbox has one event for each change, and none without its change. */
+/** The outbox has one event for each change, and none without its change. They were listed once each. @returns how many */
 async function checkEvents(client, { users, keys }) {
   const { rows } = await client.query("SELECT user_id, type, count(*)::int AS events FROM events GROUP BY 1, 2");
   const countOf = new Map(rows.map(({ user_id, type, events }) => [`${type} ${user_id}`, events]));
@@ -123,10 +123,20 @@ async function checkEvents(client, { users, keys }) {
   };
   expect("user.created", users.keys());
   for (const type of ["refreshToken.created", "key.registered", "key.published"]) expect(type, keys.keys());
+  // Every event before the last listed one, in the order of the list, was listed, once.
+  const listed = calls.filter(({ path, ...call }) => path.endsWith("/events/list") && isAcknowledged(call));
+  const ids = listed.flatMap(({ answer }) => answer.events.map(({ id }) => id));
+  const last = "SELECT xid, position FROM events WHERE id = ANY($1) ORDER BY xid DESC, position DESC LIMIT 1";
+  const stored = await client.query(`SELECT id FROM events WHERE (xid, position) <= (${last})`, [ids]);
+  const isListed = new Set(ids);
+  if (isListed.size !== ids.length) findings.push(`${ids.length - isListed.size} events were listed twice`);
+  const skipped = stored.rows.filter(({ id }) => !isListed.has(id)).length;
+  if (skipped > 0) findings.push(`${skipped} events were skipped by events/list`);
   const orphans = await client.query(
     "SELECT user_id, type FROM events e WHERE user_id NOT IN (SELECT user_id FROM users)",
   );
   for (const { user_id, type } of orphans.rows) findings.push(`event ${type} of ${user_id}, who does not exist`);
+  return isListed.size;
 }
 
 /** Every registered key has one root, which was added once, for all users of its file. */
@@ -277,10 +287,9 @@ async function withClient(connectionString, work) {
 
 const { refused, broken } = checkCalls();
 const acknowledged = readAcknowledged();
-const roots = await withClient(settings.leader, async (client) => {
+const [events, roots] = await withClient(settings.leader, async (client) => {
   await untilPublished(client);
-  await checkEvents(client, acknowledged);
-  return checkChain(await checkDatabase(client, acknowledged));
+  return [await checkEvents(client, acknowledged), await checkChain(await checkDatabase(client, acknowledged))];
 });
 await checkNodes();
 const outages = measureOutages();
@@ -288,5 +297,11 @@ for (const userID of acknowledged.keys.keys())
   if (!acknowledged.users.has(userID)) findings.push(`user ${userID} registered a key and was not created`);
 const slowestMs = Math.max(0, ...calls.map(({ sent, ended }) => ended - sent));
 const { users, tokens, keys } = acknowledged;
-const counts = { calls: calls.filter(isAcknowledged).length, users: users.size, tokens: tokens.size, keys: keys.size };
+const counts = {
+  calls: calls.filter(isAcknowledged).length,
+  users: users.size,
+  tokens: tokens.size,
+  keys: keys.size,
+  events,
+};
 process.stdout.write(JSON.stringify({ findings, acknowledged: counts, refused, broken, slowestMs, roots, outages }));

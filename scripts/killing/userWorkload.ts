@@ -96,6 +96,21 @@ export class UserWorkload {
     return known.token;
   }
 
+  /**
+   * Lists the partner's events after a cursor, a page at a time, until there are no more.
+   * @returns the cursor after them
+   */
+  async readEvents(after?: string): Promise<string | undefined> {
+    for (let cursor = after; ;) {
+      const { body } = await this.#sendAsPartner("events/list", {
+        limit: 100,
+        ...(cursor !== undefined && { after: cursor }),
+      });
+      cursor = String(body["cursor"]);
+      if ((body["events"] as unknown[]).length === 0) return cursor;
+    }
+  }
+
   /** The acknowledged keys. */
   registered(): KeyRecord[] {
     return this.#users.flatMap(({ hex, key }) => (key === undefined ? [] : [{ userID: userIDFromHex(hex), ...key }]));

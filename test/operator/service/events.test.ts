@@ -150,6 +150,22 @@ describeOnEachDatabase("events", (service) => {
       expect((await list()).events).to.have.length(4);
     });
 
+    it("of a dump that was restored in another server are listed again after keyroot migrate, from the start", async () => {
+      for (let i = 0; i < 3; i++) await record();
+      const { events: listed, cursor } = await list();
+      const { home } = service.databases;
+      // The other server had more transactions.
+      await home.execute(sql`update events set xid = (xid::text::numeric + 1000000000)::text::xid8`);
+      expect((await list()).events).to.deep.equal([]);
+      await record();
+      expect((await list()).events).to.have.length(1);
+      await service.databases.migrate();
+      const { events: all } = await list();
+      expect(all).to.have.length(4).and.to.include.deep.members(listed);
+      expect(all.slice(1)).to.deep.equal(listed);
+      await refused(cursor, "CURSOR_UNKNOWN");
+    });
+
     it("whose event was deleted because of its age are listed, unless unread ones may have been deleted, too", async () => {
       await record();
       const { cursor } = await list();

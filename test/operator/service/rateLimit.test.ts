@@ -150,6 +150,25 @@ describe("the rate limits", () => {
       expect((await unlimited.done(LIST, {}, { token }))["users"]).to.deep.equal([]);
     });
 
+    it("accepts requests and shorter lists after a list that is over the limit, from one replica and both", async () => {
+      const replicas = [await replica(), await replica()];
+      const { jwt: token } = await unlimited.createPartner();
+      const create = (turn: number, users: number) => {
+        const list = Array.from({ length: users }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
+        return replicas[turn % 2]?.post("/v1/authdBizSrv/users/createMany", { users: list }, { token });
+      };
+      expect((await create(0, LIMIT - 4))?.status).to.equal(200);
+      // Each rejected request counts as one.
+      for (const turn of [0, 1]) {
+        const refused = await create(turn, LIMIT);
+        if (refused === undefined) throw new Error("There is no replica.");
+        expectProblem(refused, [429, "RATE_LIMITED"]);
+        expect(refused.headers.get("ratelimit")).to.match(new RegExp(`^"caller";r=${3 - turn};t=\\d+$`));
+      }
+      expect((await create(0, 2))?.status).to.equal(200);
+      expect((await create(1, 1))?.status).to.equal(429);
+    });
+
     it("counts the operator, at any address", async () => {
       const service = await replica({ trustedProxies: ["127.0.0.1"] });
       const create = (i: number) =>

@@ -79,13 +79,12 @@ export class RateLimits {
 
   /**
    * Counts a request of a partner, a user, a person or the operator.
-   * @param requests as how many requests it counts. Default 1
    * @throws ServiceError RATE_LIMITED
    */
-  async countCaller(principal: Caller, reply: FastifyReply, requests = 1): Promise<void> {
+  async countCaller(principal: Caller, reply: FastifyReply): Promise<void> {
     const limiter = this.#caller;
-    if (limiter === undefined || requests === 0) return;
-    const result = await limiter.consume(callerOf(principal), requests).catch((reason: unknown) => {
+    if (limiter === undefined) return;
+    const result = await limiter.consume(callerOf(principal)).catch((reason: unknown) => {
       // A rejected request is not an error for this library.
       if (reason instanceof RateLimiterRes) return reason;
       throw reason;
@@ -99,13 +98,25 @@ export class RateLimits {
   }
 
   /**
-   * Counts the items of a list. The request itself was counted as the first of them.
+   * Counts the items of a list. The request itself was counted as the first of them. A list that does not fit is not counted,
+   * so that requests and shorter lists are still accepted.
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
-    const limit = this.#caller?.points ?? Infinity;
-    if (items > limit) throw listTooLong(items, limit);
-    await this.countCaller(principal, reply, items - 1);
+    const limiter = this.#caller;
+    if (limiter === undefined) return;
+    if (items > limiter.points) throw listTooLong(items, limiter.points);
+    const further = items - 1;
+    const caller = callerOf(principal);
+    const before = await limiter.get(caller);
+    const fits = (before?.consumedPoints ?? 0) + further <= limiter.points;
+    const after = fits ? await limiter.penalty(caller, further) : before;
+    // Another list may have been counted in between.
+    const exceeded = !fits || (after?.consumedPoints ?? 0) > limiter.points;
+    if (fits && exceeded) await limiter.reward(caller, further);
+    const { remainingPoints = 0, msBeforeNext = WINDOW_SECONDS * 1000 } = (exceeded ? before : after) ?? {};
+    const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+    enforce("caller", { limit: limiter.points, remaining: remainingPoints, resetSeconds, exceeded }, reply);
   }
 
   /** Deletes counts of past minutes. */

@@ -147,8 +147,7 @@ export class BatchStore {
           waiting: sql`count(*) filter (where not ${isUndecided} and ${isWaiting})`.mapWith(Number),
         })
         .from(publicKeys)
-        .innerJoin(users, eq(users.userID, publicKeys.userID))
-        .where(and(eq(users.bizID, bizID), isNull(publicKeys.root))),
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root))),
     );
     const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
     const [undecided, waiting] = [total("undecided"), total("waiting")];
@@ -173,8 +172,7 @@ export class BatchStore {
           submitted: sql<boolean>`${publicKeys.submitted} is not null`,
         })
         .from(publicKeys)
-        .innerJoin(users, eq(users.userID, publicKeys.userID))
-        .where(and(eq(users.bizID, bizID), isNull(publicKeys.root), isNext))
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), isNext))
         .orderBy(userID)
         .limit(limit),
     );

@@ -13,6 +13,7 @@ import { REGIONS, type Region } from "keyroot/identity";
 import { Cleanup } from "../../cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
+import { renumberRestoredEvents } from "./restoredEvents.ts";
 import { schemaRequirements } from "./tables.ts";
 import { isDatabaseUnavailable } from "./unavailable.ts";
 
@@ -184,6 +185,7 @@ async function openPostgres(
     await client.connect();
     try {
       await migrate(drizzle(client), MIGRATIONS);
+      await renumberRestoredEvents(drizzle(client));
     } finally {
       await client.end();
     }
@@ -251,7 +253,11 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
   closing.defer(() => client.close());
   const database = drizzle(client);
-  return { database, migrate: () => migrate(database, MIGRATIONS) };
+  const migrateAndRenumber = async () => {
+    await migrate(database, MIGRATIONS);
+    await renumberRestoredEvents(database);
+  };
+  return { database, migrate: migrateAndRenumber };
 }
 
 /** PGlite is an optional dependency: services over PostgreSQL do not need it. */

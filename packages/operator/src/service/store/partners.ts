@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { and, asc, count, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "drizzle-orm";
 import { REGIONS } from "keyroot/identity";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import { type Author, recordChange } from "./changes.ts";
 import type { Database, Databases } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
-import { batches, partners, publicKeys, suspensions, users } from "./tables.ts";
+import { isAnyOf } from "./isAnyOf.ts";
+import { batches, batchShares, partners, publicKeys, suspensions } from "./tables.ts";
 
 /** A partner company. */
 export interface Partner {
@@ -183,25 +184,35 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts the public keys of these partners in all regions, which takes time in proportion to the stored keys. */
+  /** Counts the public keys of these partners in all regions: the published ones by their batches. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;
-    for (const region of REGIONS) {
-      const rows = await this.#databases.regions[region]
-        .select({ bizID: users.bizID, keys: count(), published: count(batches.blockNumber) })
+    const add = (bizID: string, pending: number, published: number) => {
+      const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
+      counts.set(bizID, { pendingKeys: pendingKeys + pending, publishedKeys: publishedKeys + published });
+    };
+    for (const database of new Set<Database>(Object.values(this.#databases.regions))) {
+      const inBatches = await database
+        .select({
+          bizID: batchShares.bizID,
+          keys: sum(batchShares.users).mapWith(Number),
+          published:
+            sql`coalesce(sum(${batchShares.users}) filter (where ${batches.blockNumber} is not null), 0)`.mapWith(
+              Number,
+            ),
+        })
+        .from(batchShares)
+        .innerJoin(batches, eq(batches.root, batchShares.root))
+        .where(isAnyOf(batchShares.bizID, bizIDs))
+        .groupBy(batchShares.bizID);
+      for (const { bizID, keys, published } of inBatches) add(bizID, keys - published, published);
+      const inNone = await database
+        .select({ bizID: publicKeys.bizID, keys: count() })
         .from(publicKeys)
-        .innerJoin(users, eq(users.userID, publicKeys.userID))
-        .leftJoin(batches, eq(batches.root, publicKeys.root))
-        .where(and(eq(publicKeys.region, region), inArray(users.bizID, [...bizIDs])))
-        .groupBy(users.bizID);
-      for (const { bizID, keys, published } of rows) {
-        const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
-        counts.set(bizID, {
-          pendingKeys: pendingKeys + keys - published,
-          publishedKeys: publishedKeys + published,
-        });
-      }
+        .where(and(isNull(publicKeys.root), isAnyOf(publicKeys.bizID, bizIDs)))
+        .groupBy(publicKeys.bizID);
+      for (const { bizID, keys } of inNone) if (bizID !== null) add(bizID, keys, 0);
     }
     return counts;
   }

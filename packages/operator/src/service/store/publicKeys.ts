@@ -49,8 +49,14 @@ interface PublishedRoot {
 const USERS_PER_STATEMENT = 1000;
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
-/** A key that a publisher took. Versions before 0.2.0 only set its root. */
-const isSubmitted = or(isNotNull(publicKeys.submitted), isNotNull(publicKeys.root));
+/** A key that is in no batch, and that a publisher took. */
+const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
+
+/**
+ * A key in a batch that is not on the chain. Both conditions are about indexed columns, so that the time depends on the number
+ * of unpublished keys only.
+ */
+const isInOpenBatch = sql`${publicKeys.root} = any(array(select root from batches where block_number is null))`;
 
 /** Stores public keys and the batches in which they are published, in the user's region. */
 export class PublicKeyStore {
@@ -128,8 +134,7 @@ export class PublicKeyStore {
     return database
       .select(RECORD)
       .from(publicKeys)
-      .leftJoin(batches, eq(batches.root, publicKeys.root))
-      .where(and(eq(publicKeys.region, region), isSubmitted, isNull(batches.blockNumber)));
+      .where(and(eq(publicKeys.region, region), or(isTaken, isInOpenBatch)));
   }
 
   /** The number of keys that `takePublishable` would return. */
@@ -137,9 +142,11 @@ export class PublicKeyStore {
     const [row] = await this.#databases.regions[region]
       .select({ keys: count() })
       .from(publicKeys)
-      .leftJoin(batches, eq(batches.root, publicKeys.root))
       .where(
-        and(eq(publicKeys.region, region), or(isSubmitted, this.#isPublishable(now)), isNull(batches.blockNumber)),
+        and(
+          eq(publicKeys.region, region),
+          or(isTaken, and(isNull(publicKeys.root), this.#isPublishable(now)), isInOpenBatch),
+        ),
       );
     return row?.keys ?? 0;
   }

@@ -1,4 +1,4 @@
-import { isNull, sql } from "drizzle-orm";
+import { isNotNull, isNull, sql } from "drizzle-orm";
 import {
   bigint,
   bigserial,
@@ -144,6 +144,7 @@ export const userTokens = pgTable(
   (table) => [
     index("user_tokens_of_user").on(table.userID, table.created, table.tokenID),
     index("active_user_tokens").on(table.userID).where(isNull(table.revoked)),
+    index("sealed_user_tokens").on(table.created).where(isNotNull(table.sealedToken)),
   ],
 );
 
@@ -151,7 +152,8 @@ export const userTokens = pgTable(
  * User's region: the one public key of each user, in base64. `possession` says whether the user proved to hold the private
  * key. The key is not published before `publishable_at`. `disputed` is when another key was offered for the user; null if none
  * was, or the partner has decided. `submitted` is when a publisher took the key, which cannot be withdrawn from then on. `root`
- * is null until the key is part of a batch.
+ * is null until the key is part of a batch. `biz_id` is the user's partner: a trigger sets it in keys without a batch, so that
+ * an index finds the pending keys of a partner.
  */
 export const publicKeys = pgTable(
   "public_keys",
@@ -168,8 +170,12 @@ export const publicKeys = pgTable(
     disputed: timestampMs("disputed"),
     submitted: timestampMs("submitted"),
     root: text("root").references(() => batches.root),
+    bizID: text("biz_id"),
   },
-  (table) => [index("public_keys_by_root").on(table.root)],
+  (table) => [
+    index("public_keys_by_root").on(table.root),
+    index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
+  ],
 );
 
 /**

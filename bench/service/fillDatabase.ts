@@ -1,0 +1,122 @@
+/** Fills a database of the service with users of one partner, in SQL alone: for `npm run bench:size`. */
+import { Client } from "pg";
+import { REGIONS } from "keyroot/identity";
+
+/** Users whose keys are pending, among those that are filled in. */
+export const PENDING = 10_000;
+/** Users of a batch, in round numbers. */
+const USERS_PER_BATCH = 700;
+
+/** A table or index, after the fill. */
+export interface Relation {
+  name: string;
+  /** The table of an index; null for a table. */
+  table: string | null;
+  bytes: number;
+}
+
+/**
+ * Adds users with two tokens and a key each, and for each an audit entry, an event and an entry of the key's history. All keys
+ * are published, but those of `PENDING` users.
+ *
+ * Foreign keys and triggers are switched off for the two connections that fill, so `user_counts` is filled, too. Hashes of
+ * tokens have the right form only.
+ */
+export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
+  const rows = rowsOf(bizID, users);
+  // Two connections, for two cores.
+  await Promise.all(
+    [
+      ["user_ids", "users", "public_keys", "batches", "batch_shares", "user_counts"] as const,
+      ["user_tokens", "audit_entries", "events", "key_events"] as const,
+    ].map((tables) =>
+      runAll(url, [
+        ...[
+          "SET session_replication_role = replica",
+          "SET synchronous_commit = off",
+          "SET maintenance_work_mem = '512MB'",
+        ],
+        ...tables.flatMap((table) => [
+          // As pg_restore does, with the indexes that exist: first the rows, then each index at once.
+          `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
+          `INSERT INTO ${table} ${rows[table]}`,
+          `REINDEX TABLE ${table}`,
+          `VACUUM (ANALYZE) ${table}`,
+        ]),
+      ]),
+    ),
+  );
+  await runAll(url, ["CHECKPOINT"]);
+}
+
+/** The tables and indexes of at least 8 pages, the largest tables first, each followed by its indexes. */
+export async function sizesOf(url: string): Promise<Relation[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string; owner: string | null; bytes: string }>(`
+      SELECT c.relname AS name, t.relname AS owner, pg_table_size(c.oid) AS bytes
+      FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i') AND pg_table_size(c.oid) >= 65536
+      ORDER BY pg_table_size(coalesce(t.oid, c.oid)) DESC, coalesce(t.relname, c.relname), i.indexrelid IS NOT NULL, c.relname`);
+    return rows.map(({ name, owner, bytes }) => ({ name, table: owner, bytes: Number(bytes) }));
+  } finally {
+    await client.end();
+  }
+}
+
+async function runAll(url: string, all: readonly string[]): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    for (const statement of all) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** For each table, what follows `INSERT INTO` and its name. */
+function rowsOf(bizID: string, users: number) {
+  const created = 1_780_000_000_000;
+  // As in a database that grew: pending keys are the newest, and ids are in no order.
+  const isPending = `i > ${users - PENDING}`;
+  const batch = `((i - 1) / ${USERS_PER_BATCH})`;
+  /** 8 hex digits, different for each `i` and evenly distributed: multiplicative hashing. */
+  const hex = (i: string) => `lpad(to_hex(${i}::bigint * 2654435761 % 4294967296), 8, '0')`;
+  // Every second digit of zBase32, in ASCII order: other ids are spread among these.
+  const userID = `translate(${hex("i")}, '0123456789abcdef', '1468acegiknprtwy') || '${"y".repeat(24)}'`;
+  const root = `${hex(batch)} || '${"0".repeat(56)}'`;
+  const token = hex("j");
+  const uuid = "'00000000-0000-4000-8000-000000000000'";
+  const keyID = `${hex("i")} || '${"A".repeat(14)}=='`;
+  const region = `(ARRAY['${REGIONS.join("', '")}'])[1 + ${batch} % ${REGIONS.length}]`;
+  const data = `'{"region": "${REGIONS[0]}"}'::jsonb`;
+  const series = `FROM generate_series(1, ${users}) AS i`;
+  return {
+    user_ids: `(user_id, biz_id, region) SELECT ${userID}, '${bizID}', ${region} ${series}`,
+    users: `(user_id, biz_id, region, bucket, salt, created)
+      SELECT user_id, '${bizID}', region, 'keyroot-dev-' || region || '-' || user_id, ${hex("i")} || '${"0".repeat(24)}', ${created} + i
+      FROM (SELECT i, ${userID} AS user_id, ${region} AS region ${series}) AS filled`,
+    user_tokens: `(token_id, token_hash, created, user_id, context, last_used)
+      SELECT (${token} || '${"0".repeat(24)}')::uuid, ${token} || '${"0".repeat(56)}', ${created} + j, ${userID}, 'phone',
+        CASE WHEN j % 2 = 0 THEN ${created} END
+      FROM (SELECT j, (j + 1) / 2 AS i FROM generate_series(1, ${2 * users}) AS j) AS filled`,
+    batches: `(root, created, transaction_hash, block_number, confirmed, gas_used, cost, added_count)
+      SELECT ${root}, ${created} + i, '0x' || ${root}, i, ${created} + i, 15800000, 15800000000000000, ${USERS_PER_BATCH}
+      FROM generate_series(1, ${users}, ${USERS_PER_BATCH}) AS i`,
+    batch_shares: `(root, biz_id, region, users)
+      SELECT min(${root}), '${bizID}', min(${region}), count(*) ${series} WHERE NOT ${isPending} GROUP BY ${batch}`,
+    public_keys: `(user_id, region, pub_key, key_id, registered, possession, publishable_at, submitted, root, biz_id)
+      SELECT ${userID}, ${region}, 'B' || ${hex("i")} || '${"A".repeat(131)}', ${keyID}, ${created} + i, 'proven',
+        ${created} + i, CASE WHEN NOT ${isPending} THEN ${created} + i END, CASE WHEN NOT ${isPending} THEN ${root} END,
+        CASE WHEN ${isPending} THEN '${bizID}' END
+      ${series}`,
+    user_counts: `(biz_id, shard, users) VALUES ('${bizID}', 99, ${users})`,
+    audit_entries: `(biz_id, user_id, data, at, action, actor_kind, actor_id, actor_token, request_id, address)
+      SELECT '${bizID}', ${userID}, ${data}, ${created} + i, 'user.created', 'partner', ${uuid}, ${uuid}, ${uuid}, '192.0.2.1'
+      ${series}`,
+    events: `(biz_id, user_id, data, at, type, dispatched)
+      SELECT '${bizID}', ${userID}, ${data}, ${created} + i, 'user.created', ${created} + i ${series}`,
+    key_events: `(user_id, type, key_id, at) SELECT ${userID}, 'registered', ${keyID}, ${created} + i ${series}`,
+  };
+}

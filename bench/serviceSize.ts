@@ -1,0 +1,309 @@
+/**
+ * Measures whether the partner service becomes slower with the number of users in its database: each operation over a database
+ * with few users, and over databases with many. The smallest database has only the users of the load and 10,000 users with
+ * pending keys; in the others, all keys are published but those of 10,000 users.
+ *
+ * `npm run bench:size` measures 1 and 10 million users, prints the tables of docs/operations.md, and writes the figures to
+ * bench/serviceSize.json. `-- 50000 200000` only prints those of other numbers.
+ */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { openDatabases, PublicKeyStore } from "@keyroot/operator/service";
+import { generateKeyPair, REGIONS } from "keyroot/identity";
+import pMap from "p-map";
+import { startChild } from "../fixtures/childProcess.ts";
+import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
+import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
+import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
+import { fillDatabase, PENDING, type Relation, sizesOf } from "./service/fillDatabase.ts";
+import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
+
+const NUMBERS = process.argv.slice(2).map(Number);
+const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
+const [ROUNDS, SECONDS] = NUMBERS.length > 0 ? [3, 1] : [5, 2];
+const GOAL = 1.3;
+const CLIENTS = 8;
+const CONNECTIONS = 16;
+/** Users of the load. Each registers one key, in one of the rounds. */
+const USERS = ROUNDS * 150;
+const USERS_PER_LIST = 150;
+const REGION = "us-west-2";
+/** The settings that docs/operations.md recommends for millions of users. */
+const SETTINGS = {
+  shared_buffers: "2GB",
+  max_wal_size: "16GB",
+  checkpoint_timeout: "30min",
+  random_page_cost: 1.1,
+  autovacuum_vacuum_scale_factor: 0.02,
+  autovacuum_vacuum_insert_scale_factor: 0.02,
+  autovacuum_analyze_scale_factor: 0.01,
+  autovacuum_vacuum_cost_limit: 2000,
+};
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** Repeats an operation for some seconds. @returns how often per second */
+type Operation = (round: number) => Promise<number>;
+
+await using cleanup = new AsyncDisposableStack();
+const postgres = await startPostgres({ fsync: true, settings: SETTINGS });
+cleanup.defer(() => postgres.stop());
+const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
+
+const fillSeconds: Record<number, number> = {};
+const sizes: Record<number, Relation[]> = {};
+const operations: Record<number, Record<string, Operation>> = {};
+for (const users of SIZES) operations[users] = await prepare(users);
+
+const rounds: Record<string, Record<number, number>[]> = {};
+for (const name of Object.keys(operations[PENDING] ?? {})) {
+  for (let round = 0; round < ROUNDS; round++) {
+    const perSecond: Record<number, number> = {};
+    // In turns, so that other load of the machine affects all alike.
+    for (const users of round % 2 === 0 ? SIZES : SIZES.toReversed())
+      perSecond[users] = (await operations[users]?.[name]?.(round)) ?? NaN;
+    (rounds[name] ??= []).push(perSecond);
+  }
+  process.stderr.write(`${name}\n`);
+}
+
+const results = Object.entries(rounds).map(([operation, all]) => ({
+  operation,
+  perSecond: bySize((users) => median(all.map((round) => round[users] ?? NaN))),
+  timesSlower: bySize((users) => median(all.map((round) => (round[PENDING] ?? NaN) / (round[users] ?? NaN)))),
+}));
+const worst = results
+  .flatMap(({ operation, timesSlower }) => Object.values(timesSlower).map((times) => ({ operation, times })))
+  .reduce((a, b) => (b.times > a.times ? b : a));
+const figures = {
+  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
+  database: `${postgres.version}, fsync on, ${Object.entries(SETTINGS)
+    .map(([name, value]) => `${name} = ${value}`)
+    .join(", ")}`,
+  command: "npm run bench:size",
+  claims: {
+    what: `the operation that becomes slowest (${worst.operation}), relative to a database with ${PENDING} users`,
+    timesSlower: { measured: worst.times, goal: GOAL },
+  },
+  what: `${CLIENTS} clients, requests per second (of publishing: calls), median of ${ROUNDS} alternating rounds of ${SECONDS} s; timesSlower: median of the ratios of each round`,
+  fillSeconds,
+  results,
+  sizes: bySize((users) => sizes[users] ?? []),
+};
+if (NUMBERS.length === 0)
+  writeFileSync(new URL("serviceSize.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+process.stdout.write(`${tableOfSpeed()}\n\n${tableOfSizes()}\n`);
+process.stderr.write(
+  `Filled in ${JSON.stringify(fillSeconds)} s. Worst: ${worst.operation}, ${worst.times} times slower.\n`,
+);
+
+/** A database with so many users, a service over it, and what to measure. */
+async function prepare(users: number): Promise<Record<string, Operation>> {
+  process.stderr.write(`filling a database with ${users} users\n`);
+  const environment = await serviceEnvironment(postgres, CONNECTIONS);
+  const { DATABASE_URL: url, KEYROOT_ADMIN_TOKEN: adminToken } = environment;
+  const service = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_POSSESSION: "optional" }));
+  const { origin } = service;
+  const { bizID, accessToken } = await createPartner(origin, adminToken);
+  const started = performance.now();
+  await fillDatabase(url, bizID, users);
+  fillSeconds[users] = Math.round((performance.now() - started) / 1000);
+  sizes[users] = await sizesOf(url);
+
+  const all = await createUsers(origin, bizID, accessToken);
+  const cookie = await startSession(url, bizID);
+  const keys = cleanup.use(await openDatabases({ url, connections: 2 }));
+  const store = new PublicKeyStore(keys);
+  const send =
+    (...requests: Requests[]): Operation =>
+    () =>
+      measure({ origin, requests });
+  const measure = async (plan: Pick<Plan, "origin" | "requests" | "most">) => {
+    const { errors, perSecond } = await load.send({ connections: CLIENTS, seconds: SECONDS, ...plan });
+    if (Object.keys(errors).length > 0) throw new Error(`${plan.requests[0]?.path} failed: ${JSON.stringify(errors)}`);
+    return perSecond;
+  };
+
+  const partner = (path: string, bodies: object[], status = 200): Requests => ({
+    path: `/v1/authdBizSrv/${path}`,
+    headers: { ...JSON_TYPE, authorization: `Bearer ${accessToken}` },
+    bodies: bodies.map((body) => JSON.stringify(body)),
+    status,
+  });
+  const operator = (path: string, body: object): Requests => ({
+    path: `/v1/admin/${path}`,
+    headers: { ...JSON_TYPE, authorization: `Bearer ${adminToken}` },
+    bodies: [JSON.stringify(body)],
+    status: 200,
+  });
+  const page = (path: string, bodies: object[]): Requests => ({
+    path: `/dashboard/api/${path}`,
+    headers: { ...JSON_TYPE, origin: new URL(environment.KEYROOT_BASE_URL).origin, cookie },
+    bodies: bodies.map((body) => JSON.stringify(body)),
+    status: 200,
+  });
+  const user = (path: string, some: typeof all, body: object): Requests[] =>
+    some.map(({ jwt }) => ({
+      path: `/v1/authdUser/${path}`,
+      headers: { ...JSON_TYPE, authorization: `Bearer ${jwt}` },
+      bodies: [JSON.stringify(body)],
+      status: 200,
+    }));
+  const ids = all.map(({ user_id_hex }) => ({ user_id_hex }));
+  const key = keyFieldsOf(generateKeyPair());
+  return {
+    "exchange a token": send({
+      path: "/v1/public/auth/jwt",
+      headers: JSON_TYPE,
+      bodies: all.map(({ token }) => JSON.stringify({ biz_id: bizID, token })),
+      status: 200,
+    }),
+    "create a user": send(partner("users/create", [{ user_id_hex: RANDOM_USER_ID, region: REGION }], 201)),
+    "create a user's token": send(
+      partner(
+        "users/createRefreshToken",
+        ids.map((id) => ({ ...id, context: "laptop" })),
+      ),
+    ),
+    "get a user": send(partner("users/get", ids)),
+    "list 100 users": send(
+      partner(
+        "users/list",
+        all.map(({ user_id }) => ({ after: user_id })),
+      ),
+    ),
+    "list a user's tokens": send(partner("users/listRefreshTokens", ids)),
+    "request a challenge for a key": send(...user("publicKey/challenge", all, key)),
+    "register a key": (round) => {
+      const some = all.slice(round * USERS_PER_LIST, (round + 1) * USERS_PER_LIST);
+      return measure({ origin, requests: user("publicKey/register", some, key), most: some.length });
+    },
+    "get the own record": send(...user("record/get", all, {})),
+    "get a user's key": send(partner("publicKeys/get", ids)),
+    "list 100 events": send(partner("events/list", [{}])),
+    "list 100 audit entries": send(partner("audit/list", [{}])),
+    "list a user's audit entries": send(partner("audit/list", ids)),
+    "dashboard: find a user": send(page("users/get", ids)),
+    "dashboard: list 100 users": send(page("users/list", [{}])),
+    "dashboard: list 100 pending keys": send(page("publishing/listPending", [{}])),
+    "dashboard: publishing": send(page("publishing/get", [{}])),
+    "operator: search partners": send(operator("partners/list", { search: "test" })),
+    "publishing: count the pending keys": repeat(async () => {
+      for (const region of REGIONS) await store.countPublishable(region, Date.now());
+    }),
+    "publishing: read the pending keys": repeat(async () => {
+      for (const region of REGIONS) await store.takePublishable(region, Date.now());
+    }),
+  };
+}
+
+/** Users with a refresh token and an access token each. */
+async function createUsers(origin: string, biz_id: string, accessToken: string) {
+  const created: { user_id: string; token: string; user_id_hex: string }[] = [];
+  while (created.length < USERS) {
+    const users = Array.from({ length: USERS_PER_LIST }, () => ({
+      ...{ user_id_hex: randomBytes(20).toString("hex"), region: REGION, context: "phone" },
+    }));
+    const { body } = await post(`${origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
+    const results = body["users"] as { user_id: string; token: string }[];
+    results.forEach(({ user_id, token }, i) =>
+      created.push({ user_id, token, user_id_hex: users[i]?.user_id_hex ?? "" }),
+    );
+  }
+  return pMap(
+    created,
+    async (user) => {
+      const { body } = await post(`${origin}/v1/public/auth/jwt`, { biz_id, token: user.token });
+      return { ...user, jwt: String(body["jwt"]) };
+    },
+    { concurrency: CLIENTS },
+  );
+}
+
+/** A session of one of the partner's administrators. @returns its cookie */
+async function startSession(url: string, bizID: string): Promise<string> {
+  const value = randomBytes(32).toString("base64url");
+  const hash = createHash("sha256").update(value).digest("hex");
+  const person = randomUUID();
+  const now = Date.now();
+  await runAt(
+    url,
+    `INSERT INTO staff (person_id, biz_id, name, role, created) VALUES ('${person}', '${bizID}', 'Ada', 'administrator', ${now});
+    INSERT INTO passkeys (credential_id, person_id, public_key, counter, transports, created) VALUES ('${person}', '${person}', '', 0, '', ${now});
+    INSERT INTO sessions (session_hash, person_id, created, last_used) VALUES ('${hash}', '${person}', ${now}, ${now})`,
+  );
+  return `__Host-keyroot=${value}`;
+}
+
+/** Calls `work` again and again, one call at a time. */
+function repeat(work: () => Promise<void>): Operation {
+  return async () => {
+    const started = performance.now();
+    let calls = 0;
+    let elapsed = 0;
+    while (elapsed < SECONDS) {
+      await work();
+      calls++;
+      elapsed = (performance.now() - started) / 1000;
+    }
+    return calls / elapsed;
+  };
+}
+
+function tableOfSpeed(): string {
+  const larger = SIZES.slice(1);
+  return markdown(
+    [
+      "Operation",
+      ...SIZES.map((users) => `${count(users)} users`),
+      ...larger.map((users) => `times slower, ${count(users)}`),
+    ],
+    results.map(({ operation, perSecond, timesSlower }) => [
+      operation,
+      ...SIZES.map((users) => count(perSecond[users] ?? NaN)),
+      ...larger.map((users) => (timesSlower[users] ?? NaN).toFixed(2)),
+    ]),
+  );
+}
+
+function tableOfSizes(): string {
+  const larger = SIZES.slice(1);
+  const bytesOf = (users: number, relation: string) => sizes[users]?.find(({ name }) => name === relation)?.bytes ?? 0;
+  const total = (users: number) => (sizes[users] ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
+  return markdown(
+    ["Table, and its indexes", ...larger.map((users) => `${count(users)} users`)],
+    [
+      ...(sizes[larger.at(-1) ?? 0] ?? []).map(({ name, table }) => [
+        table === null ? `\`${name}\`` : `index \`${name}\``,
+        ...larger.map((users) => megabytes(bytesOf(users, name))),
+      ]),
+      ["all", ...larger.map((users) => megabytes(total(users)))],
+    ],
+  );
+}
+
+/** A table as Prettier writes it: padded columns, numbers to the right. */
+function markdown(head: string[], rows: string[][]): string {
+  const widths = head.map((_, i) => Math.max(3, ...[head, ...rows].map((row) => row[i]?.length ?? 0)));
+  const line = (row: string[]) =>
+    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(" | ")} |`;
+  const rule = widths.map((width, i) => (i === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
+  return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
+}
+
+function count(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(2);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20).toLocaleString("en")} MiB`;
+}
+
+function bySize<T>(valueOf: (users: number) => T): Record<number, T> {
+  return Object.fromEntries(SIZES.map((users) => [users, valueOf(users)]));
+}
+
+function median(values: number[]): number {
+  const middle = values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
+  return Math.round(middle * 100) / 100;
+}
