@@ -1,13 +1,10 @@
 /**
- * What it costs to audit a million users: their files in a folder and their roots on a chain (Anvil's). In the same run,
- * what it is compared with: `openssl dgst -sha256` over the same files, and `JSON.parse` of each.
- *
- * `npm run bench:audit` prints and records the figures in bench/audit.json. `npm run bench:audit -- files 200000` does
- * the files alone, `-- chain 200000` the whole audit alone, with another number of users; a number of rounds may follow.
+ * Measures what it costs to audit many users: their files in a folder, and their roots on a chain (Anvil's). In the same run,
+ * what the files are compared with: `openssl dgst -sha256` over the same files, and `JSON.parse` of each.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism, cpus, loadavg, tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -20,6 +17,7 @@ import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { rpcCaller, type RpcCall } from "keyroot/transport";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
 import { receiptOf } from "../fixtures/receiptOf.ts";
+import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 
 const run = promisify(execFile);
 
@@ -27,50 +25,83 @@ const USERS_PER_FILE = 700;
 const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
-/** The load average of the last minute: what else the machine was doing. */
-const LOAD_BEFORE = round(loadavg()[0] ?? NaN);
+/** The numbers of users of the comparison, and of the whole audit: Anvil needs ten times as long as the audit for them. */
+const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
+const CHAIN_SIZES = SMALL ? [700] : [100_000];
+const ROUNDS = SMALL ? 1 : 3;
 
-const [, , role = "both", ...args] = process.argv;
-const users = Number(args[0] ?? 1_000_000);
-const rounds = Number(args[1] ?? 3);
+const [, , role = "", ...args] = process.argv;
 if (role === "load") process.stdout.write(JSON.stringify(await loadAll(...(args as [string]))));
 else if (role === "parse") process.stdout.write(JSON.stringify(parseAll(...(args as [string]))));
 else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
-else {
-  if (role !== "chain") await compareFiles();
-  if (role !== "files") await measureAudit();
+else await compare();
+
+async function compare(): Promise<void> {
+  const files: Compared[] = [];
+  for (const users of FILE_SIZES) files.push(await compareFiles(users));
+  const chain: Row[] = [];
+  for (const users of CHAIN_SIZES) chain.push(await measureAudit(users));
+  const ratioOf = ({ ours, openssl, jsonParse }: Compared) => round(ours / (openssl + jsonParse));
+  report({
+    figures: {
+      files: {
+        what: `s for all files, medians of ${ROUNDS}: reading, auditing and indexing them, ${WORKERS} threads; hashing and parsing them, no more`,
+        rows: files.flatMap(({ users, ours, openssl, jsonParse }) => [
+          { users, by: "Keyroot", seconds: round(ours) },
+          { users, by: "openssl dgst and JSON.parse", seconds: round(openssl + jsonParse) },
+          { users, by: "openssl dgst", seconds: round(openssl) },
+          { users, by: "JSON.parse", seconds: round(jsonParse) },
+        ]),
+      },
+      memory: {
+        what: "MiB of the process, after each tenth of the files, in the last round",
+        rows: files.flatMap(({ users, memory }) => memory.map((mebibytes, i) => ({ users, tenth: i + 1, mebibytes }))),
+      },
+      chain: {
+        what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB at the most`,
+        rows: chain,
+      },
+    },
+    ratios: files.map((compared) => ({
+      what: `auditing the files of ${compared.users.toLocaleString("en")} users, relative to hashing and parsing them`,
+      ...{ value: ratioOf(compared), atMost: 1.5, inSummary: compared === files.at(-1) },
+    })),
+  });
+}
+
+interface Compared {
+  users: number;
+  /** Medians, in seconds. */
+  ours: number;
+  openssl: number;
+  jsonParse: number;
+  memory: readonly number[];
 }
 
 /** The files alone, without a chain. */
-async function compareFiles(): Promise<void> {
+async function compareFiles(users: number): Promise<Compared> {
+  progress(`files of ${users} users`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   try {
     const paths: string[] = [];
-    for (const { tree } of makeFiles(dir)) paths.push(join(dir, `${tree.root}.json`));
+    for (const { tree } of makeFiles(dir, users)) paths.push(join(dir, `${tree.root}.json`));
     const loads: { seconds: number; memory: number[] }[] = [];
     const [openssl, jsonParse]: [number[], number[]] = [[], []];
-    for (let i = 0; i < rounds; i++) {
+    for (let i = 0; i < ROUNDS; i++) {
       openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
       jsonParse.push(await inOwnProcess<number>("parse", dir));
       loads.push(await inOwnProcess<{ seconds: number; memory: number[] }>("load", dir));
     }
-    const ours = loads.map(({ seconds }) => seconds);
-    record("files", paths, {
-      what: `reading, auditing and indexing all files, ${WORKERS} threads: median s of ${rounds} rounds`,
-      ours: median(ours),
-      openssl: median(openssl),
-      jsonParse: median(jsonParse),
-      timesAsLong: round(median(ours) / (median(openssl) + median(jsonParse))),
-      memory: "MiB of the process, after each tenth of the files, in the last round",
-      memoryAtEachTenth: loads.at(-1)?.memory,
-    });
+    const ours = median(loads.map(({ seconds }) => seconds));
+    return { users, ours, openssl: median(openssl), jsonParse: median(jsonParse), memory: loads.at(-1)?.memory ?? [] };
   } finally {
     rmSync(dir, { recursive: true });
   }
 }
 
 /** The whole audit, with all events and every user's root. */
-async function measureAudit(): Promise<void> {
+async function measureAudit(users: number): Promise<Row> {
+  progress(`chain with ${users} users`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
@@ -79,33 +110,14 @@ async function measureAudit(): Promise<void> {
     const { deployOn } = await import("../fixtures/freshRegistry.ts");
     const [owner] = (await call("eth_accounts", [])) as [string];
     const contract = (await deployOn(call, owner)).toLowerCase();
-    await publishAll(call, contract, dir);
+    await publishAll(call, contract, dir, users);
     const paths = readdirSync(dir).map((name) => join(dir, name));
-    record("chain", paths, {
-      what: `the whole audit, ${WORKERS} threads, with Anvil on the same cores: s, and MiB after each tenth of the files`,
-      ...(await inOwnProcess<object>("audit", dir, anvil.url, contract)),
-    });
+    const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
+    return { users, files: paths.length, bytes, ...(await inOwnProcess<Row>("audit", dir, anvil.url, contract)) };
   } finally {
     await anvil.close();
     rmSync(dir, { recursive: true });
   }
-}
-
-/** Prints figures and records them in place of the older ones of their kind. */
-function record(kind: "files" | "chain", paths: readonly string[], figures: object): void {
-  const path = new URL("audit.json", import.meta.url);
-  const older = existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as object) : {};
-  const bytes = paths.reduce((sum, path) => sum + statSync(path).size, 0);
-  const measured = {
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    command: `npm run bench:audit -- ${kind} ${[users, ...args.slice(1)].join(" ")}`,
-    loadBefore: LOAD_BEFORE,
-    input: { users, files: paths.length, bytes },
-    ...figures,
-  };
-  const text = JSON.stringify({ ...older, [kind]: measured }, null, 2);
-  process.stdout.write(`${text}\n`);
-  writeFileSync(path, `${text}\n`);
 }
 
 /** Seconds to read, audit and index all files, and to find users in several of them; and the memory. */
@@ -135,36 +147,31 @@ function parseAll(dir: string): number {
   return (performance.now() - start) / 1000;
 }
 
-/** The whole audit: seconds, and memory at each tenth of the files. */
-async function auditAll(dir: string, rpc: string, contract: string): Promise<object> {
+/** The whole audit: seconds, and the most memory. */
+async function auditAll(dir: string, rpc: string, contract: string): Promise<Row> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
   const genesisHash = await fetchGenesisHash(call);
   const folder = mkdtempSync(join(tmpdir(), "keyroot-bench-state-"));
   const state = await AuditState.open(join(folder, "state.sqlite"), { chainId, genesisHash, contract });
-  const memory: number[] = [];
   const start = performance.now();
-  const report = await audit({
+  const result = await audit({
     call,
     contract,
     chainId,
     state,
     workers: WORKERS,
     files: { dir, ...LIMITS },
-    onProgress: (stage, done, total) => {
-      if (stage === "auditing files" && done % Math.ceil(total / 10) === 0)
-        memory.push(inMiB(process.memoryUsage.rss()));
-    },
   });
   const seconds = round((performance.now() - start) / 1000);
   state[Symbol.dispose]();
   rmSync(folder, { recursive: true });
-  if (verdictOf(report) !== "passed") throw new Error(JSON.stringify(report.findings.list.slice(0, 3)));
-  return { seconds, memoryAtEachTenth: memory, mostMemory: inMiB(process.resourceUsage().maxRSS * 1024) };
+  if (verdictOf(result) !== "passed") throw new Error(JSON.stringify(result.findings.list.slice(0, 3)));
+  return { seconds, mebibytes: inMiB(process.resourceUsage().maxRSS * 1024) };
 }
 
 /** Writes all files. The users share a few real keys: no check compares the keys of two users. */
-function* makeFiles(dir: string): Generator<MerkleFile> {
+function* makeFiles(dir: string, users: number): Generator<MerkleFile> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
   for (let left = users; left > 0; left -= USERS_PER_FILE) {
     const sharing = Array.from({ length: Math.ceil(Math.min(left, USERS_PER_FILE) / KEYS) }, () => keys).flat();
@@ -175,10 +182,10 @@ function* makeFiles(dir: string): Generator<MerkleFile> {
 }
 
 /** Writes all files and adds their roots. */
-async function publishAll(call: RpcCall, contract: string, dir: string): Promise<void> {
+async function publishAll(call: RpcCall, contract: string, dir: string, users: number): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
-  for (const { records, tree } of makeFiles(dir)) {
+  for (const { records, tree } of makeFiles(dir, users)) {
     const userIDs = records.map(({ userID }) => userID);
     const data = encodeAddMerkleTreeRoot(tree.root, userIDs);
     last = await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0x1000000" }]);
@@ -198,14 +205,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - start) / 1000;
 }
 
-function median(values: readonly number[]): number {
-  return round(values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN);
-}
-
 function inMiB(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -2,21 +2,18 @@
  * Measures the explorer in Chromium: how long a file of 700 users takes from the arrival of its last byte to the verified
  * path on the screen, the same for the view of a batch of 10,000 users, and the longest task of the main thread in both.
  * Every run has a new browser context, so that nothing is cached or compiled.
- *
- * `npm run bench:explorer [runs]` prints the figures, and writes them to bench/explorer.json.
  */
-import { writeFileSync } from "node:fs";
-import { cpus, loadavg } from "node:os";
 import { makeMerkleFile } from "keyroot/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
 import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
 import { sampleRecords } from "../fixtures/samples.ts";
+import { report, round, SMALL } from "./runner/report.ts";
 
 /** The limits in ms, for a machine with nothing else to do. */
 const LIMITS = { pathDrawn: 100, batchDrawn: 500, longestTask: 50 };
-const USERS = 700;
-const BATCH_USERS = 10_000;
-const RUNS = Number(process.argv[2] ?? 15);
+const USERS = SMALL ? 13 : 700;
+const BATCH_USERS = SMALL ? 20 : 10_000;
+const RUNS = SMALL ? 1 : 15;
 
 interface Run {
   /** From the file's last byte to the frame that shows it, in ms. */
@@ -38,7 +35,6 @@ interface TraceEvent {
   args: { name?: string; data?: { isOutermostMainFrame?: boolean } };
 }
 
-const [loadAtStart] = loadavg();
 const world = new ExplorerWorld(sampleRecords(USERS));
 await world.start();
 try {
@@ -52,19 +48,31 @@ try {
   };
   const path = await runs(views.path.address, views.path.measure);
   const whole = await runs(views.batch.address, views.batch.measure);
-  const figures = {
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Chromium ${world.browser.version()}`,
-    // Other work on the machine makes everything slower.
-    loadAtStart,
-    command: `npm run bench:explorer${process.argv[2] === undefined ? "" : ` ${RUNS}`}`,
-    unit: "ms",
-    limits: LIMITS,
-    runs: RUNS,
-    path: { users: USERS, ...summary(path) },
-    batch: { users: BATCH_USERS, ...summary(whole) },
-  };
-  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-  writeFileSync(new URL("explorer.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  const rows = [...summary("path", USERS, path), ...summary("batch", BATCH_USERS, whole)];
+  const valueOf = (view: string, of: keyof Run) =>
+    rows.find((row) => row.view === view && row.of === of)?.median ?? NaN;
+  report({
+    figures: {
+      views: {
+        what: `ms in Chromium ${world.browser.version()}, ${RUNS} runs: from the file's last byte until it is drawn, and the main thread's longest task, by the clock and in processor time`,
+        rows,
+      },
+    },
+    ratios: [
+      {
+        what: `ms until the path of one of ${USERS} users is drawn`,
+        ...{ value: valueOf("path", "drawn"), atMost: LIMITS.pathDrawn },
+      },
+      {
+        what: `ms until a batch of ${BATCH_USERS} users is drawn`,
+        ...{ value: valueOf("batch", "drawn"), atMost: LIMITS.batchDrawn },
+      },
+      ...["path", "batch"].map((view) => ({
+        what: `ms of the longest task of the main thread, ${view}`,
+        ...{ value: valueOf(view, "longestTask"), atMost: LIMITS.longestTask },
+      })),
+    ],
+  });
 } finally {
   await world.stop();
 }
@@ -104,14 +112,10 @@ function longestTask(events: readonly TraceEvent[]): Pick<Run, "longestTask" | "
   };
 }
 
-function summary(runs: readonly Run[]) {
-  const of = (key: keyof Run) => {
-    const sorted = runs.map((run) => run[key]).sort((a, b) => a - b);
-    return { median: round(sorted[sorted.length >> 1] ?? NaN), max: round(sorted.at(-1) ?? NaN) };
-  };
-  return { drawn: of("drawn"), longestTask: of("longestTask"), longestTaskCpu: of("longestTaskCpu") };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
+function summary(view: string, users: number, runs: readonly Run[]) {
+  return (["drawn", "longestTask", "longestTaskCpu"] as const).map((of) => {
+    const sorted = runs.map((run) => run[of]).sort((a, b) => a - b);
+    const [median, max] = [round(sorted[sorted.length >> 1] ?? NaN), round(sorted.at(-1) ?? NaN)];
+    return { view, users, of, median, max };
+  });
 }

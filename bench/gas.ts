@@ -1,6 +1,6 @@
 /**
- * Measures how much gas the registry uses. `node bench/gas.ts` prints a table and writes `gas.json`. A test repeats the
- * measurement and compares, so every change in gas is visible in review.
+ * Measures how much gas the registry uses, in comparison with the least that any contract needs. Gas is exact: a test repeats
+ * the measurement and compares it with the newest result, so every change in gas is visible in review.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -17,34 +17,40 @@ import {
   type ContractTransactionResponse,
 } from "ethers";
 import hre from "hardhat";
-import { writeFile } from "node:fs/promises";
 import type { PublicKeyRegistry } from "../typechain-types/index.ts";
+import { report, SMALL } from "./runner/report.ts";
 
 /** From a single user to about the most that fit in one transaction. */
-const BATCH_SIZES = [1, 25, 100, 700, 740];
+const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
 /** The most gas that one transaction may use (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
 /** Slot of the contract's mapping of users; `test/contracts/pins.json` contains the storage layout. */
 const ROOTS_SLOT = 2;
+/** The predecessor's gas on mainnet: 700 users, relative to `floor(700)`, and a single user. */
+const PREDECESSOR = { ratioToFloor: 1.015, singleUser: 69_502 };
 
 export interface GasRecord {
   deployment: number;
   addMerkleTreeRoot: GasOfCall[];
 }
 
-export interface GasOfCall {
+// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- an interface is no row, which has any names
+export type GasOfCall = {
   users: number;
-  /** A registry's first call also sets the user count from zero, which uses 17,100 more gas. */
-  call: "first" | "later";
-  /** Whether the transaction has an access list with the users' slots (EIP-2930). */
-  accessList: boolean;
+  /**
+   * A registry's first call also sets the user count from zero, which uses 17,100 more gas. The access list has the users'
+   * slots (EIP-2930).
+   */
+  call: Call;
   gas: number;
   gasPerUser: number;
   /** `gas` over `floor(users)`. */
   ratioToFloor: number;
   /** Whether `gas` is at most 2^24, the most that a transaction may use (EIP-7825). */
   fitsTransaction: boolean;
-}
+};
+
+type Call = "first" | "first, access list" | "later" | "later, access list";
 
 /** Measures the committed bytecode on a new simulated chain. */
 export async function measureGas(): Promise<GasRecord> {
@@ -66,9 +72,9 @@ export async function measureGas(): Promise<GasRecord> {
     const ids = Array.from({ length: users }, (_, i) => deterministicID(`user ${i}`));
     const packed = concat(ids);
     for (const accessList of [false, true]) {
-      for (const call of ["first", "later"] as const) {
+      for (const order of ["first", "later"] as const) {
         const registry = await deploy();
-        if (call === "later") await registry.addMerkleTreeRoot(sha256("0x01"), deterministicID("earlier user"));
+        if (order === "later") await registry.addMerkleTreeRoot(sha256("0x01"), deterministicID("earlier user"));
         const slots = { address: await registry.getAddress(), storageKeys: ids.map(slotOf) };
         const sent = await registry.addMerkleTreeRoot(sha256("0x02"), packed, {
           accessList: accessList ? [slots] : [],
@@ -77,8 +83,7 @@ export async function measureGas(): Promise<GasRecord> {
         const gas = await gasUsed(sent);
         addMerkleTreeRoot.push({
           users,
-          call,
-          accessList,
+          call: accessList ? `${order}, access list` : order,
           gas,
           gasPerUser: round(gas / users, 1),
           ratioToFloor: round(gas / floor(packed), 5),
@@ -115,10 +120,35 @@ function round(number: number, digits: number): number {
 }
 
 if (import.meta.main) {
-  const record = await measureGas();
-  await writeFile(new URL("gas.json", import.meta.url), `${JSON.stringify(record, null, 2)}\n`);
-
-  /* eslint-disable no-console -- this script prints a table */
-  console.log(`deployment: ${record.deployment} gas`);
-  console.table(record.addMerkleTreeRoot);
+  const { deployment, addMerkleTreeRoot } = await measureGas();
+  const largest = SMALL ? 2 : 700;
+  const at = (users: number, call: Call) => addMerkleTreeRoot.find((row) => row.users === users && row.call === call);
+  const [plain, listed] = [at(largest, "later"), at(largest, "later, access list")];
+  report({
+    figures: {
+      deployment: { what: "gas of the deployment", rows: [{ gas: deployment }] },
+      addMerkleTreeRoot: {
+        what: "gas of addMerkleTreeRoot; the floor is 21,000 + 22,100 per user + the calldata of the ids",
+        rows: addMerkleTreeRoot,
+      },
+    },
+    ratios: [
+      {
+        what: `gas for ${largest} users, relative to the floor`,
+        ...{ value: plain?.ratioToFloor ?? NaN, atMost: 1.011, inSummary: true },
+      },
+      {
+        what: `gas for ${largest} users with an access list, relative to the floor`,
+        ...{ value: listed?.ratioToFloor ?? NaN, atMost: 1.007, inSummary: true },
+      },
+      {
+        what: `gas for ${largest} users above the floor, relative to the predecessor's`,
+        value: round(((plain?.ratioToFloor ?? NaN) - 1) / (PREDECESSOR.ratioToFloor - 1), 2),
+      },
+      {
+        what: "gas for a single user, relative to the predecessor's",
+        value: round((at(1, "later")?.gas ?? NaN) / PREDECESSOR.singleUser, 3),
+      },
+    ],
+  });
 }

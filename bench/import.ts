@@ -3,19 +3,20 @@
  * that imports the entry, less the median time of `node` with an empty script. It prints the elapsed time, and the time
  * of the processor, which depends less on other processes.
  *
- * `node bench/import.ts` measures the source entries. `node bench/import.ts FOLDER…` measures packages, built or not,
- * each by the `exports` of its package.json; give two folders to compare them in one run. `--runs N` sets how many
- * processes are started for each entry (default 25), `--json` prints one object instead of a table.
+ * It measures the packed library. `node bench/import.ts FOLDER…` measures packages, built or not, each by the `exports` of its
+ * package.json; give two folders to compare them in one run.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { median, report, round, SMALL } from "./runner/report.ts";
 
 const ENTRIES = [".", "./bundle", "./partner", "./user"];
-const WARM_UP = 2;
+const WARM_UP = SMALL ? 0 : 2;
+const RUNS = SMALL ? 1 : 25;
+const SOURCE = fileURLToPath(new URL("../packages/keyroot", import.meta.url));
 /** Runs at the end of each script. */
 const REPORT = "const { user, system } = process.cpuUsage();\nprocess.stdout.write(`${(user + system) / 1000}`);\n";
 
@@ -26,19 +27,10 @@ interface Script {
   processor: number[];
 }
 
-const { values, positionals } = parseArgs({
-  options: { json: { type: "boolean", default: false }, runs: { type: "string", default: "25" } },
-  allowPositionals: true,
-});
-const runs = Number(values.runs);
-if (!Number.isSafeInteger(runs) || runs < 1) {
-  throw new RangeError(`--runs must be a whole number from 1, not ${values.runs}.`);
-}
-const source = fileURLToPath(new URL("../packages/keyroot", import.meta.url));
-const folders = positionals.length === 0 ? [source] : positionals.map((folder) => resolve(folder));
-
 const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
 try {
+  const named = process.argv.slice(2).filter((word) => word !== "--small");
+  const folders = named.length > 0 ? named.map((folder) => resolve(folder)) : [SMALL ? SOURCE : pack()];
   const empty = makeScript("empty.mjs", "");
   const imports = folders.flatMap((folder, i) =>
     ENTRIES.map((entry, j) => {
@@ -49,39 +41,37 @@ try {
   for (let run = 0; run < WARM_UP; run++) for (const { script } of imports) measure(script);
   for (const { script } of imports) Object.assign(script, { elapsed: [], processor: [] });
   // All scripts take turns, so that other processes slow all of them alike.
-  for (let run = 0; run < runs; run++)
+  for (let run = 0; run < RUNS; run++)
     for (const script of [empty, ...imports.map(({ script }) => script)]) measure(script);
 
-  const figures = {
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    command: "node bench/import.ts",
-    what: `ms to import an entry in a new process, less an empty script's: medians of ${runs} runs`,
-    emptyScript: { elapsed: round(median(empty.elapsed)), processor: round(median(empty.processor)) },
-    entries: imports.map(({ folder, entry, script }) => ({
-      folder: relative(process.cwd(), folder) || ".",
-      entry: entry.replace(/^\./, "keyroot"),
-      elapsed: round(median(script.elapsed) - median(empty.elapsed)),
-      processor: round(median(script.processor) - median(empty.processor)),
+  const [elapsed, processor] = [median(empty.elapsed), median(empty.processor)];
+  const rows = imports.map(({ folder, entry, script }) => ({
+    entry: entry.replace(/^\./, "keyroot"),
+    ...(folders.length > 1 && { folder: basename(folder) }),
+    elapsedMs: round(median(script.elapsed) - elapsed),
+    processorMs: round(median(script.processor) - processor),
+  }));
+  report({
+    figures: {
+      entries: {
+        what: `ms to import an entry in a new process, less an empty script's ${round(elapsed)} ms and ${round(processor)} ms of the processor: medians of ${RUNS} runs`,
+        rows,
+      },
+    },
+    ratios: rows.map((row, i) => ({
+      what: `a process that imports ${row.entry}, relative to an empty one (processor time)`,
+      value: round(median(imports[i]?.script.processor ?? []) / processor),
     })),
-  };
-  process.stdout.write(values.json ? `${JSON.stringify(figures, null, 2)}\n` : toTable(figures));
+  });
 } finally {
   rmSync(dir, { recursive: true });
 }
 
-interface Figures {
-  machine: string;
-  what: string;
-  emptyScript: { elapsed: number; processor: number };
-  entries: { folder: string; entry: string; elapsed: number; processor: number }[];
-}
-
-function toTable({ machine, what, emptyScript, entries }: Figures): string {
-  const row = (entry: string, elapsed: string | number, processor: string | number, folder: string) =>
-    `${entry.padEnd(16)} ${String(elapsed).padStart(8)} ${String(processor).padStart(10)}  ${folder}`.trimEnd();
-  const rows = entries.map(({ entry, elapsed, processor, folder }) => row(entry, elapsed, processor, folder));
-  const empty = row("(empty script)", emptyScript.elapsed, emptyScript.processor, "");
-  return `${[what, machine, "", row("entry", "elapsed", "processor", "package"), ...rows, empty].join("\n")}\n`;
+/** Packs the library as people install it. @returns its folder */
+function pack(): string {
+  const script = fileURLToPath(new URL("../scripts/packPackages.ts", import.meta.url));
+  execFileSync(process.execPath, [script, "keyroot", "--out", dir]);
+  return join(dir, "keyroot");
 }
 
 function makeScript(name: string, text: string): Script {
@@ -113,14 +103,4 @@ function measure({ path, elapsed, processor }: Script): void {
   const output = execFileSync(process.execPath, [path], { encoding: "utf8" });
   elapsed.push(performance.now() - start);
   processor.push(Number(output));
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return ((sorted[middle] ?? NaN) + (sorted[sorted.length % 2 === 0 ? middle - 1 : middle] ?? NaN)) / 2;
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

@@ -1,22 +1,19 @@
 /**
  * Tries to register 10,000 keys that the registrant does not hold, in every way below, and measures what each refusal costs
  * the service, in comparison with an honest registration. Each attempt includes the challenge that it needs.
- *
- * `npm run bench:possession` prints the figures and writes them to bench/possession.json. `-- --quick` only prints those of
- * 200 attempts. Exit code 1 if a key was registered, or a refusal cost more than an honest registration.
+ * Exit code 1 if a key was registered.
  */
-import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import pMap from "p-map";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { AppSession, FALSE_REGISTRATIONS } from "../fixtures/service/falseRegistrations.ts";
 import { createPartner, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { openDatabases } from "@keyroot/operator/service";
+import { progress, report, round, SMALL } from "./runner/report.ts";
 
-const QUICK = process.argv.includes("--quick");
-const PER_KIND = Math.ceil((QUICK ? 200 : 10_000) / Object.keys(FALSE_REGISTRATIONS).length);
+const ATTEMPTS = SMALL ? 19 : 10_000;
+const PER_KIND = Math.ceil(ATTEMPTS / Object.keys(FALSE_REGISTRATIONS).length);
 /** Attempts per user, within the quota for curve arithmetic. */
-const PER_USER = 3;
+const PER_USER = SMALL ? 1 : 3;
 const CONCURRENCY = 4;
 
 await using cleanup = new AsyncDisposableStack();
@@ -46,17 +43,17 @@ async function costOf(work: () => Promise<number>): Promise<number> {
 }
 
 // Starts the threads, and compiles what is measured.
-await registerAll(await openSessions(100));
+await registerAll(await openSessions(SMALL ? 1 : 100));
 const honestSessions = await openSessions(Math.min(PER_KIND, 500));
 const honest = await costOf(async () => {
   await registerAll(honestSessions);
   return honestSessions.length;
 });
 
-const refusals: Record<string, { attempts: number; micros: number; codes: Record<string, number> }> = {};
+const refusals: { attempt: string; attempts: number; micros: number; codes: string }[] = [];
 let accepted = 0;
 for (const [kind, prepare] of Object.entries(FALSE_REGISTRATIONS)) {
-  process.stderr.write(`${kind}\n`);
+  progress(kind);
   const attackers = await openSessions(Math.ceil(PER_KIND / PER_USER));
   const victims = await openSessions(attackers.length);
   const attempts = await pMap(attackers, async (attacker, i) => prepare({ attacker, victim: victims[i] ?? attacker }), {
@@ -76,22 +73,29 @@ for (const [kind, prepare] of Object.entries(FALSE_REGISTRATIONS)) {
   });
   const withKey = await pMap(attackers, (attacker) => attacker.hasKey(), { concurrency: CONCURRENCY });
   accepted += Math.max(codes["accepted"] ?? 0, withKey.filter(Boolean).length);
-  refusals[kind] = { attempts: attempts.length * PER_USER, micros, codes };
+  const found = Object.keys(codes).join(", ");
+  refusals.push({ attempt: kind, attempts: attempts.length * PER_USER, micros, codes: found });
 }
 
-const highest = Math.max(...Object.values(refusals).map(({ micros }) => micros));
-const figures = {
-  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  command: "npm run bench:possession",
-  what: "processor time of the service in µs, all threads, per registration or attempt, challenge included",
-  claims: {
-    accepted: { measured: accepted, goal: 0 },
-    attempts: Object.values(refusals).reduce((sum, { attempts }) => sum + attempts, 0),
-    worstRefusal: { measured: Math.round((highest / honest) * 100) / 100, goal: 1, what: "relative to an honest one" },
+const highest = Math.max(...refusals.map(({ micros }) => micros));
+const attempts = refusals.reduce((sum, refusal) => sum + refusal.attempts, 0);
+report({
+  figures: {
+    cost: {
+      what: "µs of the service's processor time, all threads, per registration or attempt, challenge included",
+      rows: [
+        { attempt: "honest registration", attempts: honestSessions.length, micros: honest, codes: "" },
+        ...refusals,
+      ],
+    },
   },
-  honest,
-  refusals,
-};
-process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-if (!QUICK) writeFileSync(new URL("possession.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
-if (accepted > 0 || highest > honest) process.exitCode = 1;
+  ratios: [
+    { what: `keys registered without their private key, in ${attempts} attempts`, value: accepted, atMost: 0 },
+    {
+      what: "the most expensive refusal, relative to an honest registration",
+      value: round(highest / honest),
+      atMost: 1,
+    },
+  ],
+});
+if (accepted > 0) process.exitCode = 1;

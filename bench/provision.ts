@@ -1,24 +1,19 @@
 /**
  * Measures how long `provision` takes to create users with a refresh token each, in comparison with two requests per user
  * (`createUser` and `createRefreshToken`), over the same PostgreSQL in the same run.
- *
- * `npm run bench:provision` provisions 100,000 users, and 3,000 with two requests each, prints the figures and writes them to bench/provision.json.
- * `-- --quick` only prints those of 5,000 and 2,000 users.
  */
 import { randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import pMap from "p-map";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { AdminClient } from "keyroot/admin";
 import { randomUserID, REGIONS, type Region } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
+import { progress, report, round, SMALL } from "./runner/report.ts";
 
-const QUICK = process.argv.includes("--quick");
-const USERS = QUICK ? 5_000 : 100_000;
+const USERS = SMALL ? 200 : 100_000;
 /** With two requests per user, the rate does not depend on the number: so many are enough. */
-const USERS_ONE_BY_ONE = QUICK ? 2_000 : 3_000;
+const USERS_ONE_BY_ONE = SMALL ? 50 : 3_000;
 /** Users at a time with two requests each: the default of `provision` before it sent lists, and more. */
 const CLIENTS = [8, 32];
 const CONNECTIONS = 32;
@@ -31,12 +26,11 @@ const environment = await serviceEnvironment(postgres, CONNECTIONS);
 const service = cleanup.use(await startServiceProcess(environment));
 const admin = new AdminClient({ baseUrl: service.origin, adminToken: environment.KEYROOT_ADMIN_TOKEN });
 
-const oneByOne: Record<number, Measured> = {};
+const oneByOne = new Map<number, Figures>();
 for (const concurrency of CLIENTS)
-  oneByOne[concurrency] = await measure(
-    USERS_ONE_BY_ONE,
-    `two requests per user, ${concurrency} users at a time`,
-    async (partner, users) => {
+  oneByOne.set(
+    concurrency,
+    await measure(USERS_ONE_BY_ONE, `two requests per user, ${concurrency} users at a time`, async (partner, users) => {
       await pMap(
         users,
         async ({ userID, region }) => {
@@ -45,7 +39,7 @@ for (const concurrency of CLIENTS)
         },
         { concurrency },
       );
-    },
+    }),
   );
 const runId = randomUUID();
 const provision = async (partner: PartnerClient, users: Wanted[]) => {
@@ -63,29 +57,31 @@ const inLists = await measure(USERS, "provision", async (partner, users) => {
 });
 const repeated = await measure(USERS, "provision, the same run again", () => again());
 
-const figures = {
-  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  database: `${postgres.version}, fsync on; client, service and database on this machine`,
-  command: "npm run bench:provision",
-  claims: {
-    what: `provision, relative to two requests per user, ${CLIENTS[0]} users at a time`,
-    times: { measured: times(CLIENTS[0]), goal: 5 },
+report({
+  figures: {
+    provision: {
+      what: `users with a refresh token each: ${USERS} by provision, ${USERS_ONE_BY_ONE} with two requests per user; µs of the service's processor time per user; ${postgres.version}, fsync on, all on this machine`,
+      rows: [
+        { by: "provision", ...inLists },
+        { by: "provision, the same run again", ...repeated },
+        ...[...oneByOne].map(([clients, figures]) => {
+          return { by: `two requests per user, ${clients} users at a time`, ...figures };
+        }),
+      ],
+    },
   },
-  what: `${USERS} users with a refresh token each by provision, ${USERS_ONE_BY_ONE} with two requests per user: seconds, users per second, µs of the service's processor time per user`,
-  oneByOne,
-  timesFaster: Object.fromEntries(CLIENTS.map((clients) => [clients, times(clients)])),
-  provision: inLists,
-  repeatedRun: repeated,
-};
-process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-if (!QUICK) writeFileSync(new URL("provision.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  ratios: [...oneByOne].map(([clients, { perSecond }]) => ({
+    what: `provision, relative to two requests per user, ${clients} users at a time`,
+    ...{ value: round(inLists.perSecond / perSecond), atLeast: 5 },
+  })),
+});
 
 interface Wanted {
   userID: string;
   region: Region;
 }
 
-interface Measured {
+interface Figures {
   seconds: number;
   perSecond: number;
   serviceMicros: number;
@@ -96,8 +92,8 @@ async function measure(
   count: number,
   name: string,
   create: (partner: PartnerClient, users: Wanted[]) => Promise<void>,
-): Promise<Measured> {
-  process.stderr.write(`${name}\n`);
+): Promise<Figures> {
+  progress(name);
   const { biz_id: bizId } = await admin.createPartner(name);
   const { token: serverToken } = await admin.createServerToken(bizId);
   const partner = new PartnerClient({ baseUrl: service.origin, bizId, serverToken });
@@ -110,12 +106,4 @@ async function measure(
   const seconds = (performance.now() - started) / 1000;
   const serviceMicros = Math.round(((await service.cpu()) - cpu) / count);
   return { seconds: round(seconds), perSecond: Math.round(count / seconds), serviceMicros };
-}
-
-function times(clients = 0): number {
-  return round(inLists.perSecond / (oneByOne[clients]?.perSecond ?? NaN));
-}
-
-function round(value: number): number {
-  return Math.round(value * 100) / 100;
 }

@@ -1,28 +1,27 @@
 /**
- * Measures how one command publishes a million users on a local chain: CPU time and memory of the publisher's process, per
- * stage, with their limits; and the gas per user, compared with the least gas that any contract needs.
+ * Measures how one command publishes up to a million users on a local chain: processor time and memory of the publisher's
+ * process, per stage; and the gas per user, in comparison with the least gas that any contract needs.
  *
- * `npm run bench:publish [users]` prints the figures, and writes them to bench/publish.json. It reads /proc, so it needs
- * Linux.
+ * `node bench/publish.ts USERS …` measures other numbers of users. It reads /proc, so it needs Linux.
  */
 import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
+import { createWriteStream, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { cpus, loadavg, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord, userIDToBytes } from "keyroot/identity";
 import { startStack } from "@keyroot/operator/stack";
+import { progress, report, round, SMALL } from "./runner/report.ts";
 
-/** The limits for the publisher's process. */
-const LIMITS = { cpuSecondsPerMillion: 60, residentMB: 600 };
-const USERS = Number(process.argv[2] ?? 1_000_000);
+const sizes = process.argv.slice(2).map(Number).filter(Boolean);
+const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
 /** How many users are published without an access list, to measure their gas. */
-const PLAIN_USERS = 1400;
+const PLAIN_USERS = SMALL ? 700 : 1400;
 /** Users share keys: a new key takes a millisecond, and no check compares two of them. */
-const KEYS = 1000;
+const KEYS = SMALL ? 10 : 1000;
 /** Linux counts CPU time in hundredths of a second (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 const SAMPLE_MS = 100;
@@ -41,40 +40,47 @@ interface Event {
   error?: { message: string };
 }
 
-const [loadAtStart] = loadavg();
 const dir = await mkdtemp(join(tmpdir(), "keyroot-bench-"));
 process.env["KEYROOT_STACK_FILE"] = join(dir, "stack.json");
 const stack = await startStack(hre, { ports: { chain: 0, files: 0 }, announce: true });
 try {
-  const records = join(dir, "users.jsonl");
-  await writeRecords(records, USERS);
-  const run = await publish(records, "auto");
-  await writeRecords(records, PLAIN_USERS);
-  const plain = await publish(records, "never");
-  const figures = {
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    // On a busy machine, even CPU time is longer.
-    loadAtStart,
-    command: `npm run bench:publish${USERS === 1_000_000 ? "" : ` ${USERS}`}`,
-    users: USERS,
-    transactions: run.transactions,
-    process: {
-      what: "of the publisher's process alone, start of Hardhat included; chain and file host run in another",
-      cpuSeconds: run.total.cpuSeconds,
-      cpuSecondsAllowed: (LIMITS.cpuSecondsPerMillion * USERS) / 1_000_000,
-      mostResidentMB: run.mostResidentMB,
-      residentMBAllowed: LIMITS.residentMB,
-      wallSeconds: run.total.wallSeconds,
+  const runs = [];
+  for (const users of SIZES) {
+    progress(`${users} users`);
+    runs.push({ users, ...(await publish(users, "auto")) });
+  }
+  const plain = await publish(PLAIN_USERS, "never");
+  const largest = runs.at(-1);
+  if (largest === undefined) throw new Error("There are no sizes.");
+  report({
+    figures: {
+      runs: {
+        what: "the publisher's process, start of Hardhat included, checks of subgroups not; chain and file host run in another",
+        rows: runs.map(({ users, transactions, total, mostResidentMB }) => {
+          const usersPerSecond = round(users / total.wallSeconds);
+          return { users, transactions, ...total, usersPerSecond, mostResidentMB };
+        }),
+      },
+      stages: {
+        what: "by stage; memory is the peak so far, in MB",
+        rows: runs.flatMap(({ users, stages }) => stages.map((stage) => ({ users, ...stage }))),
+      },
+      gas: {
+        what: "gas of a user in a transaction of 700; the floor is 21,000 + 22,100 per user + the calldata of the ids",
+        rows: [
+          { accessList: false, ...plain.gas },
+          { accessList: true, ...largest.gas },
+        ],
+      },
     },
-    stages: run.stages,
-    gas: {
-      what: "a user of a transaction of 700; the ratio is to 21,000 + 22,100 a user + the ids' calldata",
-      plain: plain.gas,
-      withAccessList: run.gas,
-    },
-  };
-  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-  writeFileSync(new URL("publish.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+    ratios: [
+      {
+        what: `s of processor time to publish ${largest.users.toLocaleString("en")} users, per million`,
+        ...{ value: round((largest.total.cpuSeconds * 1_000_000) / largest.users), atMost: 35, inSummary: true },
+      },
+      { what: "MB of memory at the most", value: largest.mostResidentMB, atMost: 500, inSummary: true },
+    ],
+  });
 } finally {
   await stack.close();
   await rm(dir, { recursive: true, force: true });
@@ -90,10 +96,12 @@ async function writeRecords(path: string, count: number): Promise<void> {
   await once(file.end(), "close");
 }
 
-/** Runs the command and measures its process. */
-async function publish(records: string, accessList: "auto" | "never") {
+/** Runs the command for so many new users, and measures its process. */
+async function publish(users: number, accessList: "auto" | "never") {
+  const [records, plan] = [join(dir, "users.jsonl"), join(dir, `plan-${users}-${accessList}`)];
+  await writeRecords(records, users);
   const hardhat = "node_modules/hardhat/dist/src/cli.js";
-  const args = ["keyroot", "publish", "--records", records, "--plan", join(dir, "plan"), "--access-list", accessList];
+  const args = ["keyroot", "publish", "--records", records, "--plan", plan, "--access-list", accessList];
   const start = performance.now();
   const child = spawn(process.execPath, [hardhat, ...args, "--json"], { stdio: ["ignore", "pipe", "inherit"] });
   const sample = (): Sample => ({ ...sampleOf(child.pid ?? 0), wallSeconds: (performance.now() - start) / 1000 });
@@ -148,8 +156,4 @@ function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));
   return 21_000 + 22_100 * userIDs.length + bytes.reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
 }

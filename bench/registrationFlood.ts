@@ -2,13 +2,8 @@
  * Measures what registrations that are refused cost other partners: the response times of one partner's users, alone and while
  * three users of another partner send as many registrations as the rate limit allows. Every registration needs curve
  * arithmetic before it can be refused.
- *
- * `npm run bench:flood` prints the figures and writes them to bench/registrationFlood.json. `-- --quick` only prints those of
- * a short run.
  */
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { startChild } from "../fixtures/childProcess.ts";
 import { add, encode, multiply, BASE, pointsOfSmallOrder, type Point } from "../fixtures/curve41417.ts";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
@@ -16,15 +11,16 @@ import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
 import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { generateKeyPair } from "keyroot/identity";
 import type { Measured, Plan } from "./service/load.ts";
+import { report, round, SMALL } from "./runner/report.ts";
 
-const QUICK = process.argv.includes("--quick");
+const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 3;
-const SECONDS = QUICK ? 5 : 30;
+const SECONDS = QUICK ? 1 : 30;
 /** Requests per second of the other partner's users: far below what the service can do. */
-const RATE = 100;
+const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
 /** Requests per second of each user who floods: the default rate limit. */
-const FLOOD_RATE = 100;
+const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
 
 const json = { "content-type": "application/json" };
@@ -68,19 +64,20 @@ const medians = Object.fromEntries(
 );
 const alone = medians["alone"]?.p99 ?? NaN;
 const worst = Math.max(...Object.keys(floods).map((name) => medians[name]?.p99 ?? NaN));
-const figures = {
-  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  command: "npm run bench:flood",
-  what: `${RATE} requests per second of one partner's user (record/get, users/get), ms per response, median of ${ROUNDS} rounds of ${SECONDS} s; meanwhile ${FLOODERS} users of another partner send ${FLOOD_RATE} registrations per second each`,
-  claim: {
-    what: "p99 under the worse flood, relative to p99 alone",
-    measured: Math.round((worst / alone) * 100) / 100,
-    goal: 3,
+report({
+  figures: {
+    responses: {
+      what: `${RATE} requests per second of one partner's user (record/get, users/get), ms per response, median of ${ROUNDS} rounds of ${SECONDS} s; meanwhile ${FLOODERS} users of another partner send ${FLOOD_RATE} registrations per second each`,
+      rows: Object.entries(medians).map(([meanwhile, times]) => ({ meanwhile, ...times })),
+    },
   },
-  ...medians,
-};
-process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-if (!QUICK) writeFileSync(new URL("registrationFlood.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  ratios: [
+    {
+      what: "99th percentile of the response times under the worse flood, relative to none",
+      ...{ value: round(worst / alone), atMost: 3 },
+    },
+  ],
+});
 
 /** A user with access tokens: the own and the partner's. @param ofPartner the partner; default a new one */
 async function createUser(ofPartner?: Awaited<ReturnType<typeof createPartner>>) {

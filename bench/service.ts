@@ -2,12 +2,8 @@
  * Measures the partner service under load, in comparison over the same PostgreSQL in the same run: its token exchange with the
  * refresh grant of oidc-provider, its creation of users with pgbench and the same inserts. Then both at a fixed rate below the
  * peak.
- *
- * `npm run bench:service` prints the figures and writes them to bench/service.json. `-- --quick` only prints those of a short
- * run.
  */
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import pMap from "p-map";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
@@ -16,12 +12,14 @@ import { createPartner, post, serviceEnvironment, startServiceProcess } from "..
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
 import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
+import { measuredOf } from "./service/measured.ts";
+import { report, SMALL } from "./runner/report.ts";
 
-const QUICK = process.argv.includes("--quick");
+const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 5;
-const SECONDS = QUICK ? 2 : 4;
-const OPEN_LOOP_SECONDS = QUICK ? 5 : 60;
-const TOKENS = QUICK ? 200 : 10_000;
+const SECONDS = QUICK ? 1 : 4;
+const OPEN_LOOP_SECONDS = QUICK ? 1 : 60;
+const TOKENS = QUICK ? 64 : 10_000;
 /** Numbers of concurrent clients. The claims are about the middle one. */
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
@@ -51,7 +49,7 @@ const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", i
 const keyroot = await startKeyroot();
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
-for (const contender of Object.values(contenders)) await measure(contender, CLAIM, 2);
+for (const contender of Object.values(contenders)) await measure(contender, CLAIM, QUICK ? 1 : 2);
 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
@@ -93,8 +91,7 @@ const figures = {
     ...openLoops,
   },
 };
-process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-if (!QUICK) writeFileSync(new URL("service.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+report(measuredOf(figures));
 
 /** Starts the service, with a partner and users who have a refresh token each. */
 async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {

@@ -1,62 +1,112 @@
 /**
- * Measures how long the installed program `keyroot --help` takes, next to an empty Node script, and how much disk space the
- * install needs. Packs the packages and installs them with npm in an empty folder.
- *
- *     node bench/startup.ts        prints the figures and writes them to bench/startup.json
+ * Measures how long it takes from nothing to the first verified key: from a clone of this repository, and from `npm install` of
+ * the packed library; how long `npm start` takes when everything is installed; and how long the installed program
+ * `keyroot --help` takes, in comparison with an empty script. Clones what is committed, and installs with npm, from its cache
+ * where it can.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
+import { clone, installAndVerify, npmStart } from "./startup/firstKey.ts";
 
-const RUNS = 31;
+const HELP_RUNS = 31;
+const START_RUNS = 3;
 const BLOCK = 4096;
-const PACKAGES = ["keyroot", "contracts", "operator"];
 
 const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
 try {
-  const figures = measure(install(dir));
-  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-  writeFileSync(new URL("startup.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  const tarballs = pack(SMALL ? ["keyroot"] : ["keyroot", "contracts", "operator"]);
+  const firstKey: Row[] = [];
+
+  progress("npm install keyroot");
+  const library = tarballs.find((name) => /\/keyroot-\d/.test(name)) ?? "";
+  const installed = await installAndVerify(library, join(dir, "library"));
+  firstKey.push({ from: "npm install keyroot", seconds: round(installed) });
+
+  const starts: { verified: number; ready: number }[] = [];
+  // Not with small data: the tests of the demo run npm start.
+  if (!SMALL) {
+    progress("git clone, npm start");
+    const folder = join(dir, "clone");
+    const cloned = clone(folder);
+    const { verified } = await npmStart(folder, join(dir, "stack.json"));
+    firstKey.push({ from: "git clone, npm start", seconds: round(cloned + verified) });
+
+    progress("npm start, installed");
+    for (let i = 0; i < START_RUNS; i++) starts.push(await npmStart(folder, join(dir, "stack.json")));
+    firstKey.push({ from: "npm start, installed", seconds: medianOf(starts, "verified") });
+  }
+
+  const help = SMALL ? undefined : measureHelp(installProgram(tarballs));
+  report({
+    figures: {
+      firstKey: {
+        what: `s until a key is verified; npm start verifies 25 keys; median of ${START_RUNS} starts when installed`,
+        rows: firstKey,
+      },
+      ...(help && { program: { what: "ms of a process; disk space of the install", rows: [help] } }),
+    },
+    ratios: [
+      ...(starts.length === 0
+        ? []
+        : [
+            {
+              what: "s from npm start, installed, until everything is up",
+              ...{ value: medianOf(starts, "ready"), atMost: 6, inSummary: true },
+            },
+          ]),
+      { what: "s from npm install keyroot to the first verified key", value: round(installed), inSummary: true },
+      ...(help === undefined
+        ? []
+        : [{ what: "keyroot --help, relative to an empty script", value: round(help.helpMs / help.emptyScriptMs) }]),
+    ],
+  });
 } finally {
   rmSync(dir, { recursive: true });
 }
 
-/** Installs the packed packages in an empty folder. */
-function install(dir: string): string {
+function medianOf(starts: readonly { verified: number; ready: number }[], of: "verified" | "ready"): number {
+  return round(median(starts.map((start) => start[of])));
+}
+
+/** Packs packages. @returns the paths of the tarballs */
+function pack(names: readonly string[]): string[] {
   const script = fileURLToPath(new URL("../scripts/packPackages.ts", import.meta.url));
-  execFileSync(process.execPath, [script, ...PACKAGES, "--out", dir]);
-  const tarballs = readdirSync(dir).filter((name) => name.endsWith(".tgz"));
-  const app = join(dir, "app");
+  const output = execFileSync(process.execPath, [script, ...names, "--out", dir], { encoding: "utf8" });
+  return output.trim().split("\n");
+}
+
+/** Installs the packed packages in an empty folder. */
+function installProgram(tarballs: readonly string[]): string {
+  progress("keyroot --help");
+  const app = join(dir, "program");
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), "{}");
-  const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", ...tarballs.map((name) => join(dir, name))];
-  execFileSync("npm", args, { cwd: app, stdio: "ignore" });
+  execFileSync("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", ...tarballs], {
+    ...{ cwd: app, stdio: "ignore" },
+  });
   return app;
 }
 
-function measure(app: string): object {
+function measureHelp(app: string) {
   const cli = join(app, "node_modules", "@keyroot", "operator", "dist", "cli.js");
   writeFileSync(join(app, "empty.mjs"), "");
   const times: Record<"help" | "empty", number[]> = { help: [], empty: [] };
   // Alternating, so that other work on the machine slows both down alike.
-  for (let i = 0; i < RUNS; i++) {
+  for (let i = 0; i < HELP_RUNS; i++) {
     times.empty.push(timeOf(join(app, "empty.mjs")));
     times.help.push(timeOf(cli, "--help"));
   }
-  const [help, empty] = [median(times.help), median(times.empty)];
   return {
-    machine: `${cpus()[0]?.model.split(" ").slice(0, 2).join(" ") ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    command: "node bench/startup.ts",
-    help: { what: "median ms of a process", keyrootHelp: help, emptyScript: empty, ratio: round(help / empty, 2) },
-    install: {
-      what: "disk space of node_modules without the optional packages, in blocks of 4 KiB",
-      megabytes: round(diskSpaceOf(join(app, "node_modules")) / 2 ** 20, 1),
-      packages: readdirSync(join(app, "node_modules"), { recursive: true, encoding: "utf8" }).filter((path) =>
-        /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@.][^/]*\/package\.json$/.test(path),
-      ).length,
-    },
+    helpMs: round(median(times.help)),
+    emptyScriptMs: round(median(times.empty)),
+    megabytes: round(diskSpaceOf(join(app, "node_modules")) / 2 ** 20),
+    packages: readdirSync(join(app, "node_modules"), { recursive: true, encoding: "utf8" }).filter((path) =>
+      /(?:^|node_modules\/)(?:@[^/]+\/)?[^/@.][^/]*\/package\.json$/.test(path),
+    ).length,
   };
 }
 
@@ -65,14 +115,6 @@ function timeOf(...args: string[]): number {
   const start = performance.now();
   execFileSync(process.execPath, args);
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return round(values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN, 1);
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }
 
 function diskSpaceOf(folder: string): number {

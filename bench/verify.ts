@@ -1,164 +1,98 @@
 /**
- * Measures what it costs to verify one user of a 700-user file, next to two other measurements of the same run: `JSON.parse`
- * of that file, and the method of the format's first clients, which rebuild the tree with the npm package merkle-tree-gen.
- *
- * `npm run bench:verify` packs the library, measures it, prints the figures and writes them to bench/verify.json.
+ * Measures what it costs to verify one user: with the whole file, a proof, or a bundle; in a new process, warm, and in
+ * Chromium. Beside it, in the same run: `JSON.parse` of the file, and the method of the format's first clients, which rebuild
+ * the tree with the npm package merkle-tree-gen. The library is the packed one.
  */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { cpus, tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
-import type { KeyRecord } from "keyroot/identity";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
+import { measureInChromium } from "./verify/inChromium.ts";
+import { writeSample } from "./verify/samples.ts";
+import { type Way, WAYS } from "./verify/ways.ts";
 
-const USERS = 700;
-const COLD_RUNS = 15;
-const WARM_RUNS = 300;
-const WARM_UP = 100;
+const SIZES = SMALL ? [1, 20] : [1, 10, 100, 700, 10_000, 100_000];
+/** The users of a file in production, and of the cold runs. */
+const USERS = SMALL ? 20 : 700;
+const COLD_RUNS = SMALL ? 1 : 15;
+const COLD_WAYS: readonly Way[] = ["file", "proof", "bundle", "firstClients", "parse"];
+const WARM_WAYS: readonly Way[] = ["file", "path", "proof", "bundle", "firstClients", "parse"];
+const TOTAL_MS = SMALL ? 5 : 1000;
 
-/** What a process of its own does and measures. Each gets the file's path and the user's id; `library`, its module too. */
-const COLD = { library: verifyByLibrary, "parse-only": parseOnly, "first-clients": verifyByFirstClients } as const;
-type Role = keyof typeof COLD;
+const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
+try {
+  const library = SMALL ? fileURLToPath(new URL("../packages/keyroot/src", import.meta.url)) : pack();
+  const folders = new Map(SIZES.map((users) => [users, join(dir, String(users))]));
+  for (const [users, folder] of folders) writeSample(folder, users);
 
-const [, , role, ...args] = process.argv;
-if (role === undefined) await compare();
-else process.stdout.write(String(await COLD[role as Role](...(args as [string, string, string]))));
+  progress("cold");
+  const cold = new Map(COLD_WAYS.map((way) => [way, [] as number[]]));
+  for (let i = 0; i < COLD_RUNS; i++)
+    for (const [way, times] of cold) times.push(inNewProcess("cold", way, library, folders.get(USERS)));
+  const coldOf = (way: Way) => median(cold.get(way) ?? []);
 
-async function compare(): Promise<void> {
-  const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
-  try {
-    const figures = await measure(dir);
-    process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-    writeFileSync(new URL("verify.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
-  } finally {
-    rmSync(dir, { recursive: true });
+  const warm: Row[] = [];
+  for (const [users, folder] of folders) {
+    progress(`warm, ${users} users`);
+    for (const way of WARM_WAYS)
+      warm.push({ users, what: WAYS[way], ms: round(inNewProcess("warm", way, library, folder)) });
   }
+  const warmOf = (way: Way) => Number(warm.find((row) => row["users"] === USERS && row["what"] === WAYS[way])?.["ms"]);
+
+  progress("Chromium");
+  const chromium = await measureInChromium({ library, folders, coldRuns: SMALL ? 1 : 5, totalMs: TOTAL_MS });
+
+  report({
+    figures: {
+      cold: {
+        what: `ms in a new process for one of ${USERS} users, including the time to load the library and the file: median of ${COLD_RUNS}`,
+        rows: COLD_WAYS.map((way) => ({ what: WAYS[way], ms: round(coldOf(way)) })),
+      },
+      node: { what: "ms for one user in Node, warm: median", rows: warm },
+      chromium: {
+        what: "ms for one user in Chromium: cold in a new context, including the time to load the library; warm",
+        rows: chromium,
+      },
+      bytes: {
+        what: "bytes to fetch, without compression; the bundle's storage proofs are as deep as on mainnet",
+        rows: [...folders].flatMap(([users, folder]) =>
+          (["file", "proof", "bundle"] as const).map((input) => {
+            return { users, what: WAYS[input], bytes: statSync(join(folder, `${input}.json`)).size };
+          }),
+        ),
+      },
+    },
+    ratios: [
+      { what: `ms to verify one of ${USERS} users in a new process`, value: round(coldOf("file")), atMost: 12 },
+      {
+        what: "the first clients' time in a new process, relative to Keyroot's",
+        ...{ value: round(coldOf("firstClients") / coldOf("file")), atLeast: 1, inSummary: true },
+      },
+      {
+        what: `verifying one of ${USERS} users, warm, relative to JSON.parse of the file`,
+        ...{ value: round(warmOf("file") / warmOf("parse")), atMost: 1.8, inSummary: true },
+      },
+      {
+        what: "the first clients' time, warm, relative to Keyroot's",
+        ...{ value: round(warmOf("firstClients") / warmOf("file")), inSummary: true },
+      },
+    ],
+  });
+} finally {
+  rmSync(dir, { recursive: true });
 }
 
-async function measure(dir: string): Promise<object> {
-  const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/merkle");
-  const { verifyFile } = await import("keyroot/verifier");
-  const merkleFile = makeMerkleFile(await sampleRecords());
-  const { root } = merkleFile.tree;
-  const path = join(dir, `${root}.json`);
-  const userID = merkleFile.records[0]?.userID ?? "";
-  writeFileSync(path, [...serializeMerkleFile(merkleFile)].join(""));
-
+/** Packs the library as people install it. @returns the folder of its modules */
+function pack(): string {
   const script = fileURLToPath(new URL("../scripts/packPackages.ts", import.meta.url));
   execFileSync(process.execPath, [script, "keyroot", "--out", dir]);
-  const library = pathToFileURL(join(dir, "keyroot", "dist", "verifier", "index.js")).href;
-  const cold: Record<Role, number[]> = { library: [], "first-clients": [], "parse-only": [] };
-  for (let i = 0; i < COLD_RUNS; i++) {
-    for (const [name, times] of Object.entries(cold)) times.push(inNewProcess(name, path, userID, library));
-  }
-
-  const bytes = readFileSync(path);
-  const query = { userID, chainId: 1, contract: "" };
-  const verify = () => verifyFile(query, root, bytes);
-  const parse = (): unknown => JSON.parse(new TextDecoder().decode(bytes));
-  for (let i = 0; i < WARM_UP; i++) {
-    verify();
-    parse();
-  }
-  const warm = { verify: [] as number[], parse: [] as number[] };
-  for (let i = 0; i < WARM_RUNS; i++) {
-    warm.verify.push(timeOf(verify));
-    warm.parse.push(timeOf(parse));
-  }
-
-  return {
-    machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-    command: "npm run bench:verify",
-    file: { users: USERS, bytes: bytes.length },
-    cold: {
-      what: "in a new process, including the time to load modules: median ms",
-      library: median(cold.library),
-      firstClients: median(cold["first-clients"]),
-      timesAsFast: ratio(cold["first-clients"], cold.library),
-      parseOnly: median(cold["parse-only"]),
-      parseOnlyTimesAsFast: ratio(cold["first-clients"], cold["parse-only"]),
-    },
-    warm: {
-      what: "median ms; JSON.parse gets the file's bytes, as the verifier does",
-      verify: median(warm.verify),
-      jsonParse: median(warm.parse),
-      timesAsLong: ratio(warm.verify, warm.parse),
-    },
-  };
+  return join(dir, "keyroot", "dist");
 }
 
-/** Milliseconds to load the packed library, read the file, and verify the user with all checks. */
-async function verifyByLibrary(path: string, userID: string, library: string): Promise<number> {
-  const start = performance.now();
-  const { verifyFile } = (await import(library)) as typeof import("keyroot/verifier");
-  verifyFile({ userID, chainId: 1, contract: "" }, rootOf(path), readFileSync(path));
-  return performance.now() - start;
-}
-
-/** Milliseconds to read the file and parse it, which every verifier must do. */
-function parseOnly(path: string): number {
-  const start = performance.now();
-  JSON.parse(readFileSync(path, "utf8"));
-  return performance.now() - start;
-}
-
-/** Milliseconds to load merkle-tree-gen, read the file, rebuild its tree, compare the root and look the user up. */
-async function verifyByFirstClients(path: string, userID: string): Promise<number> {
-  const start = performance.now();
-  interface Tree {
-    root: string;
-  }
-  interface MerkleTreeGen {
-    fromArray: (args: object, callback: (error: Error | null, tree: Tree) => void) => void;
-  }
-  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as MerkleTreeGen;
-  const { values, lookup } = JSON.parse(readFileSync(path, "utf8")) as {
-    values: string[];
-    lookup: Record<string, number>;
-  };
-  const { promise, resolve, reject } = Promise.withResolvers<Tree>();
-  fromArray({ array: values, hashalgo: "sha256" }, (error, tree) => {
-    if (error) reject(error);
-    else resolve(tree);
-  });
-  const { root } = await promise;
-  const { userID: found } = JSON.parse(values[lookup[userID] ?? -1] ?? "{}") as KeyRecord;
-  if (root !== rootOf(path) || found !== userID) throw new Error("The file does not verify.");
-  return performance.now() - start;
-}
-
-function rootOf(path: string): string {
-  return basename(path, ".json");
-}
-
-/** Records with real keys. A few keys are enough: making a pair takes a millisecond, and no check compares two keys. */
-async function sampleRecords(): Promise<KeyRecord[]> {
-  const { generateKeyPair, makeKeyRecord, randomUserID } = await import("keyroot/identity");
-  const keys = Array.from({ length: 7 }, () => generateKeyPair().publicKey);
-  return Array.from({ length: USERS / keys.length }, () =>
-    keys.map((key) => makeKeyRecord(randomUserID(), key)),
-  ).flat();
-}
-
-function inNewProcess(...args: string[]): number {
-  return Number(execFileSync(process.execPath, [fileURLToPath(import.meta.url), ...args], { encoding: "utf8" }));
-}
-
-function timeOf(work: () => unknown): number {
-  const start = performance.now();
-  work();
-  return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return round(values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN);
-}
-
-function ratio(a: readonly number[], b: readonly number[]): number {
-  return round(median(a) / median(b));
-}
-
-function round(value: number): number {
-  return Math.round(value * 1000) / 1000;
+function inNewProcess(temperature: "cold" | "warm", way: Way, library: string, folder = ""): number {
+  const script = fileURLToPath(new URL("verify/inNode.ts", import.meta.url));
+  const env = { ...process.env, BENCH_TOTAL_MS: String(TOTAL_MS) };
+  return Number(execFileSync(process.execPath, [script, temperature, way, library, folder], { encoding: "utf8", env }));
 }

@@ -65,6 +65,7 @@ const STAGES: readonly Stage[] = [
   },
   { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
   { name: "checks", script: "check", allOnly: true },
+  { name: "benchmarks", paths: ["test/bench"], allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
 ];

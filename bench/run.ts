@@ -1,0 +1,76 @@
+/**
+ * Runs benchmarks, prints their ratios, and records all figures:
+ *
+ *     npm run bench                       all, into bench/results/<date>.json, docs/benchmarks.md, README.md and the charts
+ *     npm run bench -- NAME …             these only, without recording
+ *     npm run bench -- NAME … --record    these, in place of their older results
+ *     npm run bench -- NAME … --json      one JSON array of results instead of tables
+ *     npm run bench -- … --small          with small data, to test the benchmarks; never recorded
+ *     npm run bench -- --pages            writes pages and charts again from the newest results, without a run
+ *
+ * Exit code 1 if a benchmark failed, 2 for invalid arguments.
+ */
+import { parseArgs } from "node:util";
+import { BUSY_LIMIT } from "./runner/load.ts";
+import { labelOf } from "./runner/chart.ts";
+import { writePages } from "./runner/pages.ts";
+import { BENCHMARKS } from "./runner/registry.ts";
+import type { Ratio } from "./runner/report.ts";
+import { recordResults, type Result } from "./runner/results.ts";
+import { runBenchmark } from "./runner/runBenchmark.ts";
+
+const NAMES = BENCHMARKS.map(({ name }) => name);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
+    small: { type: "boolean", default: false },
+    pages: { type: "boolean", default: false },
+  },
+});
+const unknown = positionals.find((name) => !NAMES.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`There is no benchmark "${unknown}". Choose from: ${NAMES.join(", ")}.\n`);
+  process.exitCode = 2;
+} else if (values.pages) {
+  await writePages();
+} else {
+  await runAll(positionals.length > 0 ? positionals : NAMES);
+}
+
+async function runAll(names: readonly string[]): Promise<void> {
+  const results: Result[] = [];
+  const record = !values.small && (values.record || positionals.length === 0);
+  for (const benchmark of BENCHMARKS.filter(({ name }) => names.includes(name))) {
+    process.stderr.write(`${benchmark.name}: ${benchmark.about}\n`);
+    try {
+      const result = await runBenchmark(benchmark, values);
+      results.push(result);
+      if (record) recordResults([result], NAMES);
+      if (!values.json) process.stdout.write(textOf(result));
+    } catch (error) {
+      process.stderr.write(`${(error as Error).message}\n`);
+      process.exitCode = 1;
+    }
+  }
+  if (values.json) process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+  if (record) await writePages();
+}
+
+function textOf({ benchmark, machine, load, seconds, ratios }: Result): string {
+  const { before, after, average } = load;
+  const busy = `The machine was busy: other work used ${Math.round(before * 100)} % of its cores before the run and ${Math.round(after * 100)} % after it (limit ${BUSY_LIMIT * 100} %), load average ${average}.`;
+  const lines = ratios.map((ratio) => `  ${labelOf(ratio.value).padStart(10)}  ${ratio.what}${goalOf(ratio)}`);
+  return [`${benchmark}: ${seconds} s, ${machine}`, ...(load.busy ? [`  ${busy}`] : []), ...lines, ""].join("\n");
+}
+
+function goalOf({ value, atMost = Infinity, atLeast = -Infinity }: Ratio): string {
+  const goals = [
+    ...(atMost < Infinity ? [`at most ${labelOf(atMost)}`] : []),
+    ...(atLeast > -Infinity ? [`at least ${labelOf(atLeast)}`] : []),
+  ];
+  if (goals.length === 0) return "";
+  return ` (goal ${goals.join(", ")}: ${value <= atMost && value >= atLeast ? "met" : "missed"})`;
+}

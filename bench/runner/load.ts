@@ -1,0 +1,52 @@
+import { cpus, loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** How busy the machine was with other work, while the runner itself waited. */
+export interface Load {
+  /** The load average of the last minute, before the run. A benchmark right before this one raises it, too. */
+  average: number;
+  /** The share of all cores that other work used for a second, before the run and after it: 0 to 1. */
+  before: number;
+  after: number;
+  /** Whether one of these shares was above the limit. The figures are then not those of a quiet machine. */
+  busy: boolean;
+}
+
+/** The largest share of all cores that other work may use. */
+export const BUSY_LIMIT = 0.1;
+/** How long the shares are measured. */
+export const SAMPLE_MS = 1000;
+
+/** The machine's processor, cores and Node. */
+export function machine(): string {
+  return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
+}
+
+/** Runs the work, and measures the load before and after it for so long; 0: not. */
+export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
+  const [average = NaN] = loadavg();
+  const before = await usedShare(sampleMs);
+  const result = await work();
+  const after = await usedShare(sampleMs);
+  const rounded = { average: round(average), before: round(before), after: round(after) };
+  return { result, load: { ...rounded, busy: Math.max(before, after) > BUSY_LIMIT } };
+}
+
+/** The share of all cores in use while this process waits. */
+async function usedShare(sampleMs: number): Promise<number> {
+  if (sampleMs === 0) return 0;
+  const start = processorTimes();
+  await sleep(sampleMs);
+  const end = processorTimes();
+  return 1 - (end.idle - start.idle) / (end.total - start.total);
+}
+
+function processorTimes(): { idle: number; total: number } {
+  const all = cpus().map(({ times }) => times);
+  const total = all.reduce((sum, { user, nice, sys, irq, idle }) => sum + user + nice + sys + irq + idle, 0);
+  return { idle: all.reduce((sum, { idle }) => sum + idle, 0), total };
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

@@ -1,0 +1,122 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { format, resolveConfig } from "prettier";
+import { type Chart, drawChart, labelOf, seriesOf } from "./chart.ts";
+import { growthExponent, type Point } from "./growth.ts";
+import { BENCHMARKS } from "./registry.ts";
+import type { Figures, Ratio, Row } from "./report.ts";
+import { newestResults, type Result } from "./results.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+/** The pages that contain generated parts. */
+const PAGES = ["docs/benchmarks.md", "README.md"];
+/** A generated part: `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
+const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
+/** The part of README.md. */
+const SUMMARY = "summary";
+
+/** Writes the generated parts of the pages, and the charts, from the newest results. */
+export async function writePages(): Promise<void> {
+  mkdirSync(new URL("docs/images/", ROOT), { recursive: true });
+  for (const [path, text] of await renderPages()) writeFileSync(new URL(path, ROOT), text);
+}
+
+/** The texts of the pages and charts, by their paths in the project, as the newest results make them. */
+export async function renderPages(): Promise<Map<string, string>> {
+  const { results, name } = newestResults();
+  const texts = new Map<string, string>();
+  for (const path of PAGES) {
+    const page = readFileSync(new URL(path, ROOT), "utf8");
+    const filled = page.replaceAll(PART, (_, start: string, part: string, end: string) => {
+      const text = part === SUMMARY ? summary(results) : section(part, results, name);
+      return `${start}\n${text}\n\n${end}`;
+    });
+    const options = await resolveConfig(new URL(path, ROOT));
+    texts.set(path, await format(filled, { ...options, parser: "markdown" }));
+  }
+  for (const { name: benchmark, charts = [] } of BENCHMARKS) {
+    const result = results.find((candidate) => candidate.benchmark === benchmark);
+    for (const chart of charts) {
+      const figures = result?.figures[chart.figures];
+      if (figures !== undefined) texts.set(imageOf(chart), drawChart(chart, figures));
+    }
+  }
+  return texts;
+}
+
+/** What the page says of one benchmark: where it was measured, its ratios, charts and figures. */
+function section(benchmark: string, results: readonly Result[], file: string): string {
+  const known = BENCHMARKS.find(({ name }) => name === benchmark);
+  if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);
+  const result = results.find((candidate) => candidate.benchmark === benchmark);
+  if (result === undefined) return `Not measured yet: \`npm run bench -- ${benchmark} --record\`.`;
+  const charts = (known.charts ?? []).flatMap((chart) => {
+    const figures = result.figures[chart.figures];
+    if (figures === undefined) return [];
+    const image = `![${chart.title}](${imageOf(chart).replace("docs/", "")})`;
+    return [image, ...growthOf(chart, figures)];
+  });
+  const details = Object.values(result.figures).map(
+    ({ what, rows }) => `<details><summary>${what}</summary>\n\n${table(rows)}\n\n</details>`,
+  );
+  return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
+}
+
+/** The main ratios and charts. */
+function summary(results: readonly Result[]): string {
+  const ratios = results.flatMap((result) => result.ratios.filter(({ inSummary = false }) => inSummary));
+  const charts = BENCHMARKS.flatMap(({ name, charts = [] }) => {
+    const measured = results.find(({ benchmark }) => benchmark === name)?.figures ?? {};
+    const shown = charts.filter(({ figures, inReadme = false }) => inReadme && figures in measured);
+    return shown.map((chart) => `![${chart.title}](${imageOf(chart)})`);
+  });
+  return [ratioTable(ratios), ...charts].join("\n\n");
+}
+
+function whereOf({ command, date, machine, load, seconds }: Result, file: string): string {
+  const measured = `Measured on ${date} with \`${command}\` in ${seconds} s: ${machine} ([all figures](../bench/results/${file})).`;
+  if (!load.busy) return measured;
+  return `${measured} **The machine was busy with other work** (load average ${load.average}): run it again on a quiet one.`;
+}
+
+function ratioTable(ratios: readonly Ratio[]): string {
+  const rows = ratios.map(({ what, value, atMost, atLeast }) => {
+    const goal = [
+      ...(atMost === undefined ? [] : [`at most ${labelOf(atMost)}`]),
+      ...(atLeast === undefined ? [] : [`at least ${labelOf(atLeast)}`]),
+    ];
+    return { "": what, Measured: value, Goal: goal.join(", ") };
+  });
+  return table(rows);
+}
+
+/** Each line's growth: time grows as n^1.02. */
+function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] {
+  if (growth === undefined) return [];
+  const lines = seriesOf(rows, series).flatMap((name) => {
+    const own = rows.filter((row) => series === undefined || row[series] === name);
+    const points = own.map((row): Point => [Number(row[x.column]), Number(row[y.column])]);
+    const exponent = growthExponent(points);
+    return exponent === undefined ? [] : [`${name === "" ? "" : `${name} as `}n^${exponent.toFixed(2)}`];
+  });
+  if (lines.length === 0) return [];
+  const [first = ""] = lines;
+  return [lines.length === 1 ? `The ${growth} grows as ${first}.` : `The ${growth} grows: ${lines.join("; ")}.`];
+}
+
+function table(rows: readonly Row[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  if (columns.length === 0) return "";
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const cell = (value: Row[string] | undefined) =>
+    typeof value === "number" ? labelOf(value) : String(value ?? "").replaceAll("|", "\\|");
+  const isNumber = (column: string) => rows.every((row) => typeof row[column] === "number");
+  return [
+    line(columns),
+    line(columns.map((column) => (isNumber(column) ? "--:" : "---"))),
+    ...rows.map((row) => line(columns.map((column) => cell(row[column])))),
+  ].join("\n");
+}
+
+function imageOf({ file }: Chart): string {
+  return `docs/images/${file}.svg`;
+}

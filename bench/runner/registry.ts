@@ -1,0 +1,121 @@
+import type { Chart } from "./chart.ts";
+
+/** A benchmark: a script below bench that ends with `report`. */
+export interface Benchmark {
+  name: string;
+  /** Its script in bench, if that has another name. */
+  script?: string;
+  /** What it measures, in one line. */
+  about: string;
+  charts?: readonly Chart[];
+}
+
+const USERS = { column: "users", title: "Users" };
+
+/** All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless it says otherwise. */
+export const BENCHMARKS: readonly Benchmark[] = [
+  {
+    name: "tree",
+    about: "making the tree and the file, beside other Merkle-tree libraries and OpenSSL",
+    charts: [
+      {
+        ...{ file: "bench-tree", title: "Time to make the Merkle tree", figures: "tree", kind: "lines", x: USERS },
+        ...{ y: { column: "ms", title: "ms", logarithmic: true }, series: "by", growth: "time" },
+        inReadme: true,
+      },
+    ],
+  },
+  {
+    name: "verify",
+    about: "verifying one user: whole file, proof and bundle, in Node and Chromium, beside the format's first clients",
+    charts: [
+      {
+        ...{
+          file: "bench-verify-cold",
+          title: "Verifying one user of 700 in a new process",
+          figures: "cold",
+          kind: "bars",
+        },
+        ...{ x: { column: "what", title: "" }, y: { column: "ms", title: "ms" } },
+      },
+      {
+        ...{ file: "bench-verify-warm", title: "Verifying one user, warm, in Node", figures: "node", kind: "lines" },
+        ...{ x: { column: "users", title: "Users in the file" }, y: { column: "ms", title: "ms", logarithmic: true } },
+        ...{ series: "what", growth: "time" },
+      },
+      {
+        ...{ file: "bench-verify-bytes", title: "Bytes to fetch to verify one user", figures: "bytes", kind: "lines" },
+        ...{ x: { column: "users", title: "Users in the file" }, series: "what", growth: "size" },
+        y: { column: "bytes", title: "bytes", logarithmic: true },
+      },
+    ],
+  },
+  {
+    name: "gas",
+    about: "the registry's gas, beside the least of any contract and the predecessor",
+    charts: [
+      {
+        ...{
+          file: "bench-gas",
+          title: "Gas of a transaction, relative to the least possible",
+          figures: "addMerkleTreeRoot",
+        },
+        ...{ kind: "lines", x: USERS, y: { column: "ratioToFloor", title: "times the floor" }, series: "call" },
+      },
+    ],
+  },
+  {
+    name: "publish",
+    about: "publishing users on a local chain: processor time by stage, and memory",
+    charts: [
+      {
+        ...{ file: "bench-publish", title: "Processor time to publish", figures: "runs", kind: "lines", x: USERS },
+        ...{ y: { column: "cpuSeconds", title: "s", logarithmic: true }, growth: "processor time" },
+      },
+    ],
+  },
+  {
+    name: "audit",
+    about: "auditing files and chain, beside hashing and parsing the same bytes",
+    charts: [
+      {
+        ...{ file: "bench-audit", title: "Time to audit the files", figures: "files", kind: "lines", x: USERS },
+        ...{ y: { column: "seconds", title: "s", logarithmic: true }, series: "by", growth: "time" },
+      },
+    ],
+  },
+  {
+    name: "service",
+    about: "the partner service under load, beside oidc-provider and pgbench",
+    charts: [
+      {
+        ...{ file: "bench-service", title: "Token exchanges per second", figures: "exchange", kind: "bars" },
+        ...{
+          x: { column: "clients", title: "Clients" },
+          y: { column: "perSecond", title: "per second" },
+          series: "by",
+        },
+      },
+    ],
+  },
+  { name: "provision", about: "provisioning users in lists, beside two requests per user" },
+  {
+    ...{ name: "flood", script: "registrationFlood" },
+    about: "response times of a partner while another one floods the service with registrations",
+  },
+  { name: "possession", about: "refusing registrations of keys that the registrant does not hold" },
+  { name: "explorer", about: "the explorer in Chromium: from a file's last byte to the drawn path" },
+  { name: "import", about: "importing an entry of the library in a new process" },
+  {
+    name: "startup",
+    about: "from nothing to the first verified key, and the start of npm start and keyroot --help",
+    charts: [
+      {
+        ...{ file: "bench-startup", title: "Time to the first verified key", figures: "firstKey", kind: "bars" },
+        ...{ x: { column: "from", title: "" }, y: { column: "seconds", title: "s" } },
+      },
+    ],
+  },
+  { name: "memory", about: "memory that hostile answers take, in multiples of the limit" },
+  { name: "storage", about: "keeping a plan and the state of an audit on disk" },
+];

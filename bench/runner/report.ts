@@ -1,0 +1,50 @@
+/** What a benchmark prints at its end, on one line: everything else that it prints goes to standard error. */
+export interface Measured {
+  /** By name. */
+  figures: Record<string, Figures>;
+  ratios: readonly Ratio[];
+}
+
+/** A table of figures. The rows have the same columns, and each column has one unit. */
+export interface Figures {
+  /** What was measured, with the units. */
+  what: string;
+  rows: readonly Row[];
+}
+
+export type Row = Record<string, string | number | boolean | null>;
+
+/** A figure relative to another one of the same run, or any other figure with a limit. */
+export interface Ratio {
+  what: string;
+  value: number;
+  /** The goal. */
+  atMost?: number;
+  atLeast?: number;
+  /** Whether README.md quotes it. */
+  inSummary?: boolean;
+}
+
+/** Whether the run uses small data, to test the benchmark and not to measure: `npm run bench -- --small`. */
+export const SMALL = process.argv.includes("--small");
+
+/** Prints the outcome of a benchmark for the runner. */
+export function report(measured: Measured): void {
+  process.stdout.write(`${JSON.stringify(measured)}\n`);
+}
+
+/** Tells the person in front of the screen what runs. */
+export function progress(text: string): void {
+  process.stderr.write(`  ${text}\n`);
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return ((sorted[middle] ?? NaN) + (sorted[sorted.length % 2 === 0 ? middle - 1 : middle] ?? NaN)) / 2;
+}
+
+/** Rounds to four significant digits. */
+export function round(value: number): number {
+  return Number(value.toPrecision(4));
+}

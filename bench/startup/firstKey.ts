@@ -1,0 +1,74 @@
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import hre from "hardhat";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import { startStack } from "@keyroot/operator/stack";
+import { rpcCaller } from "keyroot/transport";
+import { LOCAL } from "../../fixtures/local.ts";
+import { sampleRecords } from "../../fixtures/samples.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What `npm start` prints when the contact's app has verified the keys, and when everything is up. */
+const VERIFIED = /verified \d+ of \d+/;
+const READY = "stays up until Ctrl-C";
+
+/** Seconds from the start of `npm start` to its first verified keys, and until everything is up. */
+export async function npmStart(folder: string, stackFile: string): Promise<{ verified: number; ready: number }> {
+  const start = performance.now();
+  const seconds = () => (performance.now() - start) / 1000;
+  const env = { ...process.env, KEYROOT_STACK_FILE: stackFile };
+  const child = spawn("npm", ["start", "--", "--port", "0"], {
+    ...{ cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "inherit"] },
+  });
+  const closed = once(child, "close");
+  let verified = NaN;
+  let ready = NaN;
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (VERIFIED.test(line)) verified = seconds();
+    if (!line.includes(READY)) continue;
+    ready = seconds();
+    // Ctrl-C goes to npm and to everything below it.
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
+  }
+  await closed;
+  if (Number.isNaN(ready)) throw new Error(`npm start in ${folder} ended before it was ready.`);
+  return { verified, ready };
+}
+
+/** Seconds to clone this repository. What is not committed is not in the clone. */
+export function clone(folder: string): number {
+  const start = performance.now();
+  execFileSync("git", ["clone", "--quiet", "--no-local", ROOT, folder]);
+  return (performance.now() - start) / 1000;
+}
+
+/** Seconds from `npm install` of the packed library in an empty folder until its program has verified a key. */
+export async function installAndVerify(tarball: string, app: string): Promise<number> {
+  await using cleanup = new AsyncDisposableStack();
+  const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+  cleanup.defer(() => stack.close());
+  const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
+  const call = rpcCaller(rpc, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+  const records = sampleRecords(25);
+  const store = new FolderStore(stack.merkleDir);
+  await publish(records, { ...LOCAL, registry: await Registry.connect(call, contract), store });
+  mkdirSync(app);
+  writeFileSync(join(app, "package.json"), '{ "type": "module", "private": true }');
+  const program = `
+    import { createVerifier } from "keyroot";
+    const verifier = createVerifier(${JSON.stringify({ rpc, chainId, contract, merkleUrl })});
+    await verifier.verify(${JSON.stringify(records[0]?.userID)});`;
+  writeFileSync(join(app, "verify.js"), program);
+  const run = promisify(execFile);
+  const start = performance.now();
+  // The stack is in this process, which must go on meanwhile.
+  await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd: app });
+  await run(process.execPath, ["verify.js"], { cwd: app });
+  return (performance.now() - start) / 1000;
+}

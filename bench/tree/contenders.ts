@@ -1,0 +1,154 @@
+/**
+ * Makes the tree of one contender, and prints how long that took:
+ *
+ *     node bench/tree/contenders.ts CONTENDER FILE [--small]      FILE has one value per line
+ */
+import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { SMALL } from "../runner/report.ts";
+
+/** What one process measured. */
+export interface Made {
+  root: string;
+  treeMs: number;
+  /** To make the tree and the text of the file; absent for contenders that do not write this format. */
+  fileMs?: number;
+}
+
+export type Contender = keyof typeof CONTENDERS;
+
+/** Makes the tree, and returns its root; with `file`, the file, too. */
+interface Maker {
+  tree: () => string;
+  file?: () => void;
+}
+
+/** Short work is repeated so long, after as much work that compiles it. */
+const REPEAT_MS = SMALL ? 5 : 500;
+/** Longer strings do not exist in V8. */
+const LONGEST_STRING = 2 ** 29 - 24;
+/** A user's share of a file, in bytes. */
+const BYTES_PER_USER = 803;
+
+const CONTENDERS = { keyroot, merkleTreeGen, merkletreejs, openZeppelin, openssl };
+
+const [, , name, path = ""] = process.argv;
+if (import.meta.main) {
+  const values = readFileSync(path, "utf8").split("\n");
+  const { tree, file } = await CONTENDERS[name as Contender](values);
+  let root = "";
+  const treeMs = typicalTime(() => (root = tree()));
+  const made: Made = { root, treeMs, ...(file !== undefined && { fileMs: typicalTime(file) }) };
+  process.stdout.write(JSON.stringify(made));
+}
+
+async function keyroot(values: readonly string[]): Promise<Maker> {
+  const { MerkleTree } = await import("keyroot");
+  const { makeMerkleFile, serializeMerkleFile } = await import("keyroot/merkle");
+  const { parseKeyRecord } = await import("keyroot/identity");
+  const records = values.map(parseKeyRecord);
+  return {
+    tree: () => new MerkleTree(values).root,
+    file: () => {
+      let length = 0;
+      for (const part of serializeMerkleFile(makeMerkleFile(records))) length += part.length;
+      if (length === 0) throw new Error("The file is empty.");
+    },
+  };
+}
+
+/** The library that wrote the deployed files. */
+function merkleTreeGen(values: readonly string[]): Maker {
+  interface MerkleTreeGen {
+    fromArray: (args: object, callback: (error: Error | null, tree: { root: string }) => void) => void;
+  }
+  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as MerkleTreeGen;
+  const make = () => {
+    let made: { root: string } | undefined;
+    fromArray({ array: values, hashalgo: "sha256" }, (error, tree) => {
+      if (error) throw error;
+      made = tree;
+    });
+    if (made === undefined) throw new Error("merkle-tree-gen did not finish.");
+    return made;
+  };
+  const file = () => {
+    const lookup: Record<string, number> = {};
+    values.forEach((value, i) => (lookup[(JSON.parse(value) as { userID: string }).userID] = i));
+    JSON.stringify({ merkle: make(), values, lookup });
+  };
+  return { tree: () => make().root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
+}
+
+/** With the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
+async function merkletreejs(values: readonly string[]): Promise<Maker> {
+  const { MerkleTree } = await import("merkletreejs");
+  // It hashes the raw hashes of two children. The format hashes their hex.
+  const hashChildren = (pair: Buffer) => hash("sha256", pair.toString("hex"), "buffer");
+  return {
+    tree: () => {
+      const leaves = values.map((value) => hash("sha256", value, "buffer"));
+      return new MerkleTree(leaves, hashChildren, { duplicateOdd: true }).getRoot().toString("hex");
+    },
+  };
+}
+
+/**
+ * With the format's hash of nodes. It does not duplicate last nodes, so it gets the list of values that these duplicates
+ * stand for: for s = 1, 2, 4, …, the last s values again where the number of groups of s is odd.
+ */
+async function openZeppelin(values: readonly string[]): Promise<Maker> {
+  const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
+  const expanded = [...values];
+  for (let size = 1; size < expanded.length; size *= 2)
+    if ((expanded.length / size) % 2 === 1) expanded.push(...expanded.slice(-size));
+  // It stores leaves in reverse, so the left child comes second.
+  const nodeHash = (b: unknown, a: unknown) => `0x${hash("sha256", String(a).slice(2) + String(b).slice(2))}`;
+  return {
+    tree: () => {
+      const leaves = expanded.map((value) => `0x${hash("sha256", value)}`);
+      return SimpleMerkleTree.of(leaves, { sortLeaves: false, nodeHash }).root.slice(2);
+    },
+  };
+}
+
+/** No tree: only the hashes of the same inputs, by Node's one-shot hash, which calls OpenSSL. */
+async function openssl(values: readonly string[]): Promise<Maker> {
+  const { MerkleTree } = await import("keyroot");
+  const { root, ...tree } = levelsOf(new MerkleTree(values));
+  return {
+    tree: () => {
+      for (const value of values) hash("sha256", value);
+      for (const pair of tree.pairs) hash("sha256", pair);
+      return root;
+    },
+  };
+}
+
+/** The inputs of a tree's inner hashes. */
+function levelsOf(tree: { root: string; height: number; hashes: (level: number) => string[] }) {
+  const pairs: string[] = [];
+  for (let level = 0; level < tree.height - 1; level++) {
+    const hashes = tree.hashes(level);
+    for (let i = 0; i < hashes.length; i += 2) pairs.push(`${hashes[i] ?? ""}${hashes[i + 1] ?? hashes[i] ?? ""}`);
+  }
+  return { root: tree.root, pairs };
+}
+
+/** The time of the work in ms: of the first run if that is long, else the median of many. */
+function typicalTime(work: () => unknown): number {
+  const first = timeOf(work);
+  if (first > REPEAT_MS) return first;
+  const runs = Math.ceil(REPEAT_MS / first);
+  for (let i = 0; i < runs; i++) work();
+  // merkle-tree-gen replaces methods of Array: sorted without them.
+  const times = Float64Array.from({ length: runs }, () => timeOf(work)).sort();
+  return times[runs >> 1] ?? NaN;
+}
+
+function timeOf(work: () => unknown): number {
+  const start = performance.now();
+  work();
+  return performance.now() - start;
+}

@@ -1,0 +1,112 @@
+import { build } from "esbuild";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { median, round, type Row } from "../runner/report.ts";
+import { inputOf, MODULES, WAYS } from "./ways.ts";
+
+const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
+type BrowserWay = (typeof BROWSER_WAYS)[number];
+
+/** The verification in the page. The modules are as an app bundles them. */
+const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
+  file: (module) => `import { verifyFile } from ${module};
+    export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract }, root, bytes);`,
+  proof: (module) => `import { verifyProof } from ${module};
+    export default ({ userID, root }, bytes) => verifyProof(bytes, { userID, root });`,
+  bundle: (module) => `import { verifyBundle } from ${module};
+    export default ({ userID, contract, codeHash, blockHash }, bytes) =>
+      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { blockHash });`,
+};
+
+interface Options {
+  /** The folder of the library's modules. */
+  library: string;
+  /** The folder of each sample, by its number of users. */
+  folders: ReadonlyMap<number, string>;
+  coldRuns: number;
+  totalMs: number;
+}
+
+/** Verifies in Chromium. Cold: in a new context, from the start of loading the library; the bytes are there before. */
+export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
+  const scripts = new Map<string, string>();
+  for (const way of BROWSER_WAYS) scripts.set(`/${way}.js`, await bundle(way, library));
+  const server = createServer((request, response) => {
+    const path = request.url ?? "";
+    const script = scripts.get(path);
+    if (script !== undefined) response.setHeader("Content-Type", "text/javascript").end(script);
+    else if (path === "/") response.setHeader("Content-Type", "text/html").end("<!doctype html><title>Keyroot</title>");
+    else {
+      const [, users, name = ""] = path.split("/");
+      const folder = folders.get(Number(users));
+      // Chromium asks for an icon, too.
+      if (folder === undefined) response.writeHead(404).end();
+      else response.end(readFileSync(join(folder, name)));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const browser = await launchChromium();
+  try {
+    const rows: Row[] = [];
+    for (const users of folders.keys()) {
+      for (const way of BROWSER_WAYS) {
+        const cold: number[] = [];
+        for (let i = 0; i < coldRuns; i++) cold.push((await inNewPage(browser, url, users, way, 0)).cold);
+        const { warm } = await inNewPage(browser, url, users, way, totalMs);
+        rows.push({ users, what: WAYS[way], coldMs: round(median(cold)), warmMs: round(warm) });
+      }
+    }
+    return rows;
+  } finally {
+    await browser.close();
+    server.close();
+  }
+}
+
+async function bundle(way: BrowserWay, library: string): Promise<string> {
+  const module = JSON.stringify(`${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`);
+  const built = await build({
+    stdin: { contents: SCRIPTS[way](module), resolveDir: library },
+    ...{ bundle: true, format: "esm", minify: true, target: "es2022", platform: "browser", write: false },
+  });
+  return built.outputFiles[0]?.text ?? "";
+}
+
+/** @param totalMs how long warm runs take together; 0: none */
+async function inNewPage(browser: Browser, url: string, users: number, way: BrowserWay, totalMs: number) {
+  const context = await browser.newContext();
+  try {
+    const page: Page = await context.newPage();
+    await page.goto(url);
+    return await page.evaluate(
+      async ({ script, input, sampleUrl, totalMs }) => {
+        const sample: unknown = await (await fetch(sampleUrl)).json();
+        const bytes = new Uint8Array(await (await fetch(input)).arrayBuffer());
+        const start = performance.now();
+        const { default: verify } = (await import(script)) as {
+          default: (sample: unknown, bytes: Uint8Array) => unknown;
+        };
+        await verify(sample, bytes);
+        const cold = performance.now() - start;
+        // The page's clock counts in steps of 0.1 ms: short work is timed in groups.
+        const group = totalMs === 0 ? 0 : Math.max(1, Math.ceil(5 / cold));
+        const times: number[] = [];
+        const end = performance.now() + totalMs;
+        while (totalMs > 0 && (times.length < 3 || performance.now() < end)) {
+          const begin = performance.now();
+          for (let i = 0; i < group; i++) await verify(sample, bytes);
+          times.push((performance.now() - begin) / group);
+        }
+        return { cold, warm: times.sort((a, b) => a - b)[times.length >> 1] ?? NaN };
+      },
+      { script: `/${way}.js`, input: `/${users}/${inputOf(way)}.json`, sampleUrl: `/${users}/sample.json`, totalMs },
+    );
+  } finally {
+    await context.close();
+  }
+}

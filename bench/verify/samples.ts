@@ -1,0 +1,23 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { makeMerkleFile, makeProof, serializeMerkleFile } from "keyroot/merkle";
+import { CODE_HASH, CONTRACT, plainBundle } from "../../fixtures/plainBundle.ts";
+import { sampleRecords } from "../../fixtures/samples.ts";
+import { type Sample } from "./ways.ts";
+
+/** Full branch nodes above the account and above its storage slot, as on mainnet: 8 levels hold 4.3 billion entries. */
+const DEPTHS = { accountDepth: 8, storageDepth: 8 };
+
+/** Writes file.json, proof.json, bundle.json and sample.json of one user among so many into a folder. */
+export function writeSample(folder: string, users: number): void {
+  mkdirSync(folder);
+  const file = makeMerkleFile(sampleRecords(users));
+  const userID = file.records[users >> 1]?.userID ?? "";
+  const { root } = file.tree;
+  const proof = makeProof(file, userID);
+  const { bundle, blockHash } = plainBundle(proof, DEPTHS);
+  const sample: Sample = { userID, root, blockHash, contract: CONTRACT, codeHash: CODE_HASH };
+  writeFileSync(join(folder, "file.json"), [...serializeMerkleFile(file)].join(""));
+  for (const [name, content] of Object.entries({ proof, bundle, sample }))
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));
+}

@@ -1,0 +1,82 @@
+import { createRequire } from "node:module";
+import type { KeyRecord } from "keyroot/identity";
+
+/** A user of a file, and what a verifier knows before it gets the file, proof or bundle. */
+export interface Sample {
+  userID: string;
+  root: string;
+  blockHash: string;
+  contract: string;
+  codeHash: string;
+}
+
+/** A way to verify one user, or what it is compared with: its name in the figures. */
+export const WAYS = {
+  file: "whole file",
+  path: "path in a parsed proof",
+  proof: "proof",
+  bundle: "bundle",
+  parse: "JSON.parse of the file",
+  firstClients: "first clients' method",
+} as const;
+
+export type Way = keyof typeof WAYS;
+
+/** The library's module of each way, below its folder. */
+export const MODULES = {
+  file: "verifier/index",
+  path: "merkle/index",
+  proof: "merkle/index",
+  bundle: "bundle",
+} as const;
+
+/** Which of the sample's files a way reads. */
+export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
+  way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
+
+/** Loads what a way needs. The function that it returns verifies the bytes. @param library the folder of the library's modules */
+export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
+  const { userID, root, blockHash, contract, codeHash } = sample;
+  if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  if (way === "firstClients") return loadFirstClients(sample);
+  const path = `${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`;
+  if (way === "file") {
+    const { verifyFile } = (await import(path)) as typeof import("keyroot/verifier");
+    return (bytes) => verifyFile({ userID, chainId: 1, contract }, root, bytes);
+  }
+  if (way === "bundle") {
+    const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
+    return (bytes) => verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { blockHash });
+  }
+  const { verifyProof } = (await import(path)) as typeof import("keyroot/merkle");
+  if (way === "proof") return (bytes) => verifyProof(bytes, { userID, root });
+  let parsed: unknown;
+  return (bytes) => {
+    parsed ??= JSON.parse(new TextDecoder().decode(bytes));
+    return verifyProof(parsed, { userID, root });
+  };
+}
+
+/**
+ * The method of the format's first clients: rebuild the tree with merkle-tree-gen, compare the root, and look the user up. It
+ * replaces built-ins of Array, so it needs a process of its own.
+ */
+function loadFirstClients({ userID, root }: Sample): (bytes: Uint8Array) => void {
+  interface MerkleTreeGen {
+    fromArray: (args: object, callback: (error: Error | null, tree: { root: string }) => void) => void;
+  }
+  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as MerkleTreeGen;
+  return (bytes) => {
+    const { values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      values: string[];
+      lookup: Record<string, number>;
+    };
+    let computed = "";
+    fromArray({ array: values, hashalgo: "sha256" }, (error, tree) => {
+      if (error) throw error;
+      computed = tree.root;
+    });
+    const { userID: found } = JSON.parse(values[lookup[userID] ?? -1] ?? "{}") as KeyRecord;
+    if (computed !== root || found !== userID) throw new Error("The file does not verify.");
+  };
+}

@@ -1,0 +1,69 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { globSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import pMap from "p-map";
+import { BENCHMARKS } from "../../bench/runner/registry.ts";
+import type { Figures } from "../../bench/runner/report.ts";
+import type { Result } from "../../bench/runner/results.ts";
+import { runBenchmark } from "../../bench/runner/runBenchmark.ts";
+
+const root = join(import.meta.dirname, "../..");
+/** Benchmarks of programs that are not npm packages. Without them, CI cannot run these. */
+const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench" };
+
+describe("the benchmarks, with small data", function () {
+  this.timeout(240_000);
+  const results = new Map<string, Result | Error>();
+  const isPossible = (name: string) => globSync(NEEDED[name] ?? root).length > 0;
+
+  before(async () => {
+    const run = async (benchmark: (typeof BENCHMARKS)[number]) => {
+      const result = await runBenchmark(benchmark, { small: true }).catch((error: unknown) => error as Error);
+      results.set(benchmark.name, result);
+    };
+    // Most of them wait for processes that start.
+    await pMap(
+      BENCHMARKS.filter(({ name }) => isPossible(name)),
+      run,
+      { concurrency: 3 },
+    );
+  });
+
+  for (const { name, charts = [] } of BENCHMARKS) {
+    it(`measures finite figures and ratios: ${name}`, function () {
+      // pgbench is a Debian package, which CI does not install.
+      if (!isPossible(name)) this.skip();
+      const result = results.get(name);
+      if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);
+      expect(result).to.include({ benchmark: name, command: `npm run bench -- ${name} --small` });
+      expect(result.machine).to.match(/ cores, Node v/);
+      expect(result.load.average).to.be.a("number");
+      expect(result.ratios).not.to.be.empty;
+      for (const { what, value } of result.ratios) expect(value, what).to.satisfy(Number.isFinite);
+      expect(result.figures).not.to.be.empty;
+      for (const { what, rows } of Object.values(result.figures)) {
+        expect(rows, what).not.to.be.empty;
+        for (const value of rows.flatMap((row) => Object.values(row))) expect(value, what).not.to.equal(null);
+      }
+      for (const { figures, x, y, series = x.column } of charts)
+        expect(columnsOf(result.figures[figures])).to.include.members([x.column, y.column, series]);
+    });
+  }
+
+  it("prints one JSON array with --json, and names an unknown benchmark", async () => {
+    const run = (...args: string[]) => promisify(execFile)(process.execPath, ["bench/run.ts", ...args], { cwd: root });
+    const [{ stdout }, refused] = await Promise.all([
+      run("gas", "--small", "--json"),
+      run("gass").catch((error: unknown) => error as { code: number; stderr: string }),
+    ]);
+    expect((JSON.parse(stdout) as Result[]).map(({ benchmark }) => benchmark)).to.deep.equal(["gas"]);
+    expect(refused).to.include({ code: 2 });
+    expect(refused.stderr).to.include('There is no benchmark "gass". Choose from: tree, verify');
+  });
+});
+
+function columnsOf(figures: Figures | undefined): string[] {
+  return Object.keys(figures?.rows[0] ?? {});
+}

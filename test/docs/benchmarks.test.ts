@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { growthExponent } from "../../bench/runner/growth.ts";
+import { renderPages } from "../../bench/runner/pages.ts";
+import { BENCHMARKS } from "../../bench/runner/registry.ts";
+
+const root = join(import.meta.dirname, "../..");
+const page = await readFile(join(root, "docs/benchmarks.md"), "utf8");
+
+describe("docs/benchmarks.md", () => {
+  it("shows the newest results, as README.md and the charts do (to update them: npm run bench -- --pages)", async () => {
+    for (const [path, text] of await renderPages())
+      expect(await readFile(join(root, path), "utf8"), path).to.equal(text);
+  });
+
+  it("has a part for each benchmark", () => {
+    const parts = [...page.matchAll(/^<!-- bench: (\S+) -->$/gm)].map(([, name]) => name);
+    expect(parts.toSorted()).to.deep.equal(BENCHMARKS.map(({ name }) => name).toSorted());
+  });
+
+  it("has no chart that is not drawn any more", async () => {
+    const images = await readdir(join(root, "docs/images"));
+    const drawn = [...(await renderPages()).keys()].map((path) => basename(path));
+    expect(drawn).to.include.members(images.filter((name) => /^bench-.*\.svg$/.test(name)));
+  });
+});
+
+describe("growthExponent", () => {
+  it("is the exponent of a power of the size, whatever its factor", () => {
+    for (const exponent of [0, 0.5, 1, 2]) {
+      const points = [1, 700, 10_000].map((size) => [size, 3 * size ** exponent] as const);
+      expect(growthExponent(points)).to.be.closeTo(exponent, 1e-9);
+    }
+  });
+
+  it("is that of the least-squares line through the logarithms", () => {
+    // By hand: x = 0, 1, 2 and y = 0, 1, 1 in powers of e have the slope 1/2.
+    const points = [
+      [1, 1],
+      [Math.E, Math.E],
+      [Math.E ** 2, Math.E],
+    ] as const;
+    expect(growthExponent(points)).to.be.closeTo(0.5, 1e-9);
+  });
+
+  it("is undefined for a single size", () => {
+    expect(growthExponent([[700, 3]])).to.equal(undefined);
+  });
+});
