@@ -114,9 +114,8 @@ export class WatchState implements WatchStateContent, Disposable {
 
   /**
    * Writes what a poll found to disk, all of it or nothing.
-   * @param cursor the block up to which every root was audited; undefined if it is older than the newest cursor
-   * @param newRoots roots of watched users, with valid files
-   * @param unavailable default: none
+   * @param poll `cursor`: the block up to which every root was audited, undefined if it is older than the newest cursor;
+   * `newRoots`: roots of watched users, with valid files; `unavailable`: none by default
    * @throws TransportError FILE_UNWRITABLE
    */
   save({

@@ -1,0 +1,46 @@
+/** Elements in which a code is not turned into a link. */
+const WITHOUT_LINKS = new Set([
+  "a",
+  "button",
+  "h1",
+  "h2",
+  "h3",
+  "option",
+  "pre",
+  "script",
+  "style",
+  "summary",
+  "title",
+]);
+const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
+
+/** The codes of docs/errors.md, each of which has a row in one of the page's tables. */
+export function errorCodesIn(page: string): ReadonlySet<string> {
+  return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
+}
+
+/** Gives each row of a table that begins with an error code an id: that code. */
+export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
+  return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
+    codes.has(code) ? `<tr id="${code}">${cells}` : row,
+  );
+}
+
+/**
+ * Makes each error code in the text of a page a link to the code's row.
+ * @param url of the page with the rows, relative to this one; empty if it is this one
+ */
+export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {
+  const open: string[] = [];
+  const parts = html.split(/(<[^>]*>)/);
+  const linked = parts.map((part) => {
+    const [, slash, name = ""] = /^<(\/?)([a-z0-9]+)/.exec(part) ?? [];
+    if (WITHOUT_LINKS.has(name)) {
+      if (slash === "/") open.splice(open.lastIndexOf(name), 1);
+      else if (!part.endsWith("/>")) open.push(name);
+    }
+    if (part.startsWith("<") || open.length > 0) return part;
+    return part.replace(CODE, (code) => (codes.has(code) ? `<a href="${url}#${code}">${code}</a>` : code));
+  });
+  return linked.join("");
+}

@@ -1,0 +1,100 @@
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { Application, Converter, type DocumentReflection, PageEvent, ReflectionKind } from "typedoc";
+import type { Manifest } from "../packages/manifest.ts";
+import { accessible } from "./accessible.ts";
+import { addErrorIds, errorCodesIn, linkErrors } from "./errorLinks.ts";
+import { ENTRIES, GROUP_ORDER, sitePages } from "./pages.ts";
+import { SiteRouter, SiteTheme } from "./theme.ts";
+
+const ERRORS_PAGE = "documents/errors.html";
+
+/**
+ * Makes the static site of the Markdown pages and of the API reference.
+ * @param root folder of the project
+ * @param out folder of the site, which is replaced
+ * @throws Error if anything that the pages or doc comments link to does not exist
+ */
+export async function makeSite(root: string, out: string): Promise<void> {
+  const entries = apiEntries(root);
+  const pages = sitePages(root);
+  const app = await Application.bootstrap({
+    name: "Keyroot",
+    entryPoints: [...entries.keys()].map((path) => join(root, path)),
+    projectDocuments: [...pages.keys()].map((path) => join(root, path)),
+    readme: join(root, "README.md"),
+    tsconfig: join(import.meta.dirname, "tsconfig.json"),
+    // `npm run check` compiles everything.
+    skipErrorChecking: true,
+    ...{ out, cleanOutputDir: true, router: "site", theme: "site", disableSources: true, excludeExternals: true },
+    ...{
+      customCss: join(import.meta.dirname, "site.css"),
+      searchInDocuments: true,
+      useFirstParagraphOfCommentAsSummary: true,
+      hideGenerator: true,
+    },
+    ...{ sort: ["alphabetical"], groupOrder: [...GROUP_ORDER, "*"], navigation: { includeGroups: true } },
+    highlightLanguages: [
+      "console",
+      "css",
+      "html",
+      "http",
+      "ini",
+      "js",
+      "json",
+      "nginx",
+      "sh",
+      "solidity",
+      "sql",
+      "ts",
+      "yaml",
+    ],
+    ignoredHighlightLanguages: ["caddyfile", "haproxy", "text"],
+  });
+  app.renderer.defineRouter("site", SiteRouter);
+  app.renderer.defineTheme("site", SiteTheme);
+  app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+    for (const reflection of Object.values(project.reflections)) {
+      const file = project.files.getReflectionPath(reflection);
+      const path = file === undefined ? "" : relative(root, file);
+      if (reflection.kindOf(ReflectionKind.Module)) reflection.name = entries.get(path) ?? reflection.name;
+      if (reflection.isDocument()) describe(reflection, pages.get(path));
+    }
+  });
+  const codes = errorCodesIn(readFileSync(join(root, "docs/errors.md"), "utf8"));
+  app.renderer.on(PageEvent.END, (page) => {
+    const depth = page.url.split("/").length - 1;
+    const url = page.url === ERRORS_PAGE ? "" : "../".repeat(depth) + ERRORS_PAGE;
+    const html = page.url === ERRORS_PAGE ? addErrorIds(page.contents ?? "", codes) : (page.contents ?? "");
+    page.contents = accessible(linkErrors(html, codes, url));
+  });
+
+  const project = await app.convert();
+  if (project === undefined) throw new Error("The API could not be read. The lines above say why.");
+  app.validate(project);
+  await app.generateOutputs(project);
+  if (app.logger.hasErrors() || app.logger.hasWarnings())
+    throw new Error("The site has the problems that the lines above describe.");
+}
+
+/** The entries of the API reference: path of the source -> name that programs import. */
+function apiEntries(root: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const [folder, subpaths] of Object.entries(ENTRIES)) {
+    const { name, exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
+    for (const subpath of subpaths) {
+      const target = exports[subpath];
+      const source = typeof target === "string" ? target : (target?.["types"] ?? target?.["default"]);
+      if (typeof source !== "string") throw new Error(`${name} has no entry ${subpath}.`);
+      entries.set(join(folder, source), join(name, subpath));
+    }
+  }
+  return entries;
+}
+
+/** Takes a page's title from its first heading, and its place in the menu from the table of pages. */
+function describe(page: DocumentReflection, group = ""): void {
+  const [{ text } = { text: "" }] = page.content;
+  page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name;
+  page.frontmatter["group"] = group;
+}

@@ -1,0 +1,29 @@
+import { basename, dirname } from "node:path";
+import { DefaultTheme, KindRouter, type NavigationElement, type ProjectReflection, type Reflection } from "typedoc";
+
+/** TypeDoc's theme with a menu of pages and modules. The page of a module lists what it exports. */
+export class SiteTheme extends DefaultTheme {
+  override buildNavigation(project: ProjectReflection): NavigationElement[] {
+    return super.buildNavigation(project).map(({ text, children = [], ...group }) => ({
+      ...group,
+      text: text === "Modules" ? "API reference" : text,
+      children: children.map(withoutChildren),
+    }));
+  }
+}
+
+function withoutChildren(element: NavigationElement): NavigationElement {
+  const leaf = { ...element };
+  delete leaf.children;
+  return leaf;
+}
+
+/** Names the pages of documents by their files, so that URLs stay when titles change. */
+export class SiteRouter extends KindRouter {
+  protected override getIdealBaseName(reflection: Reflection): string {
+    const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;
+    if (file === undefined) return super.getIdealBaseName(reflection);
+    const name = basename(file, ".md");
+    return `documents/${(name === "README" ? basename(dirname(file)) : name).toLowerCase()}`;
+  }
+}

@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import type { StackFile } from "../../packages/operator/src/stack/stackFile.ts";
+import { environment, outcomeOf, type Ran } from "../support/commandLine.ts";
+import { type CodeBlock, codeBlocksOf } from "../support/packages/codeBlocks.ts";
+import { packPackage, ROOT } from "../support/packages/installPackages.ts";
+
+/** The packages of this repository: name on npm -> name in `scripts/packages/packages.ts`. */
+const OURS: Readonly<Record<string, string>> = {
+  keyroot: "keyroot",
+  "@keyroot/contracts": "contracts",
+  "@keyroot/operator": "operator",
+};
+
+/** The addresses of the pages and examples: those of a stack whose ports are free. */
+const DEFAULT_URLS = ["http://127.0.0.1:8545", "http://127.0.0.1:8546", "http://127.0.0.1:8547"] as const;
+
+/**
+ * A newcomer's empty folder, in which the quick start's first section was done: the packed packages are installed, and a
+ * stack is running. The quick starts and the examples share it.
+ */
+class Newcomer {
+  #started: Promise<void> | undefined;
+  readonly #closing = new AsyncDisposableStack();
+  /** The sections of docs/quickstart.md. */
+  sections!: Map<string, CodeBlock[]>;
+  folder!: string;
+  #stack: Required<StackFile> | undefined;
+  #env!: NodeJS.ProcessEnv;
+
+  /** Starts it, unless it is started already. */
+  start(): Promise<void> {
+    return (this.#started ??= this.#start());
+  }
+
+  async #start(): Promise<void> {
+    this.folder = this.#closing.adopt(await mkdtemp(join(tmpdir(), "keyroot-newcomer-")), (path) =>
+      rm(path, { recursive: true, force: true }),
+    );
+    // The examples' folders find the stack, too.
+    const KEYROOT_STACK_FILE = join(this.folder, ".keyroot", "stack.json");
+    this.#env = environment({
+      ...{ PATH: ownPath(), TMPDIR: this.folder, KEYROOT_STACK_FILE },
+      ...{ npm_config_prefer_offline: "true", npm_config_audit: "false" },
+    });
+    this.sections = codeBlocksOf(await readFile(join(ROOT, "docs/quickstart.md"), "utf8"));
+    const [install, config, stack, publish] = this.sections.get("Start a local system") ?? [];
+    if (!install || !config || !stack || !publish) throw new Error("docs/quickstart.md does not start a system.");
+    await this.runOrFail(await this.#withTarballs(install.text));
+    await this.write(config);
+    await this.#startStack(stack.text.trim());
+  }
+
+  /** Replaces our packages by their tarballs, and others by the versions of this repository. Adds what the examples need. */
+  async #withTarballs(commands: string): Promise<string> {
+    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+      devDependencies: Record<string, string>;
+    };
+    const [before = "", words = ""] = commands.trimEnd().split("npm install ");
+    const names = new Set([...words.split(" "), ...Object.keys(OURS), ...EXAMPLES_NEED]);
+    const specifiers = [...names].map(async (name) => {
+      const ours = OURS[name];
+      return ours === undefined ? `${name}@${devDependencies[name] ?? "latest"}` : await packPackage(ours);
+    });
+    return `${before}npm install ${(await Promise.all(specifiers)).join(" ")}`;
+  }
+
+  async #startStack(command: string): Promise<void> {
+    const [program = "", ...args] = command.split(" ");
+    const child = spawn(program, [...args, "--port", "0"], {
+      cwd: this.folder,
+      env: this.#env,
+      stdio: ["ignore", "pipe", "inherit"],
+      detached: true,
+    });
+    const closed = once(child, "close");
+    this.#closing.defer(async () => {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGINT");
+      await closed;
+    });
+    for await (const line of createInterface({ input: child.stdout })) if (line.includes("Ctrl-C")) break;
+    this.#stack = JSON.parse(await readFile(this.#env["KEYROOT_STACK_FILE"] ?? "", "utf8")) as Required<StackFile>;
+  }
+
+  get stack(): Required<StackFile> {
+    if (this.#stack === undefined) throw new Error("The stack was not started.");
+    return this.#stack;
+  }
+
+  /** A text with the addresses of this stack, once it runs. */
+  withUrls(text: string): string {
+    if (this.#stack === undefined) return text;
+    const urls = [this.stack.rpcUrl, this.stack.merkleUrl, this.stack.service.baseUrl];
+    return DEFAULT_URLS.reduce((replaced, url, i) => replaced.replaceAll(url, urls[i] ?? ""), text);
+  }
+
+  /** Writes a block whose first line is a comment with the file's name. */
+  async write({ text }: CodeBlock): Promise<void> {
+    const [, name] = /^\/\/ (\S+)\n/.exec(text) ?? [];
+    if (name === undefined) throw new Error(`The first line does not name a file: ${text}`);
+    await writeFile(join(this.folder, name), this.withUrls(text));
+  }
+
+  /** Copies an example into the folder, where it finds the installed packages. @returns its folder */
+  async copyExample(name: string): Promise<string> {
+    const folder = join(this.folder, "examples", name);
+    await mkdir(dirname(folder), { recursive: true });
+    await cp(join(ROOT, "examples", name), folder, { recursive: true });
+    return folder;
+  }
+
+  /** Runs shell commands in the folder, or in one below it. The stack is found from everywhere. */
+  run(commands: string, { cwd = this.folder, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
+    const child = spawn("bash", ["-euo", "pipefail", "-c", commands], {
+      ...{ cwd, stdio: "pipe", detached: true },
+      env: { ...this.#env, ...env },
+    });
+    child.stdin.end();
+    return outcomeOf(child);
+  }
+
+  /** @returns the standard output @throws Error with all that was printed if the commands fail */
+  async runOrFail(commands: string, options?: Parameters<this["run"]>[1]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(commands, options);
+    if (code !== 0) throw new Error(`${commands}\nexit code ${code}\n${stdout}${stderr}`);
+    return stdout;
+  }
+
+  stop(): Promise<void> {
+    return this.#closing.disposeAsync();
+  }
+}
+
+/** What the examples need beside the packages of the quick start. */
+const EXAMPLES_NEED = ["vite", "@nomicfoundation/hardhat-mocha", "solc"];
+
+/** The PATH without this repository's programs: only its Node comes first. */
+function ownPath(): string {
+  const others = (process.env["PATH"] ?? "").split(delimiter).filter((path) => !path.startsWith(ROOT));
+  return [dirname(process.execPath), ...others].join(delimiter);
+}
+
+/** One for all tests of this process. */
+export const newcomer = new Newcomer();
+
+// Outside every describe: runs after the last test.
+after("the newcomer's stack stops", () => newcomer.stop());

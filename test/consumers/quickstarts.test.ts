@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { describeIfNamed } from "../support/named.ts";
+import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
+import { newcomer } from "./newcomer.ts";
+
+const TOURS = [
+  "App developer: verify a key",
+  "Operator: publish keys",
+  "Auditor: check everything",
+  "Partner back end: provision a user",
+];
+
+describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with the packed packages", function () {
+  this.timeout(60_000);
+
+  before("installs the packages, and starts a local system", async function () {
+    this.timeout(300_000);
+    await newcomer.start();
+    await follow((newcomer.sections.get("Start a local system") ?? []).slice(3));
+  });
+
+  /** Writes the files and runs the commands of blocks. What they print must be as shown. */
+  async function follow(blocks: readonly CodeBlock[]): Promise<void> {
+    let printed = "";
+    for (const block of blocks) {
+      if (block.language === "js") await newcomer.write(block);
+      else if (block.language === "sh") printed = await newcomer.runOrFail(block.text);
+      else if (block.language === "text")
+        expect(isAsShown(printed, block.text), `${printed}\n${block.text}`).to.be.true;
+      else throw new Error(`Blocks of ${block.language} cannot be run.`);
+    }
+  }
+
+  it("are these four", () => {
+    expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
+  });
+
+  for (const tour of TOURS) {
+    it(`${tour}: prints what the page shows`, async () => {
+      const blocks = newcomer.sections.get(tour) ?? [];
+      expect(blocks.map(({ language }) => language)).to.include.members(["sh"]);
+      await follow(blocks);
+    });
+  }
+});

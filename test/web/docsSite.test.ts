@@ -1,0 +1,123 @@
+import axe, { type AxeResults } from "axe-core";
+import { expect } from "chai";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Browser } from "playwright-core";
+import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { ERROR_CODES } from "../../packages/keyroot/src/errors.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { ROOT, run } from "../support/packages/installPackages.ts";
+
+const HOME = "index.html";
+const ERRORS = "documents/errors.html";
+const API = "functions/keyroot.createVerifier.html";
+
+describeIfNamed(import.meta.filename)("the site of the documentation, opened from a folder", function () {
+  this.timeout(60_000);
+  let folder: string;
+  /** The pages of the site, and its pictures: texts by their paths. */
+  let texts: Map<string, string>;
+  let pages: Map<string, string>;
+  let files: Set<string>;
+  let browser: Browser;
+
+  before("builds it", async function () {
+    this.timeout(180_000);
+    folder = await mkdtemp(join(tmpdir(), "keyroot-docs-"));
+    await run(process.execPath, [join(ROOT, "scripts/buildDocs.ts"), "--out", folder]);
+    files = new Set((await readdir(folder, { recursive: true })).map((path) => path.replaceAll("\\", "/")));
+    const named = [...files].filter((path) => /\.(?:html|svg)$/.test(path));
+    const read = async (path: string) => [path, await readFile(join(folder, path), "utf8")] as const;
+    texts = new Map(await Promise.all(named.map(read)));
+    pages = new Map([...texts].filter(([path]) => path.endsWith(".html")));
+    browser = await launchChromium();
+  });
+
+  after(async () => {
+    await browser.close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Opens a page, and waits for its menu. Fails if it requests anything that is not a file. */
+  async function open(path: string, colorScheme: "light" | "dark" = "light") {
+    const page = await browser.newPage({ colorScheme, reducedMotion: "reduce" });
+    await page.route(/^(?!file:|data:)/, async (route) => {
+      await route.abort();
+      throw new Error(`${path} requests ${route.request().url()}`);
+    });
+    await page.goto(pathToFileURL(join(folder, path)).href);
+    await page.locator("#tsd-nav-container a").first().waitFor({ state: "attached" });
+    return page;
+  }
+
+  it("contains every page of docs, and every public entry of the packages", async () => {
+    const docs = (await readdir(join(ROOT, "docs"))).filter((name) => name.endsWith(".md"));
+    expect(docs.filter((name) => !pages.has(`documents/${name.replace(".md", ".html")}`))).to.deep.equal([]);
+    const modules = [...pages].filter(([path]) => path.startsWith("modules/"));
+    const names = modules.map(([, html]) => /<h1>Module ([^<]+)<\/h1>/.exec(html)?.[1]);
+    expect(names).to.include.members([
+      "keyroot",
+      "keyroot/partner",
+      "keyroot/user",
+      "keyroot/bundle",
+      "keyroot/identity",
+    ]);
+    expect(names).to.include.members(["@keyroot/operator", "@keyroot/operator/hardhat", "@keyroot/contracts"]);
+  });
+
+  it("has no link to a file or a heading that does not exist", () => {
+    const broken = new Set<string>();
+    for (const [path, html] of pages) {
+      for (const [, link = ""] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+        if (/^(?:https?|data|mailto):/.test(link)) continue;
+        const [target = "", anchor = ""] = link.split("#");
+        const file = target === "" ? path : posix.join(dirname(path), decodeURI(target));
+        const exists =
+          files.has(file) && (anchor === "" || texts.get(file)?.includes(` id="${decodeURIComponent(anchor)}"`));
+        if (!exists) broken.add(`${path}: ${link}`);
+      }
+    }
+    expect([...broken]).to.deep.equal([]);
+  });
+
+  it("links every error code to its entry", () => {
+    const errors = pages.get(ERRORS) ?? "";
+    expect(ERROR_CODES.filter((code) => !errors.includes(`<tr id="${code}">`))).to.deep.equal([]);
+    expect(pages.get(API)).to.include('<a href="../documents/errors.html#ARGUMENT_INVALID">ARGUMENT_INVALID</a>');
+    const unlinked = [...pages].flatMap(([path, html]) =>
+      ERROR_CODES.filter((code) => html.includes(`<code>${code}</code>`)).map((code) => `${path}: ${code}`),
+    );
+    expect(unlinked).to.deep.equal([]);
+  });
+
+  it("finds pages and functions without a server", async () => {
+    const page = await open(HOME);
+    for (const [words, result] of [
+      ["createVerifier", "createVerifier.html"],
+      ["quick starts", "quickstart.html"],
+    ] as const) {
+      await page.locator("#tsd-search-trigger").click();
+      await page.locator("#tsd-search-input").fill(words);
+      await page.locator(`#tsd-search-results a[href*="${result}"]`).first().waitFor();
+      await page.keyboard.press("Escape");
+    }
+    await page.close();
+  });
+
+  for (const path of [HOME, "documents/system.html", API]) {
+    it(`${path} has no violation of axe, in light and dark`, async () => {
+      const page = await open(path);
+      await page.evaluate(axe.source);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        // Pages of files cannot load their own stylesheets again, which axe would do first.
+        const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false })");
+        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+        expect(found, colorScheme).to.deep.equal([]);
+      }
+      await page.close();
+    });
+  }
+});
