@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
+import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -18,7 +19,7 @@ describeIfNamed(import.meta.filename)("the operator's console in Chromium", func
   it("creates a partner, and invites its first administrator with a link that is shown once", async () => {
     await using opened = await world.signIn("Olga", { bizID: null });
     const { page, requests, complaints } = opened;
-    expect(await page.getByRole("navigation").innerText()).to.match(/^Partners\s+System\s+People$/);
+    expect(await page.getByRole("navigation").innerText()).to.match(/^Partners\s+System\s+Audit log\s+People$/);
     await button(page, "Create a partner").click();
     await button(page, "Create").click();
     await page.getByText("The name is missing.").waitFor();
@@ -40,6 +41,18 @@ describeIfNamed(import.meta.filename)("the operator's console in Chromium", func
     await button(invited.page, "Add a passkey").click();
     await invited.page.getByRole("heading", { name, level: 1 }).waitFor();
     expect(complaints).to.deep.equal([]);
+  });
+
+  it("begins with a command that creates the first partner", async () => {
+    await using opened = await world.signIn("Ode", { bizID: null });
+    const { page } = opened;
+    await page.route("**/api/operator/listPartners", (route) => route.fulfill({ json: { partners: [], next: null } }));
+    await page.reload();
+    await page.getByText("There is no partner yet").waitFor();
+    const { biz_id } = await runCommand(page, { ADMIN_TOKEN: world.service.adminToken });
+    await page.unrouteAll();
+    await page.goto(`${world.url}#/partners/${String(biz_id)}`);
+    await page.getByRole("heading", { name: "Acme", level: 1 }).waitFor();
   });
 
   it("finds partners, and shows long lists page by page", async () => {

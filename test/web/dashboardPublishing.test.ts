@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
@@ -13,7 +14,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
   });
 
   it("begins with what leads to the first published key, and loads no chart", async () => {
-    const bizID = await world.createPartner("Beginner");
+    const { bizID, refreshToken } = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID, role: "reader" });
     const { page, requests } = opened;
     await page.getByRole("link", { name: "Publishing" }).click();
@@ -21,6 +22,10 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     await page.getByText("None. Every registered key is in a batch.").waitFor();
     await page.getByText("There is none yet.").waitFor();
     expect(requests.filter((url) => url.includes("drawChart"))).to.deep.equal([]);
+    const answer = await runCommand(page, { TOKEN: refreshToken });
+    const [created] = answer["users"] as { status: number; user_id: string; token: string }[];
+    expect(created).to.include({ status: 201 });
+    await world.service.exchange(bizID, created?.token ?? "");
   });
 
   it("shows pending keys, own parts of batches, and users and cost over time, drawn and as a table", async () => {

@@ -103,7 +103,7 @@ const STEPS: readonly [state: string, act: (page: Page, world: DashboardWorld) =
     async (page, world) => {
       const [{ userID } = { userID: "" }] = await world.addUsers();
       await page.goto(`${world.url}#/users/${userID}`);
-      await page.getByText("published", { exact: true }).waitFor();
+      await page.locator(".badge", { hasText: /^published$/ }).waitFor();
       await page.getByText("A phone").waitFor();
     },
   ],

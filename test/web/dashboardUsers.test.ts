@@ -1,8 +1,7 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import type { TestUser } from "../support/service/caller.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
@@ -26,12 +25,9 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", funct
     const { page } = opened;
     await showUsers(page);
     await page.getByText("There is no user yet").waitFor();
-    const command = await page.innerText(".command pre");
-    const env = { ...process.env, TOKEN: partner.refreshToken };
-    const { stdout } = await promisify(execFile)("bash", ["-c", command], { env });
-    const { user_id } = JSON.parse(stdout) as { user_id: string };
+    const { user_id } = await runCommand(page, { TOKEN: partner.refreshToken });
     await page.reload();
-    await page.getByRole("link", { name: user_id }).click();
+    await page.getByRole("link", { name: String(user_id) }).click();
     await page.getByText("no public key yet").waitFor();
   });
 
@@ -137,7 +133,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", funct
     const [root, transactionHash] = ["ab".repeat(32), `0x${"cd".repeat(32)}`];
     await world.publish(root, [user.userID], { transactionHash });
     await page.reload();
-    await page.getByText("published", { exact: true }).waitFor();
+    await page.locator(".badge", { hasText: /^published$/ }).waitFor();
     await page.getByText(root).waitFor();
     await page.getByText(transactionHash).waitFor();
     const link = page.getByRole("link", { name: "Verify it in the explorer" });
@@ -188,7 +184,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", funct
     await dialog.getByRole("button", { name: "Discard" }).click();
     await dialog.getByText("PUBLIC_KEY_SUBMITTED").waitFor();
     await button(page, "Cancel").click();
-    await page.getByText("published", { exact: true }).waitFor();
+    await page.locator(".badge", { hasText: /^published$/ }).waitFor();
     await button(page, "Discard").waitFor({ state: "detached" });
   });
 

@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
 import { ACTIONS, EVENT_TYPES } from "../../packages/operator/src/service/store/changes.ts";
+import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedWorld } from "../support/browser/dashboardWorld.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -32,8 +31,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
     const { page } = opened;
     await show(page, "Webhooks");
     await page.getByText("There is no endpoint yet").waitFor();
-    const env = { ...process.env, TOKEN: partner.refreshToken };
-    await promisify(execFile)("bash", ["-c", await page.innerText(".command pre")], { env });
+    await runCommand(page, { TOKEN: partner.refreshToken });
     await page.reload();
     await page.getByRole("link", { name: "https://example.com/keyroot" }).waitFor();
   });

@@ -50,6 +50,10 @@ export function KeyCard({ user, userIDHex, registered, explorerUrl, canDecide, r
           <Decision key={keyID} userIDHex={userIDHex} registered={registered} reload={reload} />
         )}
       </div>
+      <p class="detail">
+        Contacts use the <dfn>public key</dfn> to encrypt for this user. Once it is <dfn>published</dfn> on the{" "}
+        <dfn>chain</dfn>, a public ledger, it cannot change.
+      </p>
       {state === "pending" && <WaitingText registered={registered} />}
       {other_keys.length > 0 && <OtherKeys keys={other_keys} isPending={state === "pending"} />}
       <dl class="facts">

@@ -16,7 +16,8 @@ export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
       <h1>Publishing</h1>
       <p class="lead">
         The service publishes users’ keys in <dfn>batches</dfn>: one file with many keys, and one hash of all of them,
-        the <dfn>root</dfn>, in a transaction on the chain. Partners share a batch, and its cost by their users.
+        the <dfn>root</dfn>. A <dfn>transaction</dfn>, an entry that is paid for, puts the root on the <dfn>chain</dfn>,
+        a public ledger. Partners share a batch, and its cost by their users.
       </p>
       {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
       {data && (

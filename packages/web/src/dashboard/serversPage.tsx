@@ -19,7 +19,10 @@ export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
         title="Server tokens"
         empty={
           <div class="empty">
-            <p>There is no server token yet. Create the first one. Your server exchanges it for an access token:</p>
+            <p>
+              There is no server token yet. Create the first one. Your server exchanges it for an{" "}
+              <dfn>access token</dfn>, with which it calls the service for four hours:
+            </p>
             <Command command={exchangeCommand(partner.biz_id)} />
           </div>
         }

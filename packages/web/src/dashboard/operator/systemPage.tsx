@@ -104,6 +104,10 @@ function PublisherCard({ publishing, canPublish, reload }: PublisherCardProps) {
           setAsking(true);
         }}
       />
+      <p class="detail">
+        Keys are published in <dfn>batches</dfn>: one file with many keys, and one transaction that puts the file’s
+        hash, its <dfn>root</dfn>, on the chain.
+      </p>
       <p>{plural(publishable, "key")} would be published now.</p>
       <div role="status">
         {isBusy ? (
@@ -165,6 +169,10 @@ function ChainCard({ chain: { chain_id, contract, error, state } }: { chain: Pub
   return (
     <section class="card" aria-labelledby="chain-title">
       <h2 id="chain-title">Chain</h2>
+      <p class="detail">
+        The <dfn>chain</dfn> is a public ledger that grows by <dfn>blocks</dfn>. The <dfn>contract</dfn> is the program
+        on it that keeps the roots. <dfn>Gas</dfn> is the unit of work that a transaction pays for.
+      </p>
       <ul class="rows">
         <CheckRow
           name={`Chain ${chain_id}`}
@@ -198,6 +206,10 @@ function StoresCard({ stores }: { stores: Publishing["stores"] }) {
   return (
     <section class="card" aria-labelledby="stores-title">
       <h2 id="stores-title">Stores of Merkle-tree files</h2>
+      <p class="detail">
+        A <dfn>Merkle-tree file</dfn> has the keys of one batch, and the hashes that lead from each key to the root.
+        Verifiers fetch it. Each region has its store.
+      </p>
       <ul class="rows">
         {stores.map(({ region, location, error }) => (
           <CheckRow key={region} name={regionName(region)} detail={location} error={error} />

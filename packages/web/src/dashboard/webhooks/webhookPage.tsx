@@ -168,8 +168,7 @@ function TestResult({ tested: { delivered, status, error, duration } }: { tested
       <span class={delivered ? "badge badge-good" : "badge badge-bad"}>
         {delivered ? "test received" : "test failed"}
       </span>{" "}
-      {error ?? `Your server responded with status ${status ?? ""}.`} It took {duration.toLocaleString("en")}{" "}
-      ms.
+      {error ?? `Your server responded with status ${status ?? ""}.`} It took {duration.toLocaleString("en")} ms.
     </p>
   );
 }
