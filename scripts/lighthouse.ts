@@ -1,9 +1,9 @@
 /**
- * Rates the explorer with Lighthouse, offline and with its phone profile:
+ * Rates the explorer and the dashboard with Lighthouse, offline and with its phone profile:
  *
- *     npm run lighthouse
+ *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * Prints the scores, writes them to bench/lighthouse.json, and fails below 95 in performance, accessibility or best
+ * Prints the scores, writes those of all pages to bench/lighthouse.json, and fails below 95 in performance, accessibility or best
  * practices. Lighthouse is not among the project's dependencies, because it takes 176 MB: npx fetches this version once.
  */
 import { execFile } from "node:child_process";
@@ -11,6 +11,7 @@ import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { promisify } from "node:util";
 import { CHROMIUM } from "../fixtures/browser/chromium.ts";
+import { startSampleDashboard } from "../fixtures/browser/sampleDashboard.ts";
 import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
 import { sampleRecords } from "../fixtures/samples.ts";
 
@@ -24,21 +25,27 @@ interface Report {
   audits: Record<string, { score: number | null; title: string; displayValue?: string; numericValue?: number }>;
 }
 
+const [, , chosen] = process.argv;
 const [loadAtStart] = loadavg();
 const world = new ExplorerWorld(sampleRecords(USERS));
 await world.start();
 try {
+  await using dashboard = await startSampleDashboard(world.browser);
   const url = await world.serve();
-  const pages = {
-    start: url,
-    verify: `${url}#/verify/${world.victim.userID}`,
-    batch: `${url}#/batch/${world.root}`,
-    bundle: `${url}#/bundle`,
-    attack: `${url}#/attack/swapped-record`,
+  const pages: Record<string, { address: string; cookie?: string }> = {
+    "explorer start": { address: url },
+    "explorer verify": { address: `${url}#/verify/${world.victim.userID}` },
+    "explorer batch": { address: `${url}#/batch/${world.root}` },
+    "explorer bundle": { address: `${url}#/bundle` },
+    "explorer attack": { address: `${url}#/attack/swapped-record` },
+    "dashboard signing in": { address: dashboard.url },
   };
+  for (const page of ["company", "servers", "users", "publishing", "webhooks", "audit"])
+    pages[`dashboard ${page}`] = { address: `${dashboard.url}#/${page}`, cookie: dashboard.cookie };
   const results: Record<string, unknown> = {};
-  for (const [name, address] of Object.entries(pages)) {
-    const { categories, audits } = await rate(address);
+  for (const [name, { address, cookie }] of Object.entries(pages)) {
+    if (chosen !== undefined && !chosen.split(",").includes(name)) continue;
+    const { categories, audits } = await rate(address, cookie);
     const scores = Object.fromEntries(CATEGORIES.map((key) => [key, Math.round((categories[key]?.score ?? 0) * 100)]));
     const failed = Object.entries(audits).filter(([, { score }]) => score !== null && score < 0.9);
     const layoutShift = audits["cumulative-layout-shift"]?.numericValue;
@@ -56,15 +63,18 @@ try {
     limit: LIMIT,
     pages: results,
   };
-  writeFileSync(new URL("../bench/lighthouse.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
+  if (chosen === undefined)
+    writeFileSync(new URL("../bench/lighthouse.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
 } finally {
   await world.stop();
 }
 
-async function rate(address: string): Promise<Report> {
+async function rate(address: string, cookie?: string): Promise<Report> {
   const args = [
     ...["-y", LIGHTHOUSE, address, "--quiet", "--output=json", "--output-path=stdout"],
     ...[`--only-categories=${CATEGORIES.join(",")}`, "--chrome-flags=--headless=new --no-sandbox"],
+    // The session of a service that runs during this script only.
+    ...(cookie === undefined ? [] : [`--extra-headers=${JSON.stringify({ Cookie: cookie })}`]),
   ];
   const env = { ...process.env, CHROME_PATH: CHROMIUM };
   const { stdout } = await promisify(execFile)("npx", args, { env, maxBuffer: 2 ** 26 });

@@ -3,8 +3,10 @@ import { expect } from "chai";
 import { eq } from "drizzle-orm";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
+import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { webhookDeliveries as deliveryTable } from "../../packages/operator/src/service/store/webhookTables.ts";
 import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -12,6 +14,13 @@ import { describeIfNamed } from "../support/named.ts";
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/dashboard/assets");
 /** The most that the scripts of the dashboard may have, in bytes after gzip. */
 const SCRIPT_LIMIT = 110_000;
+
+/** The most that a page may move while it loads, as Cumulative Layout Shift. 0.1 counts as good. */
+const MOST_SHIFT = 0.01;
+interface Shift {
+  value: number;
+  sources: { node: (Node & { textContent: string }) | null }[];
+}
 
 const VIEWS = [360, 1440].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
@@ -347,6 +356,47 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
 
   it("have none for the operator's people either", async () => {
     await visit(await world.invite("Olga", { bizID: null }), OPERATOR_STEPS);
+  });
+
+  it("move nothing while they load, at 360 and 1440 pixels", async () => {
+    const bizID = await world.createPartner("Slow company");
+    const server = await world.service.createServerToken(bizID);
+    for (let i = 0; i < 5; i++)
+      await world.service.registerKey(await world.service.createUser({ bizID, ...server }), generateKeyPair());
+    for (const width of [360, 1440]) {
+      await using opened = await world.signIn(`Mona ${width}`, { bizID }, { viewport: { width, height: 800 } });
+      const { page } = opened;
+      // What loads at once moves nothing that a person sees.
+      await page.route("**/api/**", async (route) => {
+        await sleep(100);
+        await route.continue();
+      });
+      await page.addInitScript(() => {
+        const moved: unknown[] = [];
+        Object.assign(globalThis, { moved });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & Shift)[])
+            moved.push([entry.value, ...entry.sources.map(({ node }) => node?.textContent.slice(0, 50))]);
+        }).observe({ type: "layout-shift", buffered: true });
+      });
+      for (const [path, text] of [
+        ["company", "1 passkey"],
+        ["servers", "Without a name"],
+        ["users", "Oregon"],
+        ["publishing", "There is none yet."],
+        ["webhooks", "There is no endpoint yet"],
+        ["audit", "session started"],
+      ] as const) {
+        await page.goto("about:blank");
+        await page.goto(`${world.url}#/${path}`);
+        await page.locator("main").getByText(text).locator("visible=true").first().waitFor();
+        // The passkeys come last, and shifts are reported with the next frame.
+        await page.waitForLoadState("networkidle");
+        const moved = await page.evaluate<[number, ...string[]][]>("moved");
+        const sum = moved.reduce((sum, [value]) => sum + value, 0);
+        expect(sum, `${path}, ${width} pixels: ${JSON.stringify(moved)}`).to.be.at.most(MOST_SHIFT);
+      }
+    }
   });
 
   it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts`, async () => {

@@ -7,6 +7,7 @@ import type { PublishingStatus } from "../../../packages/operator/src/service/pu
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
 import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
+import { addAuthenticator } from "../../../fixtures/browser/authenticator.ts";
 import { launchChromium } from "../../../fixtures/browser/chromium.ts";
 
 /** A person's browser, with an authenticator of its own. */
@@ -171,20 +172,3 @@ export const sharedWorld = new DashboardWorld();
 
 // Outside every describe: runs after the last test.
 after("the dashboard's shared world stops", () => sharedWorld.stop());
-
-/** An authenticator that confirms everything at once, as a person with a fingerprint does. */
-async function addAuthenticator(page: Page, transport: "internal" | "usb" = "internal"): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  await session.send("WebAuthn.enable");
-  await session.send("WebAuthn.addVirtualAuthenticator", {
-    options: {
-      protocol: "ctap2",
-      ctap2Version: "ctap2_1",
-      transport,
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}

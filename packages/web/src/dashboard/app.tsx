@@ -85,7 +85,8 @@ export function App() {
         )}
         {me && !isInvited && <SignedIn me={me} />}
       </header>
-      <main id="main" tabIndex={-1} ref={main}>
+      {/* Another element once it is loaded: what appears above would move it. */}
+      <main key={me === undefined ? "loading" : "loaded"} id="main" tabIndex={-1} ref={main}>
         {isInvited ? (
           <InvitationPage token={token} onSignedIn={onSignedIn} />
         ) : failure ? (

@@ -5,18 +5,20 @@ import { call, type Invitation, isAdministrator, type Me, type StaffMember } fro
 import { InvitationSecret, InviteDialog } from "./inviteDialog.tsx";
 import { CardHead, Confirm, ListEnd, Time } from "./parts.tsx";
 import { PasskeysCard } from "./passkeysCard.tsx";
-import { useAction, usePages } from "./useCall.ts";
+import { isSettled, type Pages, useAction, useHasHeld, usePages } from "./useCall.ts";
 
 /** The company, its people, and the person's own passkeys. The operator's people have no company. */
 export function CompanyPage({ me }: { me: Me }) {
   const { partner } = me;
+  const people = usePages<StaffMember>("staff/list", "people");
+  const hasPeople = useHasHeld(isSettled(people));
   if (partner === null) {
     return (
       <>
         <h1>People</h1>
         <p class="lead">The operator’s people. They manage partners, and cannot change a published key.</p>
-        <StaffCard me={me} />
-        <PasskeysCard />
+        <StaffCard me={me} people={people} />
+        {hasPeople && <PasskeysCard />}
       </>
     );
   }
@@ -35,16 +37,15 @@ export function CompanyPage({ me }: { me: Me }) {
           Your servers send it as <code>biz_id</code> when they exchange a token. It is not a secret.
         </p>
       </section>
-      <StaffCard me={me} />
-      <PasskeysCard />
+      <StaffCard me={me} people={people} />
+      {hasPeople && <PasskeysCard />}
     </>
   );
 }
 
 type Question = { kind: "invite" } | { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
 
-function StaffCard({ me }: { me: Me }) {
-  const people = usePages<StaffMember>("staff/list", "people");
+function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
   const [question, setQuestion] = useState<Question>();
   const [invitation, setInvitation] = useState<Invitation>();
   const canChange = isAdministrator(me);

@@ -175,12 +175,12 @@ export function Failure({ error, retry }: { error: CallError | undefined; retry?
   );
 }
 
+const TIME_FORMAT = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
 /** A time in milliseconds since 1970, in the person's time zone. */
 export function Time({ ms }: { ms: number }) {
   const date = new Date(ms);
-  return (
-    <time dateTime={date.toISOString()}>{date.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" })}</time>
-  );
+  return <time dateTime={date.toISOString()}>{TIME_FORMAT.format(date)}</time>;
 }
 
 /** The rest of a list: an error, or a button for the next page. */

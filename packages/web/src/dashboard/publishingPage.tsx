@@ -6,11 +6,17 @@ import { createUserWithTokenCommand } from "./commands.ts";
 import { formatCost } from "./cost.ts";
 import { Failure, ListEnd, Time } from "./parts.tsx";
 import { regionName } from "./regions.ts";
-import { useLoaded, usePages } from "./useCall.ts";
+import { isSettled, type Pages, useHasHeld, useLoaded, usePages } from "./useCall.ts";
 
 /** What was published for the partner, what it cost, and what will be published. */
 export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
   const { data, error, reload } = useLoaded<Publishing>("publishing/get");
+  const keys = usePages<PendingKey>("publishing/listPending", "keys");
+  const isReady = useHasHeld((data ?? error) !== undefined && isSettled(keys));
+  const retry = () => {
+    reload();
+    keys.reload();
+  };
   return (
     <>
       <h1>Publishing</h1>
@@ -19,14 +25,15 @@ export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
         the <dfn>root</dfn>. A <dfn>transaction</dfn>, an entry that is paid for, puts the root on the <dfn>chain</dfn>,
         a public ledger. Partners share a batch, and its cost by their users.
       </p>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
-      {data && (
+      {!isReady && <p role="status">Loading…</p>}
+      {isReady && data === undefined && <Failure error={error} retry={retry} />}
+      {isReady && data && (
         <>
           <HistoryCard publishing={data} partner={partner} />
-          <PendingCard pending={data.pending} />
+          <PendingCard pending={data.pending} keys={keys} />
         </>
       )}
-      <BatchesCard explorerUrl={me.explorer_url} />
+      {isReady && <BatchesCard explorerUrl={me.explorer_url} />}
     </>
   );
 }
@@ -60,8 +67,12 @@ function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing
   );
 }
 
-function PendingCard({ pending: { waiting, undecided, ready } }: Pick<Publishing, "pending">) {
-  const keys = usePages<PendingKey>("publishing/listPending", "keys");
+interface PendingCardProps {
+  pending: Publishing["pending"];
+  keys: Pages<PendingKey>;
+}
+
+function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCardProps) {
   return (
     <section class="card" aria-labelledby="pending-title">
       <h2 id="pending-title">Pending keys</h2>

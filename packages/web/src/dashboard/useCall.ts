@@ -56,6 +56,21 @@ export function useLoaded<Result>(path: string, body: object = {}): Loaded<Resul
   return { data, error, reload: () => void load() };
 }
 
+/**
+ * Whether a condition has held since the component is shown. What is below a list is shown after the list, because it would
+ * be moved by it.
+ */
+export function useHasHeld(condition: boolean): boolean {
+  const hasHeld = useRef(false);
+  hasHeld.current ||= condition;
+  return hasHeld.current;
+}
+
+/** Whether the first page of a list was loaded, or has failed. */
+export function isSettled({ items, error }: Pick<Pages<unknown>, "items" | "error">): boolean {
+  return items !== undefined || error !== undefined;
+}
+
 /** The pages of a list that were loaded. */
 export interface Pages<Item> {
   /** Undefined until the first page is there. */
