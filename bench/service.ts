@@ -1,12 +1,14 @@
 /**
  * Measures the partner service under load, in comparison over the same PostgreSQL in the same run: its token exchange with the
- * refresh grant of oidc-provider, its creation of users with pgbench and the same inserts. Then both at a fixed rate below the
- * peak.
+ * refresh grant of oidc-provider, its creation of users with pgbench and the same rows. Also both at a fixed rate below the
+ * peak, and what it costs to record the last use of tokens, and changes.
  */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import pMap from "p-map";
-import { startPostgres } from "../fixtures/postgres/postgres.ts";
+import { Client } from "pg";
+import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
 import { startChild } from "../fixtures/childProcess.ts";
 import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
@@ -54,18 +56,21 @@ for (const contender of Object.values(contenders)) await measure(contender, CLAI
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
+// Before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would use up to one of two cores.
+await settle();
+const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
+const lastUse = await costOfLastUse();
 const creation = summary(
   await inRounds(CLIENTS, (clients) => ({
     keyroot: () => measure(keyroot.creation, clients),
-    pgbench: () => sameInserts(clients, "each committed by itself"),
-    pgbenchOneCommit: () => sameInserts(clients, "committed together"),
+    pgbench: () => sameRows(clients),
+    pgbenchOneCommit: () => sameRows(clients, { oneCommit: true }),
+    pgbenchWithoutRecords: () => sameRows(clients, { withoutRecords: true }),
   })),
 );
-const peak = { exchange: exchange[CLAIM]?.keyroot, creation: creation[CLAIM]?.keyroot };
-const openLoops = {
-  exchange: await openLoop(keyroot.exchange, peak.exchange),
-  creation: await openLoop(keyroot.creation, peak.creation),
-};
+await settle();
+const openLoopOfCreation = await openLoop(keyroot.creation, creation[CLAIM]?.keyroot);
+const openLoops = { exchange: openLoopOfExchange, creation: openLoopOfCreation };
 const figures = {
   machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
   database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
@@ -73,7 +78,9 @@ const figures = {
   claims: {
     what: `with ${CLAIM} clients: exchange, relative to oidc-provider, both with JWTs signed by Ed25519; creation, relative to pgbench`,
     exchangeTimes: { measured: times(exchange, "oidcProviderJwt"), goal: 3 },
-    creationTimes: { measured: times(creation, "pgbench"), goal: 0.5 },
+    creationTimes: { measured: times(creation, "pgbench"), goal: 0.8 },
+    openLoopP99: { measured: Math.max(...Object.values(openLoops).map(({ p99 }) => p99)), goal: 50 },
+    lastUseCost: { measured: lastUse.cost, goal: 0.05 },
     openLoopErrors: {
       measured: Object.values(openLoops)
         .flatMap(({ errors }) => Object.values(errors))
@@ -81,13 +88,20 @@ const figures = {
       goal: 0,
     },
   },
+  ratios: {
+    what: "by number of clients: exchange, relative to oidc-provider with JWTs; creation, relative to pgbench; pgbench without records, relative to pgbench",
+    exchange: byClients((clients) => times(exchange, "oidcProviderJwt", clients)),
+    creation: byClients((clients) => times(creation, "pgbench", clients)),
+    costOfRecords: byClients((clients) => times(creation, "pgbench", clients, "pgbenchWithoutRecords")),
+  },
+  lastUse,
   closedLoop: {
     what: `by number of clients: median of ${ROUNDS} alternating rounds of ${SECONDS} s; requests per second, ms per response, µs of the server's processor time per request, share of a core that the load used`,
     exchange,
     creation,
   },
   openLoop: {
-    what: `requests at ${SHARE_OF_PEAK * 100} % of the peak rate for ${OPEN_LOOP_SECONDS} s; ms from when a request was due`,
+    what: `requests at ${SHARE_OF_PEAK * 100} % of the peak rate for ${OPEN_LOOP_SECONDS} s; ms from when a request was due; slowSeconds: when a response took more than 50 ms; loadStall: the longest pause of the load generator itself, ms; busyCores: of this machine, with everything that runs on it; stolen: the share that the host gave to others; background: what PostgreSQL did besides`,
     ...openLoops,
   },
 };
@@ -136,19 +150,67 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
   return mapValues(forms, (bodies) => ({ origin, cpu, requests: { path: "/token", headers, bodies, status: 200 } }));
 }
 
-/** Runs the two inserts of a user's creation in pgbench, with the same columns, indexes and results. */
-async function sameInserts(clients: number, commits: "each committed by itself" | "committed together") {
-  const inserts = `
-INSERT INTO user_ids (user_id, biz_id, region) VALUES (md5(:id::text), 'biz_00000000000000000000000', '${REGION}')
-  ON CONFLICT DO NOTHING RETURNING user_id, biz_id, region;
-INSERT INTO users (user_id, biz_id, region, bucket, salt, created)
-  VALUES (md5(:id::text), 'biz_00000000000000000000000', '${REGION}', 'keyroot-bench-${REGION}-' || md5(:id::text), md5(:salt::text), 1800000000000)
-  ON CONFLICT DO NOTHING RETURNING user_id, biz_id, region, bucket, salt, created;`;
+/** Inserts in pgbench what the creation of a user inserts: with the same columns, indexes, triggers and results. */
+async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
+  const partner = "'biz_00000000000000000000000'";
+  const claim = `INSERT INTO user_ids (user_id, biz_id, region) VALUES (md5(:id::text), ${partner}, '${REGION}')
+  ON CONFLICT DO NOTHING RETURNING user_id, biz_id, region;`;
+  const user = `INSERT INTO users (user_id, biz_id, region, bucket, salt, created)
+  VALUES (md5(:id::text), ${partner}, '${REGION}', 'keyroot-bench-${REGION}-' || md5(:id::text), md5(:salt::text), 1800000000000)
+  ON CONFLICT DO NOTHING RETURNING user_id, biz_id, region, bucket, salt, created`;
+  const data = `'{"region": "${REGION}"}'::jsonb`;
+  const id = "'00000000-0000-4000-8000-000000000000'";
+  const recorded = `WITH inserted AS (${user}), entry AS (
+  INSERT INTO audit_entries (biz_id, user_id, data, at, action, actor_kind, actor_id, actor_token, request_id, address)
+  SELECT biz_id, user_id, ${data}, created, 'user.created', 'partner', ${id}, ${id}, ${id}, '127.0.0.1' FROM inserted), event AS (
+  INSERT INTO events (biz_id, user_id, data, at, type) SELECT biz_id, user_id, ${data}, created, 'user.created' FROM inserted)
+SELECT * FROM inserted`;
+  const inserts = `${claim}\n${withoutRecords ? user : recorded};`;
   const script = `\\set id random(1, 9223372036854775807)
 \\set salt random(1, 9223372036854775807)
-${commits === "committed together" ? `BEGIN;${inserts}\nCOMMIT;` : inserts}
+${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
 `;
   return { perSecond: await pgbench({ url: databaseUrl, script, clients, seconds: SECONDS }) };
+}
+
+/**
+ * The share of the exchange rate that storing the last use costs, at worst: each token is used for the first time in this hour.
+ * In the rounds without it, its use was stored before.
+ */
+async function costOfLastUse() {
+  const plan = { origin: keyroot.exchange.origin, requests: [keyroot.exchange.requests], connections: CLAIM };
+  const exchangeAll = async (lastUsed: string) => {
+    await runAt(databaseUrl, `UPDATE user_tokens SET last_used = ${lastUsed}`);
+    await runAt(databaseUrl, "VACUUM user_tokens");
+    // Stored a second after the first use: the round includes it.
+    const measured = await load.send({ ...plan, seconds: SECONDS });
+    throwOnErrors(measured);
+    return measured.perSecond;
+  };
+  const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+  const costs: number[] = [];
+  const all = { stored: [] as number[], known: [] as number[] };
+  for (let i = 0; i < ROUNDS; i++) {
+    const isFirst = i % 2 === 0;
+    const before = isFirst ? await exchangeAll("NULL") : undefined;
+    const known = await exchangeAll(String(hour + 3_600_000));
+    const stored = before ?? (await exchangeAll("NULL"));
+    costs.push(1 - stored / known);
+    all.stored.push(stored);
+    all.known.push(known);
+  }
+  const perSecond = mapValues(all, (rates) => median(rates));
+  return {
+    what: `exchanges per second of ${TOKENS} tokens, ${CLAIM} clients, median of ${ROUNDS} paired rounds of ${SECONDS} s: each token's use is stored, or was stored before`,
+    ...perSecond,
+    tokensPerExchange: round(Math.min(1, TOKENS / (perSecond.stored * SECONDS))),
+    cost: median(costs),
+  };
+}
+
+/** Waits until what earlier rounds left to PostgreSQL is done. */
+async function settle(): Promise<void> {
+  for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
 }
 
 async function measure({ origin, requests, cpu }: Contender, connections: number, seconds = SECONDS) {
@@ -160,10 +222,47 @@ async function measure({ origin, requests, cpu }: Contender, connections: number
   return { perSecond, p50, p99, serverMicros: Math.round(used / (perSecond * seconds)), loadCores };
 }
 
-async function openLoop({ origin, requests }: Contender, peak: Figures = {}) {
+async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}) {
   const rate = Math.floor((peak["perSecond"] ?? NaN) * SHARE_OF_PEAK);
   const plan = { origin, requests: [requests], connections: CONNECTIONS, seconds: OPEN_LOOP_SECONDS, rate };
-  return { rate, ...(await load.send(plan)) };
+  const before = { machine: machineTimes(), service: await cpu(), background: await background() };
+  const measured = await load.send(plan);
+  const { busy, stolen, total } = subtract(machineTimes(), before.machine);
+  const cores = cpus().length;
+  return {
+    rate,
+    ...measured,
+    serviceCores: round(((await cpu()) - before.service) / 1e6 / OPEN_LOOP_SECONDS),
+    busyCores: round((busy / total) * cores),
+    stolen: round(stolen / total),
+    background: subtract(await background(), before.background),
+  };
+}
+
+/** How often PostgreSQL vacuumed and analyzed tables by itself, and completed checkpoints. */
+async function background(): Promise<Figures> {
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, string>>(`
+      SELECT sum(autovacuum_count) AS autovacuums, sum(autoanalyze_count) AS autoanalyzes,
+        (SELECT num_timed + num_requested FROM pg_stat_checkpointer) AS checkpoints FROM pg_stat_user_tables`);
+    return mapValues(rows[0] ?? {}, Number);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Linux's times of all cores, in ticks (proc_stat(5)). */
+function machineTimes() {
+  const [, ...ticks] = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]?.split(/ +/).map(Number) ?? [];
+  const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, stolen = 0] = ticks;
+  const busy = user + nice + system + irq + softirq;
+  return { busy, stolen, total: busy + stolen + idle + iowait };
+}
+
+function subtract<Name extends string>(after: Record<Name, number>, before: Record<Name, number>) {
+  return mapValues(after, (value, name) => value - before[name]);
 }
 
 function throwOnErrors({ errors }: Measured): void {
@@ -204,10 +303,23 @@ function medians(all: Figures[]): Figures {
   });
 }
 
-/** How many times as fast Keyroot is as the other one. */
-function times<Name extends string>(all: Record<number, Record<Name | "keyroot", Figures>>, other: Name): number {
-  const perSecond = (name: Name | "keyroot") => all[CLAIM]?.[name]["perSecond"] ?? NaN;
-  return round(perSecond("keyroot") / perSecond(other));
+/** How many times as fast one is as the other. */
+function times<Name extends string>(
+  all: Record<number, Record<Name | "keyroot", Figures>>,
+  other: Name,
+  clients = CLAIM,
+  one: Name | "keyroot" = "keyroot",
+): number {
+  const perSecond = (name: Name | "keyroot") => all[clients]?.[name]["perSecond"] ?? NaN;
+  return round(perSecond(one) / perSecond(other));
+}
+
+function byClients<T>(valueOf: (clients: number) => T): Record<number, T> {
+  return Object.fromEntries(CLIENTS.map((clients) => [clients, valueOf(clients)]));
+}
+
+function median(values: readonly number[]): number {
+  return round(values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN);
 }
 
 function mapValues<Key extends PropertyKey, In, Out>(

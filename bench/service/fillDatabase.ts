@@ -7,6 +7,13 @@ export const PENDING = 10_000;
 /** Users of a batch, in round numbers. */
 const USERS_PER_BATCH = 700;
 
+/** Of the connections that fill: no foreign keys, no triggers, no waiting for the disk, and enough memory for indexes. */
+const SETTINGS = [
+  "SET session_replication_role = replica",
+  "SET synchronous_commit = off",
+  "SET maintenance_work_mem = '512MB'",
+];
+
 /** A table or index, after the fill. */
 export interface Relation {
   name: string;
@@ -25,27 +32,20 @@ export interface Relation {
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
   // Two connections, for two cores.
-  await Promise.all(
-    [
-      ["user_ids", "users", "public_keys", "batches", "batch_shares", "user_counts"] as const,
-      ["user_tokens", "audit_entries", "events", "key_events"] as const,
-    ].map((tables) =>
-      runAll(url, [
-        ...[
-          "SET session_replication_role = replica",
-          "SET synchronous_commit = off",
-          "SET maintenance_work_mem = '512MB'",
-        ],
-        ...tables.flatMap((table) => [
-          // As pg_restore does, with the indexes that exist: first the rows, then each index at once.
-          `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
-          `INSERT INTO ${table} ${rows[table]}`,
-          `REINDEX TABLE ${table}`,
-          `VACUUM (ANALYZE) ${table}`,
-        ]),
-      ]),
-    ),
-  );
+  const halves = [
+    ["user_ids", "users", "public_keys", "batches", "batch_shares", "user_counts"],
+    ["user_tokens", "audit_entries", "events", "key_events"],
+  ] as const;
+  const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
+    Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
+  await inHalves((table) => [
+    // As pg_restore does, with the indexes that exist: first the rows, then each index at once.
+    `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
+    `INSERT INTO ${table} ${rows[table]}`,
+    `REINDEX TABLE ${table}`,
+  ]);
+  // When no transaction is open any more that could need to know what is new.
+  await inHalves((table) => [`VACUUM (ANALYZE) ${table}`]);
   await runAll(url, ["CHECKPOINT"]);
 }
 

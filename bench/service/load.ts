@@ -1,6 +1,6 @@
 /** The load generator of `npm run bench:service`, a separate process: it answers each plan with its measurements. */
 import { randomBytes } from "node:crypto";
-import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
+import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
@@ -40,7 +40,13 @@ export interface Measured {
   max: number;
   /** The share of a core that this process used. Near 1, the load generator is the bottleneck. */
   loadCores: number;
+  /** The longest time in which this process did nothing, in ms: because of its own work, or of others' on the machine. */
+  loadStall: number;
+  /** With a rate: seconds of the run whose slowest response took more than `SLOW_MS`, and that time. */
+  slowSeconds?: Record<number, number>;
 }
+
+const SLOW_MS = 50;
 
 process.on("message", (plan: Plan) => {
   void run(plan).then((measured) => process.send?.(measured));
@@ -50,9 +56,17 @@ async function run(plan: Plan): Promise<Measured> {
   const pool = new Pool(plan.origin, { connections: plan.connections, pipelining: 1 });
   const errors: Record<string, number> = {};
   const times = createHistogram();
-  const send = sender(pool, plan.requests, errors, times);
-  const cpu = process.cpuUsage();
+  const slowest: number[] = [];
   const started = performance.now();
+  const onResponse = (due: number, ms: number) => {
+    times.record(Math.max(1, Math.round(ms * 1e6)));
+    const second = Math.floor((due - started) / 1000);
+    slowest[second] = Math.max(slowest[second] ?? 0, round(ms));
+  };
+  const send = sender(pool, plan.requests, errors, onResponse);
+  const stalls = monitorEventLoopDelay({ resolution: 1 });
+  stalls.enable();
+  const cpu = process.cpuUsage();
   if (plan.rate === undefined) await closedLoop(plan, send);
   else await openLoop(plan, plan.rate, send);
   const elapsed = performance.now() - started;
@@ -67,13 +81,22 @@ async function run(plan: Plan): Promise<Measured> {
     p999: ms(99.9),
     max: round(times.max / 1e6),
     loadCores: round((user + system) / 1000 / elapsed),
+    loadStall: round(stalls.max / 1e6),
+    ...(plan.rate !== undefined && {
+      slowSeconds: Object.fromEntries(Object.entries(slowest).filter(([, ms]) => ms > SLOW_MS)),
+    }),
   };
 }
 
 /** Sends one request that was due at this time (ms), and records its result. */
 type Send = (due: number) => Promise<void>;
 
-function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, times: RecordableHistogram): Send {
+function sender(
+  pool: Pool,
+  kinds: Requests[],
+  errors: Record<string, number>,
+  onResponse: (due: number, ms: number) => void,
+): Send {
   let sent = 0;
   const failed = (what: string) => {
     errors[what] = (errors[what] ?? 0) + 1;
@@ -91,7 +114,7 @@ function sender(pool: Pool, kinds: Requests[], errors: Record<string, number>, t
         body: body.replace(RANDOM_USER_ID, () => randomBytes(20).toString("hex")),
       });
       await response.body.text();
-      if (response.statusCode === status) times.record(Math.max(1, Math.round((performance.now() - due) * 1e6)));
+      if (response.statusCode === status) onResponse(due, performance.now() - due);
       else failed(String(response.statusCode));
     } catch (error) {
       failed((error as NodeJS.ErrnoException).code ?? String(error));
@@ -112,13 +135,20 @@ async function closedLoop({ connections, seconds, most = Infinity }: Plan, send:
 /** Requests are due at a fixed rate. Waiting for a free connection counts as response time. */
 async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<void> {
   const started = performance.now();
-  const all: Promise<void>[] = [];
-  while (all.length < rate * seconds) {
+  const total = Math.ceil(rate * seconds);
+  let sent = 0;
+  let ended = 0;
+  // Without a list of promises, which would grow until the end.
+  const allEnded = Promise.withResolvers<undefined>();
+  const end = () => {
+    if (++ended === total) allEnded.resolve(undefined);
+  };
+  while (sent < total) {
     await setTimeout(1);
-    const arrived = Math.min(seconds, (performance.now() - started) / 1000) * rate;
-    while (all.length < arrived) all.push(send(started + (all.length / rate) * 1000));
+    const arrived = Math.min(total, ((performance.now() - started) / 1000) * rate);
+    while (sent < arrived) void send(started + (sent++ / rate) * 1000).then(end);
   }
-  await Promise.all(all);
+  await allEnded.promise;
 }
 
 function round(value: number): number {

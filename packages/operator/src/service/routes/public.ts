@@ -28,7 +28,7 @@ export function publicRoutes(app: App, context: ServiceContext): void {
       request.actor = actorOf(principal);
       if (refusal !== undefined) throw tokenRefused(refusal);
       await rateLimits.countCaller(principal, reply);
-      return { jwt: await accessTokens.issue(principal, now()) };
+      return { jwt: accessTokens.issue(principal, now()) };
     },
   });
 

@@ -1,9 +1,13 @@
+import { createPrivateKey } from "node:crypto";
+import { createSigner } from "fast-jwt";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
 import { ArgumentError } from "keyroot/errors";
 import { readSecretFile } from "../../disk/permissions.ts";
 
 /** The signature algorithm of access tokens (RFC 8037). */
 export const ALGORITHM = "EdDSA";
+/** The `typ` header of access tokens (RFC 9068, section 2.1). */
+export const TYPE = "at+jwt";
 const MAX_KEYS = 8;
 /** The most bytes of a file of keys. A key has about 250. */
 const MAX_BYTES = 2 ** 16;
@@ -12,7 +16,8 @@ type Key = Awaited<ReturnType<typeof importJWK>>;
 
 /** The keys of access tokens: one signs, all verify. */
 export interface SigningKeys {
-  signing: { kid: string; key: Key };
+  /** Signs claims as a JWT with the header `at+jwt`. */
+  sign: (claims: Record<string, unknown>) => string;
   verifying: ReadonlyMap<string, Key>;
   /** The public keys as a JWK Set (RFC 7517). */
   jwks: { keys: JWK[] };
@@ -65,7 +70,7 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     throw new Error(`it must contain 1 to ${MAX_KEYS} keys`);
   const verifying = new Map<string, Key>();
   const published: JWK[] = [];
-  let signing: SigningKeys["signing"] | undefined;
+  let sign: SigningKeys["sign"] | undefined;
   for (const { kty, crv, x, d } of jwks) {
     if (kty !== "OKP" || crv !== "Ed25519" || x === undefined || d === undefined)
       throw new Error("a key in it is not a private Ed25519 key");
@@ -73,10 +78,20 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     const kid = await calculateJwkThumbprint(publicJwk);
     if (verifying.has(kid)) throw new Error("it contains a key twice");
     // importJWK checks that both halves belong together. Otherwise no published key would verify the signatures.
-    signing ??= { kid, key: await importJWK({ ...publicJwk, d }, ALGORITHM) };
+    await importJWK({ ...publicJwk, d }, ALGORITHM);
+    sign ??= makeSigner(kid, { ...publicJwk, d });
     verifying.set(kid, await importJWK(publicJwk, ALGORITHM));
     published.push({ ...publicJwk, kid, alg: ALGORITHM, use: "sig" });
   }
-  if (signing === undefined) throw new Error("it contains no key");
-  return { signing, verifying, jwks: { keys: published } };
+  if (sign === undefined) throw new Error("it contains no key");
+  return { sign, verifying, jwks: { keys: published } };
+}
+
+/**
+ * Signs in the calling thread. An Ed25519 signature takes less time than the hand-over to another thread and back, which jose
+ * requires.
+ */
+function makeSigner(kid: string, jwk: JWK): SigningKeys["sign"] {
+  const key = createPrivateKey({ key: jwk, format: "jwk" }).export({ type: "pkcs8", format: "pem" });
+  return createSigner({ key, algorithm: ALGORITHM, kid, header: { alg: ALGORITHM, typ: TYPE } });
 }
