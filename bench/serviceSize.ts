@@ -3,12 +3,9 @@
  * with few users, and over databases with many. The smallest database has only the users of the load and 10,000 users with
  * pending keys; in the others, all keys are published but those of 10,000 users.
  *
- * `npm run bench:size` measures 1 and 10 million users, prints the tables of docs/operations.md, and writes the figures to
- * bench/serviceSize.json. `-- 50000 200000` only prints those of other numbers.
+ * `node bench/serviceSize.ts 50000 200000` measures other numbers of users than 1 and 10 million, in shorter rounds.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { openDatabases, PublicKeyStore } from "@keyroot/operator/service";
 import { generateKeyPair, REGIONS } from "keyroot/identity";
 import pMap from "p-map";
@@ -18,16 +15,17 @@ import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
 import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { fillDatabase, PENDING, type Relation, sizesOf } from "./service/fillDatabase.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
+import { median, progress, report, round, SMALL } from "./runner/report.ts";
 
-const NUMBERS = process.argv.slice(2).map(Number);
+const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
-const [ROUNDS, SECONDS] = NUMBERS.length > 0 ? [3, 1] : [5, 2];
+const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : NUMBERS.length > 0 ? [3, 1] : [5, 2];
 const GOAL = 1.3;
 const CLIENTS = 8;
 const CONNECTIONS = 16;
+const USERS_PER_LIST = SMALL ? 20 : 150;
 /** Users of the load. Each registers one key, in one of the rounds. */
-const USERS = ROUNDS * 150;
-const USERS_PER_LIST = 150;
+const USERS = ROUNDS * USERS_PER_LIST;
 const REGION = "us-west-2";
 /** The settings that docs/operations.md recommends for millions of users. */
 const SETTINGS = {
@@ -64,42 +62,49 @@ for (const name of Object.keys(operations[PENDING] ?? {})) {
       perSecond[users] = (await operations[users]?.[name]?.(round)) ?? NaN;
     (rounds[name] ??= []).push(perSecond);
   }
-  process.stderr.write(`${name}\n`);
+  progress(name);
 }
 
-const results = Object.entries(rounds).map(([operation, all]) => ({
-  operation,
-  perSecond: bySize((users) => median(all.map((round) => round[users] ?? NaN))),
-  timesSlower: bySize((users) => median(all.map((round) => (round[PENDING] ?? NaN) / (round[users] ?? NaN)))),
-}));
-const worst = results
-  .flatMap(({ operation, timesSlower }) => Object.values(timesSlower).map((times) => ({ operation, times })))
-  .reduce((a, b) => (b.times > a.times ? b : a));
-const figures = {
-  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
-  database: `${postgres.version}, fsync on, ${Object.entries(SETTINGS)
-    .map(([name, value]) => `${name} = ${value}`)
-    .join(", ")}`,
-  command: "npm run bench:size",
-  claims: {
-    what: `the operation that becomes slowest (${worst.operation}), relative to a database with ${PENDING} users`,
-    timesSlower: { measured: worst.times, goal: GOAL },
-  },
-  what: `${CLIENTS} clients, requests per second (of publishing: calls), median of ${ROUNDS} alternating rounds of ${SECONDS} s; timesSlower: median of the ratios of each round`,
-  fillSeconds,
-  results,
-  sizes: bySize((users) => sizes[users] ?? []),
-};
-if (NUMBERS.length === 0)
-  writeFileSync(new URL("serviceSize.json", import.meta.url), `${JSON.stringify(figures, null, 2)}\n`);
-process.stdout.write(`${tableOfSpeed()}\n\n${tableOfSizes()}\n`);
-process.stderr.write(
-  `Filled in ${JSON.stringify(fillSeconds)} s. Worst: ${worst.operation}, ${worst.times} times slower.\n`,
+const speed = Object.entries(rounds).flatMap(([operation, all]) =>
+  SIZES.map((users) => ({
+    ...{ operation, users },
+    perSecond: round(median(all.map((rates) => rates[users] ?? NaN))),
+    timesSlower: round(median(all.map((rates) => (rates[PENDING] ?? NaN) / (rates[users] ?? NaN)))),
+  })),
 );
+const worst = speed.reduce((a, b) => (b.timesSlower > a.timesSlower ? b : a));
+report({
+  figures: {
+    speed: {
+      what: `${CLIENTS} clients, requests per second (of publishing: calls), median of ${ROUNDS} alternating rounds of ${SECONDS} s; timesSlower: median of the ratios of each round`,
+      rows: speed,
+    },
+    fill: {
+      what: `s to fill the database; ${postgres.version}, fsync on, ${Object.entries(SETTINGS)
+        .map(([name, value]) => `${name} = ${value}`)
+        .join(", ")}`,
+      rows: SIZES.map((users) => ({ users, seconds: fillSeconds[users] ?? NaN })),
+    },
+    sizes: {
+      what: "MiB of each table and index",
+      rows: SIZES.flatMap((users) =>
+        (sizes[users] ?? []).map(({ name, table, bytes }) => {
+          return { users, name, ofTable: table ?? name, mebibytes: round(bytes / 2 ** 20) };
+        }),
+      ),
+    },
+  },
+  ratios: [
+    {
+      what: `the operation that becomes slowest with users (${worst.operation}, ${worst.users.toLocaleString("en")} users), relative to ${PENDING.toLocaleString("en")} users`,
+      ...{ value: worst.timesSlower, atMost: GOAL, inSummary: true },
+    },
+  ],
+});
 
 /** A database with so many users, a service over it, and what to measure. */
 async function prepare(users: number): Promise<Record<string, Operation>> {
-  process.stderr.write(`filling a database with ${users} users\n`);
+  progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
   const { DATABASE_URL: url, KEYROOT_ADMIN_TOKEN: adminToken } = environment;
   const service = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_POSSESSION: "optional" }));
@@ -248,62 +253,4 @@ function repeat(work: () => Promise<void>): Operation {
     }
     return calls / elapsed;
   };
-}
-
-function tableOfSpeed(): string {
-  const larger = SIZES.slice(1);
-  return markdown(
-    [
-      "Operation",
-      ...SIZES.map((users) => `${count(users)} users`),
-      ...larger.map((users) => `times slower, ${count(users)}`),
-    ],
-    results.map(({ operation, perSecond, timesSlower }) => [
-      operation,
-      ...SIZES.map((users) => count(perSecond[users] ?? NaN)),
-      ...larger.map((users) => (timesSlower[users] ?? NaN).toFixed(2)),
-    ]),
-  );
-}
-
-function tableOfSizes(): string {
-  const larger = SIZES.slice(1);
-  const bytesOf = (users: number, relation: string) => sizes[users]?.find(({ name }) => name === relation)?.bytes ?? 0;
-  const total = (users: number) => (sizes[users] ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
-  return markdown(
-    ["Table, and its indexes", ...larger.map((users) => `${count(users)} users`)],
-    [
-      ...(sizes[larger.at(-1) ?? 0] ?? []).map(({ name, table }) => [
-        table === null ? `\`${name}\`` : `index \`${name}\``,
-        ...larger.map((users) => megabytes(bytesOf(users, name))),
-      ]),
-      ["all", ...larger.map((users) => megabytes(total(users)))],
-    ],
-  );
-}
-
-/** A table as Prettier writes it: padded columns, numbers to the right. */
-function markdown(head: string[], rows: string[][]): string {
-  const widths = head.map((_, i) => Math.max(3, ...[head, ...rows].map((row) => row[i]?.length ?? 0)));
-  const line = (row: string[]) =>
-    `| ${row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(" | ")} |`;
-  const rule = widths.map((width, i) => (i === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`));
-  return [line(head), `| ${rule.join(" | ")} |`, ...rows.map(line)].join("\n");
-}
-
-function count(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(2);
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.round(bytes / 2 ** 20).toLocaleString("en")} MiB`;
-}
-
-function bySize<T>(valueOf: (users: number) => T): Record<number, T> {
-  return Object.fromEntries(SIZES.map((users) => [users, valueOf(users)]));
-}
-
-function median(values: number[]): number {
-  const middle = values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
-  return Math.round(middle * 100) / 100;
 }

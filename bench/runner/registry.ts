@@ -98,6 +98,10 @@ export const BENCHMARKS: readonly Benchmark[] = [
       },
     ],
   },
+  {
+    ...{ name: "size", script: "serviceSize" },
+    about: "the partner service with 1 and 10 million users, beside few",
+  },
   { name: "provision", about: "provisioning users in lists, beside two requests per user" },
   {
     ...{ name: "flood", script: "registrationFlood" },

@@ -1,4 +1,4 @@
-/** Fills a database of the service with users of one partner, in SQL alone: for `npm run bench:size`. */
+/** Fills a database of the service with users of one partner, in SQL alone: for `npm run bench -- size`. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
 
