@@ -59,7 +59,7 @@ export default defineConfig(
   },
   {
     // Small programs that print, in browsers, Node and Hardhat's tests.
-    files: ["examples/**"],
+    files: ["examples/**", "scripts/docs/site.js"],
     languageOptions: { globals: { ...globals.browser, ...globals.nodeBuiltin, ...globals.mocha } },
     rules: { "no-console": "off" },
   },
