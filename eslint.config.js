@@ -58,6 +58,12 @@ export default defineConfig(
     extends: [tseslint.configs.disableTypeChecked],
   },
   {
+    // Small programs that print, in browsers, Node and Hardhat's tests.
+    files: ["examples/**", "scripts/docs/site.js"],
+    languageOptions: { globals: { ...globals.browser, ...globals.nodeBuiltin, ...globals.mocha } },
+    rules: { "no-console": "off" },
+  },
+  {
     // chai's assertions are expressions.
     files: ["test/**"],
     rules: { "@typescript-eslint/no-unused-expressions": "off" },

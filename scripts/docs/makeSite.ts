@@ -29,6 +29,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
     ...{ out, cleanOutputDir: true, router: "site", theme: "site", disableSources: true, excludeExternals: true },
     ...{
       customCss: join(import.meta.dirname, "site.css"),
+      customJs: join(import.meta.dirname, "site.js"),
       searchInDocuments: true,
       useFirstParagraphOfCommentAsSummary: true,
       hideGenerator: true,

@@ -6,7 +6,10 @@ const OTHERS = "Reference";
 
 /** The groups of the menu, in their order: title -> Markdown files of the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  "Start here": ["quickstart", "system", "alternatives"].map(inDocs),
+  "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
+  Examples: ["", "browser-app/", "partner-backend/", "hardhat-project/", "cron/", "contract/"].map(
+    (folder) => `examples/${folder}README.md`,
+  ),
   "App developers": ["verifying", "watching", "safety-code", "threat-model", "explorer"].map(inDocs),
   "Partner engineers": ["http-api", "webhooks", "dashboard"].map(inDocs),
   Operators: ["publishing", "operations", "contract", "commands", "local-chain"].map(inDocs),

@@ -24,6 +24,8 @@ export class SiteRouter extends KindRouter {
     const file = reflection.isDocument() ? reflection.project.files.getReflectionPath(reflection) : undefined;
     if (file === undefined) return super.getIdealBaseName(reflection);
     const name = basename(file, ".md");
-    return `documents/${(name === "README" ? basename(dirname(file)) : name).toLowerCase()}`;
+    if (name !== "README") return `documents/${name.toLowerCase()}`;
+    const folder = dirname(file);
+    return `documents/${basename(dirname(folder)) === "examples" ? "example-" : ""}${basename(folder)}`;
   }
 }

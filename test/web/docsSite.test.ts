@@ -106,7 +106,7 @@ describeIfNamed(import.meta.filename)("the site of the documentation, opened fro
     await page.close();
   });
 
-  for (const path of [HOME, "documents/system.html", API]) {
+  for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API]) {
     it(`${path} has no violation of axe, in light and dark`, async () => {
       const page = await open(path);
       await page.evaluate(axe.source);

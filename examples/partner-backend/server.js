@@ -1,0 +1,33 @@
+import { createServer } from "node:http";
+import { json } from "node:stream/consumers";
+import { deriveUserID } from "keyroot";
+import { KeyrootError, PartnerClient } from "keyroot/partner";
+
+const { BASE_URL: baseUrl, BIZ_ID: bizId, SERVER_TOKEN: serverToken, USER_ID_SECRET, PORT = "8550" } = process.env;
+const partner = new PartnerClient({ baseUrl, bizId, serverToken });
+const secret = Buffer.from(USER_ID_SECRET ?? "", "hex");
+
+/** Creates the shadow user of an account, or finds it, and a refresh token for a device. */
+async function addDevice({ account, device }) {
+  // An id that nobody can guess from the account, and that is the same each time.
+  const userID = deriveUserID(secret, account);
+  await partner.createUser(userID, "eu-west-1");
+  return { bizId, userID, refreshToken: await partner.createRefreshToken(userID, device) };
+}
+
+const server = createServer(async (request, response) => {
+  const reply = (status, body) => {
+    response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+  };
+  if (request.method !== "POST" || request.url !== "/devices")
+    return reply(404, { error: "There is only POST /devices." });
+  try {
+    // Your sign-in goes here: take the account from the session, not from the request.
+    reply(201, await addDevice(await json(request)));
+  } catch (error) {
+    const code = error instanceof KeyrootError ? error.code : "INTERNAL";
+    console.error(error);
+    reply(code === "IDENTIFIER_INVALID" ? 400 : 502, { error: code });
+  }
+});
+server.listen(Number(PORT), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

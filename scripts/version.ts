@@ -1,0 +1,35 @@
+/**
+ * Gives all packages the next version, which the changesets in `.changeset` determine, and removes these changesets:
+ *
+ *     npm run release:version
+ *
+ * Then rename the section of CHANGELOG.md, commit, and push the tag `v<version>`.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+interface Manifest {
+  name: string;
+  version: string;
+  devDependencies: Record<string, string>;
+}
+
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Manifest;
+const run = (program: string, ...args: string[]) => execFileSync(program, args, { cwd: ROOT, stdio: "inherit" });
+
+run(process.execPath, join(ROOT, "node_modules/@changesets/cli/bin.js"), "version");
+
+// Changesets leaves the project's own package.json alone. It depends on every package, in their exact version.
+const { version } = read("packages/keyroot/package.json");
+const root = read("package.json");
+root.version = version;
+for (const name of Object.keys(root.devDependencies)) {
+  if (name === "keyroot" || name.startsWith("@keyroot/")) root.devDependencies[name] = version;
+}
+writeFileSync(join(ROOT, "package.json"), `${JSON.stringify(root, null, 2)}\n`);
+run("npm", "install", "--package-lock-only", "--ignore-scripts");
+process.stdout.write(`${version}\n`);

@@ -1,0 +1,153 @@
+import { expect } from "chai";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { randomBytes } from "node:crypto";
+import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { type KeyRecord, parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { UserClient } from "../../packages/keyroot/src/user.ts";
+import { createVerifier } from "../../packages/keyroot/src/verifier/createVerifier.ts";
+import { environment } from "../support/commandLine.ts";
+import { describeIfNamed } from "../support/named.ts";
+import { ROOT } from "../support/packages/installPackages.ts";
+import { serve } from "../support/servers.ts";
+import { closedAfterEach } from "../support/support.ts";
+import { newcomer } from "./newcomer.ts";
+
+const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
+
+describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", function () {
+  this.timeout(60_000);
+  const closing = closedAfterEach();
+  let records: KeyRecord[];
+
+  before("installs the packages, starts a local system, and publishes keys", async function () {
+    this.timeout(300_000);
+    await newcomer.start();
+    const commands = "npx keyroot sample-users --count 2 > users.jsonl; npx keyroot publish --records users.jsonl";
+    await newcomer.runOrFail(commands);
+    const lines = (await readFile(join(newcomer.folder, "users.jsonl"), "utf8")).trimEnd().split("\n");
+    records = lines.map(parseKeyRecord);
+  });
+
+  it("are these, and need no package that is not installed here", async () => {
+    const names = (await readdir(join(ROOT, "examples"), { withFileTypes: true })).filter((one) => one.isDirectory());
+    expect(names.map(({ name }) => name).sort()).to.deep.equal([
+      "browser-app",
+      "contract",
+      "cron",
+      "hardhat-project",
+      "partner-backend",
+    ]);
+    const installed = JSON.parse(await readFile(join(newcomer.folder, "package.json"), "utf8")) as Record<
+      string,
+      object
+    >;
+    for (const { name } of names) {
+      const manifest = JSON.parse(await readFile(join(ROOT, "examples", name, "package.json"), "utf8")) as Record<
+        string,
+        object
+      >;
+      const needed = Object.keys({ ...manifest["dependencies"], ...manifest["devDependencies"] });
+      expect(installed["dependencies"], name).to.include.all.keys(needed);
+    }
+  });
+
+  it("browser-app encrypts to a published key, and refuses a swapped one", async () => {
+    const folder = await newcomer.copyExample("browser-app");
+    const config = join(folder, "config.js");
+    await writeFile(config, newcomer.withUrls(await readFile(config, "utf8")));
+    await newcomer.runOrFail("npx vite build --logLevel error", { cwd: folder });
+    const server = closing(
+      await serve(({ url = "" }, response) => {
+        const path = url === "/" ? "/index.html" : url;
+        readFile(join(folder, "dist", path)).then(
+          (bytes) => response.setHeader("Content-Type", TYPES[extname(path)] ?? "text/plain").end(bytes),
+          () => response.writeHead(404).end(),
+        );
+      }),
+    );
+    const browser = closing(await launchChromium());
+    const page = await browser.newPage();
+    await page.goto(server.url);
+    const [alice, bob] = records;
+    const send = async (key = "") => {
+      await page.getByLabel("User id").fill(alice?.userID ?? "");
+      await page.getByLabel("Key from the server").fill(key);
+      await page.getByLabel("Message").fill("Hello");
+      await page.getByRole("button", { name: "Send" }).click();
+      const status = page.getByRole("status").filter({ hasText: "ent" });
+      await status.waitFor();
+      return status.textContent();
+    };
+    expect(await send(alice?.pubKey)).to.equal("Sent: 5 characters, encrypted to a key of 105 bytes.");
+    await page.reload();
+    expect(await send(bob?.pubKey)).to.equal("Not sent. This is not the published key (KEY_MISMATCH).");
+  });
+
+  it("partner-backend gives an account a user, whose app registers a key that is then published", async () => {
+    const folder = await newcomer.copyExample("partner-backend");
+    const { bizId } = JSON.parse(await newcomer.runOrFail("npx keyroot create-partner --name Acme --json")) as {
+      bizId: string;
+    };
+    const created = await newcomer.runOrFail(`npx keyroot create-server-token --biz-id ${bizId} --json`);
+    const { serverToken } = JSON.parse(created) as { serverToken: string };
+    const baseUrl = newcomer.stack.service.baseUrl;
+    const child = spawn(process.execPath, ["server.js"], {
+      ...{ cwd: folder, stdio: ["ignore", "pipe", "inherit"] },
+      env: environment({
+        ...{ BASE_URL: baseUrl, BIZ_ID: bizId, SERVER_TOKEN: serverToken, PORT: "0" },
+        USER_ID_SECRET: randomBytes(32).toString("hex"),
+      }),
+    });
+    closing({ close: () => child.kill() });
+    const [url] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    const addDevice = async (body: object) => {
+      const response = await fetch(`${url}/devices`, { method: "POST", body: JSON.stringify(body) });
+      return { status: response.status, body: (await response.json()) as Record<string, string> };
+    };
+    const phone = await addDevice({ account: "ada@example.com", device: "phone" });
+    const laptop = await addDevice({ account: "ada@example.com", device: "laptop" });
+    expect([phone.status, laptop.body["userID"]]).to.deep.equal([201, phone.body["userID"]]);
+    expect(await addDevice({ account: "", device: "phone" })).to.deep.equal({
+      status: 400,
+      body: { error: "IDENTIFIER_INVALID" },
+    });
+
+    const { rpcUrl: rpc, merkleUrl, chainId, contract } = newcomer.stack;
+    const { userID = "", refreshToken = "" } = phone.body;
+    const pair = generateKeyPair();
+    await new UserClient({ baseUrl, bizId, refreshToken, chainId, contract }).register(pair);
+    await newcomer.runOrFail("npx keyroot publish-registered");
+    const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract }).verify(userID);
+    expect(publicKey).to.deep.equal(pair.publicKey);
+  });
+
+  it("hardhat-project: its tests pass", async () => {
+    const cwd = await newcomer.copyExample("hardhat-project");
+    expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("3 passing (3 mocha)");
+  });
+
+  it("contract: its tests pass", async () => {
+    const cwd = await newcomer.copyExample("contract");
+    expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
+  });
+
+  it("cron publishes and audits without a word, and shows what fails", async () => {
+    const cwd = await newcomer.copyExample("cron");
+    await newcomer.runOrFail("npx keyroot sample-users --count 2 > users.jsonl", { cwd });
+    for (let run = 0; run < 2; run++)
+      expect(await newcomer.run("./publish-and-audit.sh users.jsonl", { cwd })).to.deep.equal({
+        code: 0,
+        stdout: "",
+        stderr: "",
+      });
+    await writeFile(join(cwd, "bad.jsonl"), "x\n");
+    const { code, stdout } = await newcomer.run("./publish-and-audit.sh bad.jsonl", { cwd });
+    expect(code).to.equal(1);
+    expect(stdout).to.contain("publish").and.to.contain("RECORDS_INVALID");
+  });
+});
