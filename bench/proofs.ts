@@ -9,7 +9,7 @@ import { cpus } from "node:os";
 import { isDeepStrictEqual } from "node:util";
 import type { KeyRecord } from "keyroot/identity";
 import { makeMerkleFile, makeProof, verifyProof } from "keyroot/merkle";
-import { verifyBundle } from "keyroot/verifier";
+import { verifyBundle } from "keyroot/bundle";
 import { sampleRecords } from "../fixtures/samples.ts";
 import { CODE_HASH, CONTRACT, plainBundle } from "../fixtures/plainBundle.ts";
 
