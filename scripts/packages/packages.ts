@@ -24,12 +24,15 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "neutral",
       target: "es2022",
+      // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
+      entries: { keccak: "src/ethereum/keccak.ts", readRootAtBlock: "src/verifier/readRootAtBlock.ts" },
       // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by file:
       // what is loaded on demand (Keccak-256, stronger evidence) must not be in the file that every verification needs.
       chunks: {
-        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|shareEqualCalls))\b/,
+        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|shareEqualCalls))\b/,
+        group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         service: /src\/client\/[^/]+$/,
-        keccak: /src\/ethereum\/keccak\b/,
+        keccak256: /src\/ethereum\/keccak\b/,
         evidence: /src\/(?:ethereum|registry\/slotOfUser)\b/,
       },
     },

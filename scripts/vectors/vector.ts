@@ -3,7 +3,7 @@ import { VerificationError } from "keyroot/errors";
 import { base64ToBytes } from "keyroot/bytes";
 import type { KeyRecord } from "keyroot/identity";
 import { verifyProof } from "keyroot/merkle";
-import { verifyBundle } from "keyroot/verifier";
+import { verifyBundle } from "keyroot/bundle";
 import { verifyFile } from "keyroot/verifier";
 import { plainFile } from "../../fixtures/plainFile.ts";
 import { sha256 } from "../../fixtures/samples.ts";

@@ -5,7 +5,9 @@ import fc from "fast-check";
 import {
   base64,
   bytesToHex,
+  hexToBytes,
   portableBase64,
+  portableHexToBytes,
   portableSha256Hex,
   sha256Hex,
 } from "../../../packages/keyroot/src/bytes/platform.ts";
@@ -17,10 +19,14 @@ const anyBytes = fc
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));
 
 describe("platform functions", () => {
-  it("encode hex and base64, and decode base64, as other libraries do", () => {
+  it("encode and decode hex and base64, as other libraries do", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
         expect(bytesToHex(bytes)).to.equal(portableBytesToHex(bytes));
+        const hex = portableBytesToHex(bytes);
+        for (const digits of [hex, hex.toUpperCase()]) {
+          expect(hexToBytes(digits)).to.deep.equal(Uint8Array.from(bytes)).and.deep.equal(portableHexToBytes(digits));
+        }
         const text = oracle.encode(bytes);
         for (const { encode, decode } of [base64, portableBase64]) {
           expect(encode(bytes)).to.equal(text);

@@ -4,7 +4,6 @@ import {
   checkMerkleRoot,
   hashChildren,
   hashLeaf,
-  hashPair,
   isMerkleRoot,
   rootOfFileName,
 } from "../../../packages/keyroot/src/merkle/hash.ts";
@@ -37,12 +36,6 @@ describe("hashes of a Merkle tree", () => {
       const [left, right] = [sha256("left"), sha256("right")];
       expect(hashChildren(left, right)).to.equal(sha256(left + right));
       expect(hashChildren(right, left)).to.equal(sha256(right + left));
-    });
-
-    it("is the same as hashPair over the characters, or over their bytes", () => {
-      const [left, right] = [sha256("left"), sha256("right")];
-      expect(hashPair(left + right)).to.equal(hashChildren(left, right));
-      expect(hashPair(Buffer.from(left + right))).to.equal(hashChildren(left, right));
     });
   });
 

@@ -31,7 +31,8 @@ describe("the dashboard's calls about webhooks and the audit log", () => {
     expect(status, text).to.equal(200);
     return answer;
   };
-  const create = async () => (await change("create", { url: receiver.url, types: ["user.created"] })) as Endpoint;
+  const create = async () =>
+    (await change("create", { url: receiver.url, types: ["user.created"] })) as unknown as Endpoint;
 
   interface Endpoint {
     endpoint_id: string;

@@ -20,6 +20,15 @@ export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
   ? (bytes) => nodeBuffer.from(bytes).toString("hex")
   : portableBytesToHex;
 
+/** Decodes hex in either case. In plain JavaScript. */
+export const portableHexToBytes = (hex: string): Uint8Array =>
+  Uint8Array.from(hex.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+
+/** Decodes hex in either case. Validate text before you decode it: platforms treat invalid text differently. */
+export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
+  ? (hex) => new Uint8Array(nodeBuffer.from(hex, "hex"))
+  : portableHexToBytes;
+
 interface Coder {
   encode: (bytes: Uint8Array) => string;
   decode: (text: string) => Uint8Array;

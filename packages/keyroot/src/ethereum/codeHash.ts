@@ -1,4 +1,4 @@
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "../bytes/platform.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockParameter } from "./blocks.ts";
 import { isData } from "./data.ts";

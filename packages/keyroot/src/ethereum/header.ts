@@ -1,5 +1,5 @@
-import { RLP } from "@ethereumjs/rlp";
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { encode } from "@ethereumjs/rlp";
+import { hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
@@ -83,7 +83,7 @@ export function hashHeader(header: unknown): BlockHeader {
     if (!Object.hasOwn(header, name)) throw invalid(`a header with the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }
-  const encoded = RLP.encode(fields);
+  const encoded = encode(fields);
   return {
     hash: keccak256(encoded),
     number: toSafeNumber("number", header["number"]),

@@ -1,7 +1,6 @@
-import { RLP } from "@ethereumjs/rlp";
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { decode } from "@ethereumjs/rlp";
 import { VerificationError } from "../errors.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { EMPTY_CODE_HASH } from "./codeHash.ts";
@@ -107,7 +106,7 @@ function decodeSlot(encoded: Uint8Array): Uint8Array {
 
 function decodeRlp(what: string, encoded: Uint8Array): unknown {
   try {
-    return RLP.decode(encoded);
+    return decode(encoded);
   } catch (cause) {
     throw invalid(`The proven ${what} is not RLP: ${(cause as Error).message}.`, cause);
   }

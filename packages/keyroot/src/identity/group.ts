@@ -1,7 +1,7 @@
 import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
-import { hexToBytes, randomBytes } from "@noble/hashes/utils.js";
+import { randomBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
 // In a file of its own: verifiers do not need the curve's group, whose library takes 5 ms to load (8 kB gzipped).

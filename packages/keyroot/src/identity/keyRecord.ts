@@ -55,8 +55,9 @@ export function serializeKeyRecord(record: KeyRecord): string {
  */
 export function parseKeyRecord(text: string): KeyRecord {
   // `exec` alone would turn other values into text.
-  const [, userID, pubKey, keyID] = (typeof text === "string" ? SERIALIZED.exec(text) : undefined) ?? [];
-  if (userID !== undefined && pubKey !== undefined && keyID !== undefined) return { userID, pubKey, keyID };
+  const match = typeof text === "string" ? SERIALIZED.exec(text) : null;
+  // Not destructured, which takes twice as long before engines optimize it: a file has many records.
+  if (match !== null) return { userID: match[1] ?? "", pubKey: match[2] ?? "", keyID: match[3] ?? "" };
   return toKeyRecord(parseJson(text, 1));
 }
 

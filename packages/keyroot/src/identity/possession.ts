@@ -1,9 +1,9 @@
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";

@@ -1,8 +1,7 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
-import { hexToBytes } from "@noble/hashes/utils.js";
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex, sha256Hex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes, sha256Hex } from "../bytes/platform.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
 /** An uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section 2.3.3). */

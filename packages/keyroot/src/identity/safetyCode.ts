@@ -1,7 +1,7 @@
 import { equalBytes } from "@noble/curves/utils.js";
-import { concatBytes, hexToBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64ToBytes } from "../bytes/base64.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";

@@ -1,7 +1,7 @@
-import { hexToBytes, randomBytes } from "@noble/hashes/utils.js";
+import { randomBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 
 /**
  * A user's identifier of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract takes the 20 bytes,

@@ -18,16 +18,24 @@ export interface DocumentLimits {
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
   if (!(source instanceof Uint8Array)) return source;
+  return parseDocumentText(subject, decodeDocument(subject, source, maxBytes), maxDepth);
+}
+
+/** Decodes a document in UTF-8. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
+export function decodeDocument(subject: string, source: Uint8Array, maxBytes: number): string {
   if (source.length > maxBytes) {
     const message = `${subject} has ${source.length} bytes, but at most ${maxBytes} are allowed.`;
     throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: maxBytes, actual: source.length });
   }
-  let text: string;
   try {
     // Keeps a byte-order mark, which JSON does not allow: all readers must see the same text.
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(source);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(source);
   } catch (cause) {
     throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
   }
+}
+
+/** Parses a decoded document. @throws VerificationError as `parseJson`, step "file" */
+export function parseDocumentText(subject: string, text: string, maxDepth: number): unknown {
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
 }

@@ -8,8 +8,10 @@ const COMMA = 0x2c;
 
 /** The characters allowed outside strings: structure, white space and digits. This excludes null, true, -1, 1.5 and 1e3. */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
-const OPENING = charTable("{[");
-const CLOSING = charTable("}]");
+/** The codes of braces, which are those of brackets with this bit set. */
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+const BRACE_BIT = 0x20;
 
 /**
  * Parsing multiplies memory: an empty object takes 3 bytes of JSON and more than 60 bytes of memory, and each new order of
@@ -94,7 +96,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
     } else if (allowed !== undefined && allowed[code] !== 1) {
       const message = `The JSON has a forbidden character at ${i}: U+${code.toString(16)}.`;
       throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual: text.slice(i, i + 8) });
-    } else if (OPENING[code] === 1) {
+    } else if ((code | BRACE_BIT) === OPENING_BRACE) {
       containers++;
       if (++depth <= maxDepth) {
         namesAt[depth] = membersAt[depth] = 0;
@@ -102,7 +104,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
       }
       const message = `The JSON is nested more than ${maxDepth} deep.`;
       throw new ArgumentError("JSON_TOO_DEEP", message, { expected: maxDepth });
-    } else if (CLOSING[code] === 1) {
+    } else if ((code | BRACE_BIT) === CLOSING_BRACE) {
       const order = (namesAt[depth] ?? 0) & 0x3fff_ffff;
       if (ordered <= maxOrdered && !orders.has(order)) {
         orders.add(order);

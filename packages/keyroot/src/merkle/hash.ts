@@ -29,12 +29,7 @@ export function hashLeaf(value: string): string {
  * @returns 64 lowercase hex digits
  */
 export function hashChildren(left: string, right: string): string {
-  return hashPair(left + right);
-}
-
-/** As `hashChildren`, for the hex of both children in one piece: 128 characters, or their ASCII bytes. */
-export function hashPair(pair: string | Uint8Array): string {
-  return sha256Hex(pair);
+  return sha256Hex(left + right);
 }
 
 /** The root in the name `<root>.json` of a Merkle-tree file; undefined for any other name. */

@@ -1,14 +1,12 @@
 import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
-import { hashLeaf, hashPair } from "./hash.ts";
+import { hashChildren, hashLeaf } from "./hash.ts";
 
 /** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
 
-/** The characters of a hash in hex, one byte each in ASCII. */
+/** The characters of a hash in hex. */
 const HASH_CHARACTERS = 64;
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /**
  * A Merkle tree over 1 to 1,000,000 values. Level 0 contains the leaves, every other level the parents of the level below,
@@ -18,8 +16,8 @@ const decoder = new TextDecoder();
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
 export class MerkleTree {
-  /** Each level as the ASCII bytes of its hashes in a row, so that two children are hashed without a copy. */
-  readonly #levels: Uint8Array[];
+  /** Each level as one text, which takes less memory than a text for each hash. */
+  readonly #levels: string[];
 
   /**
    * @param values the texts to hash as leaves
@@ -27,22 +25,22 @@ export class MerkleTree {
    */
   constructor(values: readonly string[]) {
     checkValues(values);
-    let level = encodeLevel(values.map(hashLeaf));
+    let level = values.map(hashLeaf).join("");
     this.#levels = [level];
     while (level.length > HASH_CHARACTERS) {
-      level = encodeLevel(hashParents(level));
+      level = hashParents(level).join("");
       this.#levels.push(level);
     }
   }
 
   /** The root: 64 lowercase hex digits. */
   get root(): string {
-    return decoder.decode(this.#level(this.height - 1));
+    return this.joinedHashes(this.height - 1);
   }
 
   /** The number of leaves. */
   get leafCount(): number {
-    return this.#level(0).length / HASH_CHARACTERS;
+    return this.joinedHashes(0).length / HASH_CHARACTERS;
   }
 
   /** The number of levels: 1 if the only leaf is the root. */
@@ -56,12 +54,12 @@ export class MerkleTree {
    * @throws ArgumentError ARGUMENT_INVALID
    */
   hashes(level: number): string[] {
-    const text = decoder.decode(this.#level(level));
-    const count = text.length / HASH_CHARACTERS;
-    return Array.from({ length: count }, (_, i) => text.slice(i * HASH_CHARACTERS, (i + 1) * HASH_CHARACTERS));
+    const joined = this.joinedHashes(level);
+    return Array.from({ length: joined.length / HASH_CHARACTERS }, (_, i) => hashAt(joined, i));
   }
 
-  #level(level: number): Uint8Array {
+  /** As `hashes`, in one text without separators. `hashAt` reads it. */
+  joinedHashes(level: number): string {
     const hashes = this.#levels[level];
     if (hashes !== undefined) return hashes;
     throw invalidArgument("The level", `a whole number from 0 to ${this.height - 1}`, level);
@@ -79,15 +77,16 @@ function checkValues(values: unknown): void {
   if (invalid !== -1) throw invalidArgument(`values[${invalid}]`, "a string", values[invalid]);
 }
 
-function hashParents(children: Uint8Array): string[] {
-  const parents: string[] = [];
-  for (let i = 0; i < children.length; i += 2 * HASH_CHARACTERS) {
-    const pair = children.subarray(i, i + 2 * HASH_CHARACTERS);
-    parents.push(hashPair(pair.length === HASH_CHARACTERS ? Uint8Array.of(...pair, ...pair) : pair));
-  }
-  return parents;
+/** The hash at an index of `joinedHashes`. An empty text behind its end. */
+export function hashAt(joinedHashes: string, index: number): string {
+  return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
 
-function encodeLevel(hashes: readonly string[]): Uint8Array {
-  return encoder.encode(hashes.join(""));
+function hashParents(children: string): string[] {
+  const parents: string[] = [];
+  for (let i = 0; i < children.length / HASH_CHARACTERS; i += 2) {
+    const left = hashAt(children, i);
+    parents.push(hashChildren(left, hashAt(children, i + 1) || left));
+  }
+  return parents;
 }

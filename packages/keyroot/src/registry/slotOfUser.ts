@@ -1,4 +1,4 @@
-import { hexToBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "../bytes/platform.ts";
 import { keccak256 } from "../ethereum/keccak.ts";
 import { type UserID, userIDToHex } from "../identity/userID.ts";
 import { encodeUint, WORD_DIGITS } from "./words.ts";

@@ -1,6 +1,4 @@
 export { type Evidence } from "../evidence.ts";
-export { verifyBundle, parseBundle } from "./bundle.ts";
-export { makeBundle } from "./makeBundle.ts";
 export { type VerifyOptions } from "./options.ts";
 export { verifyChainId, verifyFile, verifyRecord, verifyRoot } from "./verdict.ts";
 export { verifyPublicKey } from "./verifyPublicKey.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
-import { makeBundle } from "keyroot/verifier";
+import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";

@@ -1,5 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
-import { parseBundle, verifyBundle } from "keyroot/verifier";
+import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "../stack/stackFile.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";

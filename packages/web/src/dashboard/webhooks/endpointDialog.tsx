@@ -5,7 +5,7 @@ import { FormDialog } from "../parts.tsx";
 import { useAction } from "../useCall.ts";
 
 /** The types of events, and what each one means. */
-export const EVENT_TEXTS: Readonly<Record<string, string>> = {
+const EVENT_TEXTS: Readonly<Record<string, string>> = {
   "key.registered": "a user’s app registered a key",
   "key.pending": "a key waits for its publication",
   "key.refused": "another key was offered for a user who has one",

@@ -1,0 +1,32 @@
+import { hashAt, type MerkleTree } from "./tree.ts";
+
+/** The number of nodes or values that are written at a time. */
+export const PIECE = 256;
+
+/**
+ * The nodes of the `merkle` object in JSON, in pieces without a comma at their ends: the leaves first, then level by
+ * level, and the root last (specification, "Node object fields"). Hashes need no escapes.
+ */
+export function* serializeNodes(tree: MerkleTree): Generator<string> {
+  const top = tree.height - 1;
+  let children = "";
+  let nodes = tree.joinedHashes(0);
+  for (let level = 0; level <= top; level++) {
+    const parents = level === top ? "" : tree.joinedHashes(level + 1);
+    const start = `":{"type":"${level === top ? "root" : level === 0 ? "leaf" : "node"}","level":${level},"left":"`;
+    let piece = "";
+    for (let i = 0, hash = hashAt(nodes, 0); hash !== ""; hash = hashAt(nodes, ++i)) {
+      if (i > 0 && i % PIECE === 0) {
+        yield piece;
+        piece = "";
+      }
+      const left = hashAt(children, 2 * i) || "data";
+      const right = hashAt(children, 2 * i + 1) || left;
+      const parent = hashAt(parents, i >> 1) || "root";
+      piece += `${piece && ","}"${hash}${start}${left}","right":"${right}","parent":"${parent}"}`;
+    }
+    yield piece;
+    children = nodes;
+    nodes = parents;
+  }
+}
