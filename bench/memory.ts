@@ -43,6 +43,7 @@ const SHAPES: Record<string, (i: number) => string> = {
   "as many names that are numbers as the limits allow": (i) =>
     `{"499":"${i}"},${`"${i}${"x".repeat(46)}",`.repeat(18)}`,
   "one object, as many names as the limits allow": (i) => `"${i}-${"x".repeat(215)}":"",`,
+  "short strings that end like records": (i) => `"${i}}",`,
   "one long string": () => "x".repeat(400),
   "one long string, outside Latin-1": () => "€".repeat(100),
 };

@@ -21,23 +21,31 @@ import { runBenchmark } from "./runner/runBenchmark.ts";
 
 const NAMES = BENCHMARKS.map(({ name }) => name);
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: "boolean", default: false },
-    record: { type: "boolean", default: false },
-    small: { type: "boolean", default: false },
-    pages: { type: "boolean", default: false },
-  },
-});
-const unknown = positionals.find((name) => !NAMES.includes(name));
-if (unknown !== undefined) {
-  process.stderr.write(`There is no benchmark "${unknown}". Choose from: ${NAMES.join(", ")}.\n`);
-  process.exitCode = 2;
-} else if (values.pages) {
+const { values, positionals } = readArguments();
+if (values.pages) {
   await writePages();
 } else {
   await runAll(positionals.length > 0 ? positionals : NAMES);
+}
+
+function readArguments() {
+  try {
+    const read = parseArgs({
+      allowPositionals: true,
+      options: {
+        json: { type: "boolean", default: false },
+        record: { type: "boolean", default: false },
+        small: { type: "boolean", default: false },
+        pages: { type: "boolean", default: false },
+      },
+    });
+    const unknown = read.positionals.find((name) => !NAMES.includes(name));
+    if (unknown === undefined) return read;
+    throw new Error(`There is no benchmark "${unknown}". Choose from: ${NAMES.join(", ")}.`);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exit(2);
+  }
 }
 
 async function runAll(names: readonly string[]): Promise<void> {

@@ -43,7 +43,7 @@ export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   // Not `map`, which skips the holes of an array.
   const values = Array.from(records as readonly KeyRecord[], (record) => serializeKeyRecord(record)).sort();
   // Parses the texts again, so that the file contains only what every verifier accepts.
-  return fileOf(values);
+  return fileOf(values, values.map(parseKeyRecord));
 }
 
 /**
@@ -105,7 +105,7 @@ export function checkMerkleFile(file: unknown): MerkleFile {
 export function parseSerializedFile(text: string, root: string): MerkleFile | undefined {
   let file: MerkleFile;
   try {
-    file = fileOf(readValues(text));
+    file = fileOf(...readRecords(text));
   } catch {
     // `parseAnyFile` throws an error that says what is wrong.
     return undefined;
@@ -120,20 +120,26 @@ export function parseSerializedFile(text: string, root: string): MerkleFile | un
   return end === text.length ? file : undefined;
 }
 
-/** The values of a file, if each is a record without spaces. */
-function readValues(text: string): string[] {
+/**
+ * The values and records of a file, if each is a record without spaces.
+ * @throws ArgumentError as `parseKeyRecord`; SyntaxError
+ */
+function readRecords(text: string): [values: string[], records: KeyRecord[]] {
   const values: string[] = [];
+  const records: KeyRecord[] = [];
   let end = text.indexOf(VALUES) + VALUES.length - 1;
   do {
     const start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // Not all values at once: other JSON than strings could take much more memory than its text.
-    if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
+    if (text[start] !== '"') continue;
+    // One at a time: other JSON than records could take much more memory than its text.
+    const value = JSON.parse(text.slice(start, end)) as string;
+    records.push(parseKeyRecord(value));
+    values.push(value);
   } while (text[end] === "," && end > 1);
-  return values;
+  return [values, records];
 }
 
-function fileOf(values: readonly string[]): MerkleFile {
-  const records = values.map(parseKeyRecord);
+function fileOf(values: readonly string[], records: readonly KeyRecord[]): MerkleFile {
   return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values) };
 }
