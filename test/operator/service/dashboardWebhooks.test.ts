@@ -31,13 +31,10 @@ describe("the dashboard's calls about webhooks and the audit log", () => {
     expect(status, text).to.equal(200);
     return answer;
   };
-  const create = async () =>
-    (await change("create", { url: receiver.url, types: ["user.created"] })) as unknown as Endpoint;
-
-  interface Endpoint {
-    endpoint_id: string;
-    secret: string;
-  }
+  const create = async () => {
+    const created = await change("create", { url: receiver.url, types: ["user.created"] });
+    return created as { endpoint_id: string; secret: string };
+  };
 
   it("add an endpoint, with a secret that verifies what is sent, and is stored and logged nowhere", async () => {
     const { endpoint_id, secret } = await create();

@@ -162,7 +162,8 @@ function Day({ label, value, set }: { label: string; value: string; set: (day: s
 function EntryRow({ entry, isOperator }: { entry: AuditEntry; isOperator: boolean }) {
   const { at, action, actor, biz_id, user_id, data, request_id, address } = entry;
   const { token_id } = actor;
-  const facts = Object.entries({ ...data, token: token_id, request: request_id, address });
+  const all: AuditEntry["data"] = { ...data, token: token_id, request: request_id, address };
+  const facts = Object.entries(all);
   return (
     <li class="row">
       <div class="row-text">
