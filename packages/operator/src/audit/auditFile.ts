@@ -49,7 +49,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
   for (const [i, record] of records.entries()) {
     const publicKey = Buffer.from(record.pubKey, "base64");
     // The record's own `keyID` may be false, and would let two keys look like one.
-    const keyID = Buffer.from(hash("sha256", publicKey).slice(0, 2 * KEY_ID_BYTES), "hex");
+    const keyID = hash("sha256", publicKey, "buffer").subarray(0, KEY_ID_BYTES);
     users.set(userIDToBytes(record.userID), i * USER_BYTES);
     users.set(keyID, i * USER_BYTES + USER_ID_BYTES);
     if (!isValidKey(publicKey) || keyID.toString("base64") !== record.keyID)
