@@ -1,7 +1,7 @@
 /**
- * Measures what registrations that are refused cost other partners: the response times of one partner's users, alone and while
- * three users of another partner send as many registrations as the rate limit allows. Every registration needs curve
- * arithmetic before it can be refused.
+ * Measures what one partner's requests cost other partners: the response times of one partner's users, alone and while another
+ * partner sends as many requests as the rate limit allows. Its servers create users, list users or list events; or three of its
+ * users send registrations that are refused. Every registration needs curve arithmetic before it can be refused.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../fixtures/childProcess.ts";
@@ -10,7 +10,7 @@ import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
 import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
 import { generateKeyPair } from "keyroot/identity";
-import type { Measured, Plan } from "./service/load.ts";
+import { type Measured, type Plan, RANDOM_USER_ID } from "./service/load.ts";
 import { report, round, SMALL } from "./runner/report.ts";
 
 const QUICK = SMALL;
@@ -22,6 +22,8 @@ const FLOODERS = 3;
 /** Requests per second of each user who floods: the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
+/** Users and events of a page. */
+const PAGE = 100;
 
 const json = { "content-type": "application/json" };
 
@@ -35,7 +37,15 @@ const [victimsLoad, floodLoad] = [startLoad(), startLoad()];
 
 const victim = await createUser();
 const flooders = await Promise.all(Array.from({ length: FLOODERS }, () => createUser(victim.attacker)));
-const floods = { challenges: "/v1/authdUser/publicKey/challenge", registrations: "/v1/authdUser/publicKey/register" };
+const floods: Record<string, (seconds: number) => Plan> = {
+  challenges: (seconds) => floodPlan("/v1/authdUser/publicKey/challenge", seconds),
+  registrations: (seconds) => floodPlan("/v1/authdUser/publicKey/register", seconds),
+  creation: (seconds) => partnersFlood("users/create", { user_id_hex: RANDOM_USER_ID, region: "us-west-2" }, seconds),
+  listing: (seconds) => partnersFlood("users/list", {}, seconds),
+  events: (seconds) => partnersFlood("events/list", {}, seconds),
+};
+// Full pages for those who list.
+await createUsers(PAGE);
 
 const rounds: Record<string, Measured[]> = {};
 const measureVictim = async (name: string) => {
@@ -46,11 +56,11 @@ const measureVictim = async (name: string) => {
   (rounds[name] ??= []).push(measured);
 };
 // The first curve arithmetic starts threads.
-await floodLoad.send(floodPlan(floods.challenges, 1));
+await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");
-  for (const [name, path] of Object.entries(floods)) {
-    const flood = floodLoad.send(floodPlan(path, SECONDS));
+  for (const [name, planOf] of Object.entries(floods)) {
+    const flood = floodLoad.send(planOf(SECONDS));
     await measureVictim(name);
     await flood;
   }
@@ -67,7 +77,7 @@ const worst = Math.max(...Object.keys(floods).map((name) => medians[name]?.p99 ?
 report({
   figures: {
     responses: {
-      what: `${RATE} requests per second of one partner's user (record/get, users/get), ms per response, median of ${ROUNDS} rounds of ${SECONDS} s; meanwhile ${FLOODERS} users of another partner send ${FLOOD_RATE} registrations per second each`,
+      what: `${RATE} requests per second of one partner's user (record/get, users/get), ms per response, median of ${ROUNDS} rounds of ${SECONDS} s; meanwhile ${FLOODERS} users of another partner send ${FLOOD_RATE} challenges or registrations per second each, or its server creates users, lists ${PAGE} users or ${PAGE} events ${FLOOD_RATE} times per second`,
       rows: Object.entries(medians).map(([meanwhile, times]) => ({ meanwhile, ...times })),
     },
   },
@@ -78,6 +88,21 @@ report({
     },
   ],
 });
+
+/** What the other partner's server sends. Above its limit, it is rejected. */
+function partnersFlood(path: string, body: object, seconds: number): Plan {
+  const headers = { ...json, authorization: `Bearer ${victim.attacker.accessToken}` };
+  const requests = [{ path: `/v1/authdBizSrv/${path}`, headers, bodies: [JSON.stringify(body)], status: 200 }];
+  return { origin: service.origin, requests, connections: CONNECTIONS, seconds, rate: FLOOD_RATE };
+}
+
+async function createUsers(count: number): Promise<void> {
+  const users = Array.from({ length: count }, () => ({
+    ...{ user_id_hex: randomBytes(20).toString("hex"), region: "us-west-2" },
+  }));
+  const { accessToken } = victim.attacker;
+  await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
+}
 
 /** A user with access tokens: the own and the partner's. @param ofPartner the partner; default a new one */
 async function createUser(ofPartner?: Awaited<ReturnType<typeof createPartner>>) {

@@ -13,7 +13,8 @@ export interface Claim {
 
 /** Prepares the insert of claims of partners without a limit. It returns the claims that it inserted. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
-  const arrayOf = (name: keyof Claim) => sql`${sql.placeholder(name)}::text[]`;
+  // In this form, PostgreSQL does not plan the statement again at each execution, for the arrays' length.
+  const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
   const columns = sql`${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")}`;
   // Claims of partners with a limit are counted one after the other, by `claimWithinLimit`.
   const isUnlimited = sql`(select user_limit from partners where partners.biz_id = claim.biz_id) is null`;

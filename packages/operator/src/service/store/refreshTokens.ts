@@ -1,4 +1,5 @@
 import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { hashSecret, parseRefreshToken } from "../tokens/refreshToken.ts";
@@ -53,62 +54,16 @@ export class RefreshTokenStore {
   constructor(databases: Databases) {
     this.#databases = databases;
     const { home } = databases;
-    const hash = sql.placeholder("hash");
-    const id = sql.placeholder("tokenID");
-    const serverToken = {
-      tokenID: serverTokens.tokenID,
-      lastUsed: serverTokens.lastUsed,
-      suspended: isSuspended("server_tokens"),
-      deactivated: sql<boolean>`false`,
-    };
-    const activeServerTokens = home
-      .select(serverToken)
-      .from(serverTokens)
-      .where(and(sql`${serverTokens.tokenID} = any(${id}::uuid[])`, isNull(serverTokens.revoked)))
-      .prepare("active_server_tokens");
-    const serverTokensByHash = home
-      .select({ ...serverToken, tokenHash: serverTokens.tokenHash, bizID: serverTokens.bizID })
-      .from(serverTokens)
-      .where(and(sql`${serverTokens.tokenHash} = any(${hash}::text[])`, isNull(serverTokens.revoked)))
-      .prepare("server_tokens_by_hash");
     this.#serverTokens = {
       uses: new LastUse(home, serverTokens),
-      byHash: batchingLoader(async (hashes: readonly string[]) =>
-        inOrder(hashes, await serverTokensByHash.execute({ hash: hashes }), "tokenHash"),
-      ),
-      active: batchingLoader(async (ids: readonly string[]) =>
-        inOrder(ids, await activeServerTokens.execute({ tokenID: ids }), "tokenID"),
-      ),
+      byHash: batchingLoader(prepareServerTokens(home, serverTokens.tokenHash, "server_tokens_by_hash")),
+      active: batchingLoader(prepareServerTokens(home, serverTokens.tokenID, "active_server_tokens")),
     };
-    this.#userTokens = perRegion(databases, (database) => {
-      const userToken = {
-        tokenID: userTokens.tokenID,
-        lastUsed: userTokens.lastUsed,
-        suspended: isSuspended("users"),
-        deactivated: sql<boolean>`${users.deactivated} is not null`,
-      };
-      const activeUserTokens = database
-        .select(userToken)
-        .from(userTokens)
-        .innerJoin(users, eq(users.userID, userTokens.userID))
-        .where(and(sql`${userTokens.tokenID} = any(${id}::uuid[])`, isNull(userTokens.revoked)))
-        .prepare("active_user_tokens");
-      const userTokensByHash = database
-        .select({ ...userToken, tokenHash: userTokens.tokenHash, userID: userTokens.userID, bizID: users.bizID })
-        .from(userTokens)
-        .innerJoin(users, eq(users.userID, userTokens.userID))
-        .where(and(sql`${userTokens.tokenHash} = any(${hash}::text[])`, isNull(userTokens.revoked)))
-        .prepare("user_tokens_by_hash");
-      return {
-        uses: new LastUse(database, userTokens),
-        byHash: batchingLoader(async (hashes: readonly string[]) =>
-          inOrder(hashes, await userTokensByHash.execute({ hash: hashes }), "tokenHash"),
-        ),
-        active: batchingLoader(async (ids: readonly string[]) =>
-          inOrder(ids, await activeUserTokens.execute({ tokenID: ids }), "tokenID"),
-        ),
-      };
-    });
+    this.#userTokens = perRegion(databases, (database) => ({
+      uses: new LastUse(database, userTokens),
+      byHash: batchingLoader(prepareUserTokens(database, userTokens.tokenHash, "user_tokens_by_hash")),
+      active: batchingLoader(prepareUserTokens(database, userTokens.tokenID, "active_user_tokens")),
+    }));
     this.#uses = [this.#serverTokens, ...Object.values(this.#userTokens)].map(({ uses }) => uses);
   }
 
@@ -338,8 +293,76 @@ function toPage<Token extends TokenInfo>(tokens: Token[], limit: number): Page<T
   return { tokens, next: tokens.length === limit ? (tokens.at(-1)?.tokenID ?? null) : null };
 }
 
+/**
+ * The values of an array that is a parameter, each with its place. PostgreSQL cannot see the array's length in this form.
+ * Otherwise it plans the statement again at each execution, for the length, which takes longer than the execution.
+ */
+const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
+const place = sql<number>`wanted.place::int`;
+
+/**
+ * Prepares the search for tokens of servers that are not revoked, by one of their columns. `limit` keeps the search for one value
+ * apart, so that PostgreSQL uses the column's unique index, also with a plan that it made when the table was empty.
+ */
+function prepareServerTokens(
+  home: Database,
+  column: typeof serverTokens.tokenHash | typeof serverTokens.tokenID,
+  name: string,
+) {
+  const { tokenID, lastUsed, bizID, revoked } = serverTokens;
+  const found = home
+    .select({ tokenID, lastUsed, bizID, revoked, suspended: isSuspended("server_tokens").as("suspended") })
+    .from(serverTokens)
+    .where(isWanted(column))
+    .limit(1)
+    .as("found");
+  const statement = home
+    .select({
+      place,
+      ...{ tokenID: found.tokenID, lastUsed: found.lastUsed, bizID: found.bizID, suspended: found.suspended },
+      deactivated: sql<boolean>`false`,
+    })
+    .from(wanted)
+    .innerJoinLateral(found, isNull(found.revoked))
+    .prepare(name);
+  return async (values: readonly string[]) => inOrder(values, await statement.execute({ values }));
+}
+
+/** Prepares the search for tokens of users that are not revoked, by one of their columns. */
+function prepareUserTokens(
+  database: Database,
+  column: typeof userTokens.tokenHash | typeof userTokens.tokenID,
+  name: string,
+) {
+  const { tokenID, lastUsed, userID, revoked } = userTokens;
+  const found = database
+    .select({
+      ...{ tokenID, lastUsed, userID, revoked, bizID: users.bizID, suspended: isSuspended("users").as("suspended") },
+      deactivated: sql<boolean>`${users.deactivated} is not null`.as("is_deactivated"),
+    })
+    .from(userTokens)
+    .innerJoin(users, eq(users.userID, userTokens.userID))
+    .where(isWanted(column))
+    .limit(1)
+    .as("found");
+  const statement = database
+    .select({
+      place,
+      ...{ tokenID: found.tokenID, lastUsed: found.lastUsed, userID: found.userID, bizID: found.bizID },
+      ...{ suspended: found.suspended, deactivated: found.deactivated },
+    })
+    .from(wanted)
+    .innerJoinLateral(found, isNull(found.revoked))
+    .prepare(name);
+  return async (values: readonly string[]) => inOrder(values, await statement.execute({ values }));
+}
+
+function isWanted(column: PgColumn): SQL {
+  return sql`${column} = wanted.value::${sql.raw(column.getSQLType())}`;
+}
+
 /** One row per value, in the order of the values; undefined for a value without a row. */
-function inOrder<Row, Key extends keyof Row>(values: readonly Row[Key][], rows: Row[], key: Key): (Row | undefined)[] {
-  const byValue = new Map(rows.map((row) => [row[key], row]));
-  return values.map((value) => byValue.get(value));
+function inOrder<Row extends { place: number }>(values: readonly string[], rows: Row[]): (Row | undefined)[] {
+  const byPlace = new Map(rows.map((row) => [row.place, row]));
+  return values.map((_, i) => byPlace.get(i + 1));
 }
