@@ -72,28 +72,7 @@ await settle();
 const openLoopOfCreation = await openLoop(keyroot.creation, creation[CLAIM]?.keyroot);
 const openLoops = { exchange: openLoopOfExchange, creation: openLoopOfCreation };
 const figures = {
-  machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`,
   database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
-  command: "npm run bench:service",
-  claims: {
-    what: `with ${CLAIM} clients: exchange, relative to oidc-provider, both with JWTs signed by Ed25519; creation, relative to pgbench`,
-    exchangeTimes: { measured: times(exchange, "oidcProviderJwt"), goal: 3 },
-    creationTimes: { measured: times(creation, "pgbench"), goal: 0.8 },
-    openLoopP99: { measured: Math.max(...Object.values(openLoops).map(({ p99 }) => p99)), goal: 50 },
-    lastUseCost: { measured: lastUse.cost, goal: 0.05 },
-    openLoopErrors: {
-      measured: Object.values(openLoops)
-        .flatMap(({ errors }) => Object.values(errors))
-        .reduce((a, b) => a + b, 0),
-      goal: 0,
-    },
-  },
-  ratios: {
-    what: "by number of clients: exchange, relative to oidc-provider with JWTs; creation, relative to pgbench; pgbench without records, relative to pgbench",
-    exchange: byClients((clients) => times(exchange, "oidcProviderJwt", clients)),
-    creation: byClients((clients) => times(creation, "pgbench", clients)),
-    costOfRecords: byClients((clients) => times(creation, "pgbench", clients, "pgbenchWithoutRecords")),
-  },
   lastUse,
   closedLoop: {
     what: `by number of clients: median of ${ROUNDS} alternating rounds of ${SECONDS} s; requests per second, ms per response, µs of the server's processor time per request, share of a core that the load used`,
@@ -301,21 +280,6 @@ function medians(all: Figures[]): Figures {
     const sorted = all.map((figures) => figures[name] ?? NaN).sort((a, b) => a - b);
     return sorted[sorted.length >> 1] ?? NaN;
   });
-}
-
-/** How many times as fast one is as the other. */
-function times<Name extends string>(
-  all: Record<number, Record<Name | "keyroot", Figures>>,
-  other: Name,
-  clients = CLAIM,
-  one: Name | "keyroot" = "keyroot",
-): number {
-  const perSecond = (name: Name | "keyroot") => all[clients]?.[name]["perSecond"] ?? NaN;
-  return round(perSecond(one) / perSecond(other));
-}
-
-function byClients<T>(valueOf: (clients: number) => T): Record<number, T> {
-  return Object.fromEntries(CLIENTS.map((clients) => [clients, valueOf(clients)]));
 }
 
 function median(values: readonly number[]): number {

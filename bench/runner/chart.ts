@@ -25,6 +25,8 @@ export interface Chart {
   inReadme?: boolean;
 }
 
+/** How many names the first line of the legend has room for, at least. */
+const FIRST_LINE = 4;
 const SIZE = { width: 760, height: 420 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
 /** The colors on a light and on a dark page. Those of the series are told apart by people with any color vision (Okabe-Ito). */
@@ -71,11 +73,14 @@ export function drawChart({ title, kind, x, y, series, file }: Chart, { rows }: 
       ...{ top: 40, left: 12, icon: "roundRect", itemHeight: 8, itemGap: 30 },
       textStyle: { color: text, fontFamily: FONT, fontSize: 13 },
     },
-    grid: { left: 78, right: 28, top: names.length > 1 ? 88 : 56, bottom: 56 },
+    grid: { left: 78, right: 28, top: names.length > FIRST_LINE ? 112 : names.length > 1 ? 88 : 56, bottom: 56 },
     xAxis:
       kind === "lines"
         ? { ...axis, type: "log", name: x.title, nameGap: 32, min: "dataMin", max: "dataMax" }
-        : { ...axis, type: "category", name: x.title, nameGap: 32, data: categories, splitLine: { show: false } },
+        : {
+            ...{ ...axis, type: "category", name: x.title, nameGap: 32, data: categories, splitLine: { show: false } },
+            axisLabel: { ...axis.axisLabel, interval: 0, width: 620 / categories.length, overflow: "break" },
+          },
     yAxis: { ...axis, type: y.logarithmic === true ? "log" : "value", name: y.title, nameGap: 56 },
     series: names.map((name, i) => ({
       type: kind === "lines" ? "line" : "bar",

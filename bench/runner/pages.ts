@@ -69,7 +69,10 @@ function summary(results: readonly Result[]): string {
     const shown = charts.filter(({ figures, inReadme = false }) => inReadme && figures in measured);
     return shown.map((chart) => `![${chart.title}](${imageOf(chart)})`);
   });
-  return [ratioTable(ratios), ...charts].join("\n\n");
+  const busy = results.some(({ load, ratios }) => load.busy && ratios.some(({ inSummary = false }) => inSummary))
+    ? ["Some of this was measured while the machine was busy with other work."]
+    : [];
+  return [ratioTable(ratios), ...busy, ...charts].join("\n\n");
 }
 
 function whereOf({ command, date, machine, load, seconds }: Result, file: string): string {
@@ -96,7 +99,9 @@ function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] 
     const own = rows.filter((row) => series === undefined || row[series] === name);
     const points = own.map((row): Point => [Number(row[x.column]), Number(row[y.column])]);
     const exponent = growthExponent(points);
-    return exponent === undefined ? [] : [`${name === "" ? "" : `${name} as `}n^${exponent.toFixed(2)}`];
+    return exponent === undefined
+      ? []
+      : [`${name === "" ? "" : `${name} as `}n^${exponent.toFixed(2).replace("-0.00", "0.00")}`];
   });
   if (lines.length === 0) return [];
   const [first = ""] = lines;
