@@ -26,8 +26,9 @@ const server = createServer(async (request, response) => {
     reply(201, await addDevice(await json(request)));
   } catch (error) {
     const code = error instanceof KeyrootError ? error.code : "INTERNAL";
+    if (code === "IDENTIFIER_INVALID") return reply(400, { error: code });
     console.error(error);
-    reply(code === "IDENTIFIER_INVALID" ? 400 : 502, { error: code });
+    reply(502, { error: code });
   }
 });
 server.listen(Number(PORT), "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));

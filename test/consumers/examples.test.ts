@@ -20,7 +20,7 @@ import { newcomer } from "./newcomer.ts";
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
 describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   const closing = closedAfterEach();
   let records: KeyRecord[];
 

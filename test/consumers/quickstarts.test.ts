@@ -11,7 +11,7 @@ const TOURS = [
 ];
 
 describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with the packed packages", function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
 
   before("installs the packages, and starts a local system", async function () {
     this.timeout(300_000);

@@ -45,8 +45,8 @@ console.log(Buffer.from(publicKey).toString("base64"));
 
 /** The programs for clients of the service on the pages of docs, for a partner of a real service. */
 async function clientsProgram(service: TestService): Promise<string> {
-  // The page about webhooks has a test of its own.
-  const isPage = (name: string) => name.endsWith(".md") && name !== "webhooks.md";
+  // These pages have tests of their own.
+  const isPage = (name: string) => name.endsWith(".md") && !["quickstart.md", "webhooks.md"].includes(name);
   const names = (await readdir(join(ROOT, "docs"))).filter(isPage);
   const pages = await Promise.all(names.map((name) => read(ROOT, "docs", name)));
   const programs = pages.flatMap((page) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines));
