@@ -16,6 +16,8 @@ const MAX_FILE_BYTES = 2 ** 29 - 24;
 const VALUES = '"values":[';
 /** The end of a record in JSON. No other part of the record contains it. */
 const RECORD_END = '}"';
+/** Fewer characters than a record has in JSON. Many shorter texts would take much more memory than the file. */
+const MIN_RECORD = 200;
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
@@ -43,7 +45,7 @@ export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   // Not `map`, which skips the holes of an array.
   const values = Array.from(records as readonly KeyRecord[], (record) => serializeKeyRecord(record)).sort();
   // Parses the texts again, so that the file contains only what every verifier accepts.
-  return fileOf(values, values.map(parseKeyRecord));
+  return fileOf(values);
 }
 
 /**
@@ -105,7 +107,7 @@ export function checkMerkleFile(file: unknown): MerkleFile {
 export function parseSerializedFile(text: string, root: string): MerkleFile | undefined {
   let file: MerkleFile;
   try {
-    file = fileOf(...readRecords(text));
+    file = fileOf(readValues(text));
   } catch {
     // `parseAnyFile` throws an error that says what is wrong.
     return undefined;
@@ -120,26 +122,21 @@ export function parseSerializedFile(text: string, root: string): MerkleFile | un
   return end === text.length ? file : undefined;
 }
 
-/**
- * The values and records of a file, if each is a record without spaces.
- * @throws ArgumentError as `parseKeyRecord`; SyntaxError
- */
-function readRecords(text: string): [values: string[], records: KeyRecord[]] {
+/** The values of a file, if each is a record without spaces. */
+function readValues(text: string): string[] {
   const values: string[] = [];
-  const records: KeyRecord[] = [];
+  let start: number;
   let end = text.indexOf(VALUES) + VALUES.length - 1;
   do {
-    const start = end + 1;
+    start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    if (text[start] !== '"') continue;
-    // One at a time: other JSON than records could take much more memory than its text.
-    const value = JSON.parse(text.slice(start, end)) as string;
-    records.push(parseKeyRecord(value));
-    values.push(value);
-  } while (text[end] === "," && end > 1);
-  return [values, records];
+    // Not all values at once: other JSON than strings could take much more memory than its text.
+    if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
+  } while (text[end] === "," && end - start > MIN_RECORD);
+  return values;
 }
 
-function fileOf(values: readonly string[], records: readonly KeyRecord[]): MerkleFile {
+function fileOf(values: readonly string[]): MerkleFile {
+  const records = values.map(parseKeyRecord);
   return { values, records, lookup: indexByUser(records, values), tree: new MerkleTree(values) };
 }
