@@ -27,10 +27,13 @@ describe("docs/benchmarks.md", () => {
 });
 
 describe("growthExponent", () => {
+  /** Not `closeTo`: the matchers of ethers, which other tests load, replace it by one for whole numbers. */
+  const isClose = (actual = NaN, expected: number) => Math.abs(actual - expected) < 1e-9;
+
   it("is the exponent of a power of the size, whatever its factor", () => {
     for (const exponent of [0, 0.5, 1, 2]) {
       const points = [1, 700, 10_000].map((size) => [size, 3 * size ** exponent] as const);
-      expect(growthExponent(points)).to.be.closeTo(exponent, 1e-9);
+      expect(isClose(growthExponent(points), exponent)).to.equal(true);
     }
   });
 
@@ -41,7 +44,7 @@ describe("growthExponent", () => {
       [Math.E, Math.E],
       [Math.E ** 2, Math.E],
     ] as const;
-    expect(growthExponent(points)).to.be.closeTo(0.5, 1e-9);
+    expect(isClose(growthExponent(points), 0.5)).to.equal(true);
   });
 
   it("is undefined for a single size", () => {
