@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { readdirSync } from "node:fs";
+import { constants, getPriority } from "node:os";
 import { CurveWorkers } from "../../../packages/operator/src/service/registration/curveWorkers.ts";
 import { FairQueue } from "../../../packages/operator/src/service/registration/fairQueue.ts";
 import { add, BASE, encode, multiply, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
@@ -35,6 +37,16 @@ describe("the threads for curve arithmetic", () => {
     const [, ofOrderTwo = BASE] = pointsOfSmallOrder();
     const wrong = { publicKey: encode(add(multiply(5n, BASE), ofOrderTwo)) };
     expect(await failure(workers.run("a", wrong))).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
+  });
+
+  it("have less priority than the thread that serves requests", async function () {
+    // Only Linux has a priority for each thread.
+    if (process.platform !== "linux") return this.skip();
+    await workers.run("a", { publicKey });
+    const threads = readdirSync("/proc/self/task").map(Number);
+    const lower = threads.filter((thread) => getPriority(thread) === constants.priority.PRIORITY_BELOW_NORMAL);
+    expect(lower).not.to.be.empty;
+    expect(lower).not.to.include(process.pid);
   });
 
   it("do a partner's only job before the waiting jobs of another partner, whose jobs beyond the limit are refused", async () => {

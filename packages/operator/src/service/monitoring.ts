@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger } from "fastify";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
-import { AddressLimit } from "./http/addressLimit.ts";
 import { addressOf } from "./http/addressOf.ts";
 import { makeBaseApp } from "./http/baseApp.ts";
 import type { App } from "./http/defineOperation.ts";
 import { checkRequirements, type Databases } from "./store/database.ts";
+import { MinuteLimit } from "./store/minuteLimit.ts";
 
 /** Counting more rows would take long. */
 const MAX_PENDING = 10_000;
@@ -37,7 +37,7 @@ export interface Monitoring {
  * (for Prometheus: durations by route and status, without ids). They listen on a port of their own, which need not be public.
  */
 export function makeMonitoring({ databases, logger, rateLimit, countPending }: MonitoringOptions): Monitoring {
-  const limit = rateLimit > 0 ? new AddressLimit(rateLimit) : undefined;
+  const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
     logger,
     countAddress: (request) => {

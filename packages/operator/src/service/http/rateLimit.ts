@@ -1,15 +1,16 @@
-import { lt, sql } from "drizzle-orm";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { RateLimiterDrizzle, RateLimiterRes } from "rate-limiter-flexible";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "keyroot/errors";
 import type { Database } from "../store/database.ts";
-import { rateLimits } from "../store/tables.ts";
+import { MinuteLimit, type Quota, type ShareCount, WINDOW_SECONDS } from "../store/minuteLimit.ts";
+import { type RequestCount, RequestCounts } from "../store/requestCounts.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
-import { AddressLimit, type Quota, type ShareCount, WINDOW_SECONDS } from "./addressLimit.ts";
 import { addressOf } from "./addressOf.ts";
 
 /** The most addresses per minute whose counts a replica shares, each in a row. */
 const MAX_SHARED_ADDRESSES = 1000;
+/** Callers over their limit that a replica remembers. */
+const MAX_EXCEEDED = 10_000;
 
 /** How many requests per minute are accepted; 0 for no limit. */
 export interface RateLimitOptions {
@@ -38,19 +39,23 @@ const WHAT: Record<Policy, string> = {
  * database for all replicas together. A replica rejects a caller that is over the limit without a query until the minute ends.
  */
 export class RateLimits {
-  readonly #home: Database;
-  readonly #address: AddressLimit | undefined;
-  readonly #refused: AddressLimit | undefined;
-  readonly #caller: RateLimiterDrizzle | undefined;
+  readonly #counts: RequestCounts;
+  readonly #address: MinuteLimit | undefined;
+  readonly #refused: MinuteLimit | undefined;
+  /** Of one caller; 0 for no limit. */
+  readonly #caller: number;
+  /** When the minutes of callers over their limit end, in ms of `performance.now()`. */
+  readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
   /** The header RateLimit-Policy. */
   readonly #policies: string | undefined;
 
   constructor(home: Database, options: RateLimitOptions) {
-    this.#home = home;
+    const counts = new RequestCounts(home);
+    this.#counts = counts;
     const { caller, address, refused } = options;
-    if (address > 0) this.#address = new AddressLimit(address, sharingIn(home, "address", address));
-    if (refused > 0) this.#refused = new AddressLimit(refused, sharingIn(home, "refused", refused));
-    if (caller > 0) this.#caller = limiterIn(home, "caller", caller);
+    if (address > 0) this.#address = new MinuteLimit(address, sharingIn(counts, "address"));
+    if (refused > 0) this.#refused = new MinuteLimit(refused, sharingIn(counts, "refused"));
+    this.#caller = caller;
     const policies = (["address", "refused", "caller"] as const).filter((policy) => options[policy] > 0);
     if (policies.length > 0)
       this.#policies = policies.map((policy) => `"${policy}";q=${options[policy]};w=${WINDOW_SECONDS}`).join(", ");
@@ -82,19 +87,12 @@ export class RateLimits {
    * @throws ServiceError RATE_LIMITED
    */
   async countCaller(principal: Caller, reply: FastifyReply): Promise<void> {
-    const limiter = this.#caller;
-    if (limiter === undefined) return;
-    const result = await limiter.consume(callerOf(principal)).catch((reason: unknown) => {
-      // A rejected request is not an error for this library.
-      if (reason instanceof RateLimiterRes) return reason;
-      throw reason;
-    });
-    const { consumedPoints, remainingPoints, msBeforeNext } = result;
-    const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    // A caller that is rejected without a query has no points consumed.
-    const exceeded = consumedPoints === 0 || consumedPoints > limiter.points;
-    const remaining = exceeded ? 0 : remainingPoints;
-    enforce("caller", { limit: limiter.points, remaining, resetSeconds, exceeded }, reply);
+    if (this.#caller === 0) return;
+    const name = nameOf(principal);
+    const endsInMs = (this.#exceeded.get(name) ?? 0) - performance.now();
+    const count = endsInMs > 0 ? { requests: this.#caller + 1, endsInMs } : await this.#counts.add(name, 1);
+    if (count.requests > this.#caller) this.#exceeded.set(name, performance.now() + count.endsInMs);
+    enforce("caller", this.#quotaOf(count), reply);
   }
 
   /**
@@ -103,51 +101,41 @@ export class RateLimits {
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
-    const limiter = this.#caller;
-    if (limiter === undefined) return;
-    if (items > limiter.points) throw listTooLong(items, limiter.points);
+    const limit = this.#caller;
+    if (limit === 0) return;
+    if (items > limit) throw listTooLong(items, limit);
     const further = items - 1;
-    const caller = callerOf(principal);
-    const before = await limiter.get(caller);
-    const fits = (before?.consumedPoints ?? 0) + further <= limiter.points;
-    const after = fits ? await limiter.penalty(caller, further) : before;
+    const name = nameOf(principal);
+    const before = await this.#counts.get(name);
+    const fits = before.requests + further <= limit;
+    const after = fits ? await this.#counts.add(name, further) : before;
     // Another list may have been counted in between.
-    const exceeded = !fits || (after?.consumedPoints ?? 0) > limiter.points;
-    if (fits && exceeded) await limiter.reward(caller, further);
-    const { remainingPoints = 0, msBeforeNext = WINDOW_SECONDS * 1000 } = (exceeded ? before : after) ?? {};
-    const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-    enforce("caller", { limit: limiter.points, remaining: remainingPoints, resetSeconds, exceeded }, reply);
+    if (fits && after.requests > limit) await this.#counts.takeBack(name, further);
+    enforce("caller", { ...this.#quotaOf(after), exceeded: !fits || after.requests > limit }, reply);
   }
 
   /** Deletes counts of past minutes. */
-  async dropExpired(): Promise<void> {
-    await this.#home.delete(rateLimits).where(lt(rateLimits.expire, sql`clock_timestamp() - interval '1 minute'`));
+  dropExpired(): Promise<void> {
+    return this.#counts.dropExpired();
+  }
+
+  /** The state of a caller's limit, after a request was counted. */
+  #quotaOf({ requests, endsInMs }: RequestCount): Quota {
+    const limit = this.#caller;
+    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
+    return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };
   }
 }
 
-/** The name under which a principal's requests are counted. */
-function callerOf(principal: Caller): string {
-  if (principal === "operator") return principal;
-  if (principal.kind === "person") return `person ${principal.personID}`;
-  return principal.kind === "partner" ? `partner ${principal.bizID}` : `user ${principal.userID}`;
-}
-
-function limiterIn(home: Database, keyPrefix: string, points: number): RateLimiterDrizzle {
-  return new RateLimiterDrizzle({
-    storeClient: home,
-    schema: rateLimits,
-    keyPrefix,
-    points,
-    duration: WINDOW_SECONDS,
-    inMemoryBlockOnConsumed: points + 1,
-    // `dropExpired` deletes them earlier.
-    clearExpiredByTimeout: false,
-  });
+/** The name under which a caller's requests are counted. */
+function nameOf(caller: Caller): string {
+  if (caller === "operator") return "caller:operator";
+  if (caller.kind === "person") return `caller:person ${caller.personID}`;
+  return caller.kind === "partner" ? `caller:partner ${caller.bizID}` : `caller:user ${caller.userID}`;
 }
 
 /** Shares the counts of a bounded number of addresses through the home database. */
-function sharingIn(home: Database, keyPrefix: string, points: number): ShareCount {
-  const limiter = limiterIn(home, keyPrefix, points);
+function sharingIn(counts: RequestCounts, policy: Policy): ShareCount {
   const shared = new Set<string>();
   let ends = 0;
   return async (address, requests) => {
@@ -158,8 +146,7 @@ function sharingIn(home: Database, keyPrefix: string, points: number): ShareCoun
     }
     if (!shared.has(address) && shared.size >= MAX_SHARED_ADDRESSES) return undefined;
     shared.add(address);
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(address, requests);
-    return { total: consumedPoints, endsInMs: msBeforeNext };
+    return counts.add(`${policy}:${address}`, requests);
   };
 }
 

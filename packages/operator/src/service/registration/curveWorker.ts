@@ -1,4 +1,6 @@
 /** A thread that checks public keys and makes challenges, one at a time. */
+import { constants, setPriority } from "node:os";
+import { platform } from "node:process";
 import { parentPort } from "node:worker_threads";
 import { KeyrootError, type ErrorCode } from "keyroot/errors";
 import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/identity";
@@ -14,6 +16,9 @@ export interface MadeChallenge {
 
 /** The result, or why the key is refused. Other errors end the thread. */
 export type CurveAnswer = { made: MadeChallenge } | { refused: { code: ErrorCode; message: string } };
+
+// Requests without curve arithmetic come first. Linux alone has a priority for each thread (`man 2 setpriority`, NOTES).
+if (platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const port = parentPort;
 port?.on("message", (job: CurveJob) => {

@@ -1,12 +1,12 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
 import { ServiceError } from "keyroot/errors";
-import { checkKeyRecord, type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
+import { checkKeyRecord, type KeyRecord, NONCE_BYTES, type PossessionStatement, type UserID } from "keyroot/identity";
 import type { Author } from "../store/changes.ts";
 import type { ChallengeStore } from "../store/challenges.ts";
 import type { Databases } from "../store/database.ts";
 import type { KeyObjections } from "../store/keyObjections.ts";
+import { MinuteLimit, type Quota } from "../store/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "../store/publicKeys.ts";
 import type { User } from "../store/users.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
@@ -52,10 +52,18 @@ export interface KeyRegistrationOptions {
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
   readonly #workers = new CurveWorkers();
-  readonly #quota = new RateLimiterMemory({ points: PER_MINUTE, duration: 60 });
+  readonly #attempts = new MinuteLimit(PER_MINUTE);
 
   constructor(options: KeyRegistrationOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Rejects a user without attempts left, before a query is sent. Each challenge is an attempt.
+   * @throws ServiceError RATE_LIMITED
+   */
+  requireAttempt(userID: UserID): void {
+    requireAttempt(this.#attempts.exceeded(userID));
   }
 
   /**
@@ -68,7 +76,7 @@ export class KeyRegistration implements AsyncDisposable {
     const publicKey = checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    await this.#useQuota(user);
+    requireAttempt(this.#attempts.count(user.userID));
     const { registry, now, challenges } = this.#options;
     const { userID, region, bizID } = user;
     const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
@@ -104,7 +112,7 @@ export class KeyRegistration implements AsyncDisposable {
     if (registered !== undefined) return registered;
     if (answer === undefined) {
       if (this.#options.policy === "required") throw possessionRequired();
-      await this.#useQuota(user);
+      requireAttempt(this.#attempts.count(user.userID));
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
@@ -153,18 +161,14 @@ export class KeyRegistration implements AsyncDisposable {
       await publicKeys.add(transaction, user, record, { registered, publishableAt, possession }, author);
     });
   }
+}
 
-  /** @throws ServiceError RATE_LIMITED */
-  async #useQuota({ userID }: User): Promise<void> {
-    try {
-      await this.#quota.consume(userID);
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      const message = `More than ${PER_MINUTE} attempts to register a key in a minute: wait ${retryAfter} s.`;
-      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
-    }
-  }
+/** @throws ServiceError RATE_LIMITED */
+function requireAttempt(quota: Quota | undefined): void {
+  if (quota?.exceeded !== true) return;
+  const { resetSeconds: retryAfter } = quota;
+  const message = `More than ${PER_MINUTE} attempts to register a key in a minute: wait ${retryAfter} s.`;
+  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }
 
 /** Compares hashes, in constant time. */

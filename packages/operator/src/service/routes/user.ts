@@ -37,6 +37,7 @@ export function userRoutes(app: App, context: ServiceContext): void {
     schema: schemas.challengeKey,
     async handle({ pubKey, keyID }, request) {
       const { bizID, userID } = userOf(request);
+      registration.requireAttempt(userID);
       const user = await getUser(bizID, userID);
       const service = serviceNameOf(context.baseUrl ?? app.listeningOrigin);
       const record = toKeyRecord({ userID, pubKey, keyID });

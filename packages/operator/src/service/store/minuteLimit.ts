@@ -1,10 +1,11 @@
 import { LRUCache } from "lru-cache";
+import type { RequestCount } from "./requestCounts.ts";
 
 /** How long requests are counted together. */
 export const WINDOW_SECONDS = 60;
-/** Addresses that are counted at a time, about 200 bytes each. Beyond, those without recent requests are forgotten. */
-const MAX_ADDRESSES = 100_000;
-/** A replica reports the requests of an address to the others in steps of this share of the limit. */
+/** Names that are counted at a time, about 200 bytes each. Beyond, those without recent requests are forgotten. */
+const MAX_NAMES = 100_000;
+/** A replica reports the requests of a name to the others in steps of this share of the limit. */
 const STEPS = 10;
 
 /** The state of a limit, after a request was counted. */
@@ -18,14 +19,8 @@ export interface Quota {
   exceeded: boolean;
 }
 
-/**
- * Adds requests of an address to the count that all replicas share.
- * @returns the count, and how long it remains valid; undefined if this address is not shared
- */
-export type ShareCount = (
-  address: string,
-  requests: number,
-) => Promise<{ total: number; endsInMs: number } | undefined>;
+/** Adds requests to the count that all replicas share. @returns the count; undefined if this name is not shared */
+export type ShareCount = (name: string, requests: number) => Promise<RequestCount | undefined>;
 
 interface Counter {
   /** Requests that this replica counted. */
@@ -41,15 +36,15 @@ interface Counter {
 }
 
 /**
- * Limits the requests of each address per minute. Counting costs no query: a replica counts in memory, and shares its count
- * when a tenth of the limit has been added to it. So over all replicas, the limit is exact to a tenth for each replica, and
- * an address that sends few requests adds no row to the database.
+ * Limits requests per minute, for each name under which they are counted: such as an address. Counting costs no query: a
+ * replica counts in memory, and shares its count when a tenth of the limit has been added to it. So over all replicas, the
+ * limit is exact to a tenth for each replica, and a name with few requests adds no row to the database.
  */
-export class AddressLimit {
+export class MinuteLimit {
   readonly limit: number;
   readonly #step: number;
   readonly #share: ShareCount | undefined;
-  readonly #counters = new LRUCache<string, Counter>({ max: MAX_ADDRESSES });
+  readonly #counters = new LRUCache<string, Counter>({ max: MAX_NAMES });
 
   /** @param share undefined counts the requests of this replica only */
   constructor(limit: number, share?: ShareCount) {
@@ -59,31 +54,31 @@ export class AddressLimit {
   }
 
   /** Counts a request. Those over the limit are not counted. */
-  count(address: string): Quota {
+  count(name: string): Quota {
     const now = performance.now();
-    let counter = this.#current(address, now);
+    let counter = this.#current(name, now);
     if (counter === undefined) {
       counter = { requests: 0, shared: 0, elsewhere: 0, sharing: false, ends: now + WINDOW_SECONDS * 1000 };
-      this.#counters.set(address, counter);
+      this.#counters.set(name, counter);
     }
     const exceeded = counter.requests + counter.elsewhere >= this.limit;
     if (!exceeded) {
       counter.requests++;
-      void this.#shareCount(address, counter);
+      void this.#shareCount(name, counter);
     }
     return this.#quota(counter, now, exceeded);
   }
 
-  /** Whether no further request of the address is accepted: the state without counting a request. */
-  exceeded(address: string): Quota | undefined {
+  /** Whether no further request of the name is accepted: the state without counting a request. */
+  exceeded(name: string): Quota | undefined {
     const now = performance.now();
-    const counter = this.#current(address, now);
+    const counter = this.#current(name, now);
     const exceeded = counter !== undefined && counter.requests + counter.elsewhere >= this.limit;
     return exceeded ? this.#quota(counter, now, true) : undefined;
   }
 
-  #current(address: string, now: number): Counter | undefined {
-    const counter = this.#counters.get(address);
+  #current(name: string, now: number): Counter | undefined {
+    const counter = this.#counters.get(name);
     return counter !== undefined && counter.ends > now ? counter : undefined;
   }
 
@@ -94,16 +89,16 @@ export class AddressLimit {
   }
 
   /** Shares the count if enough was added to it. No request waits for this. */
-  async #shareCount(address: string, counter: Counter): Promise<void> {
+  async #shareCount(name: string, counter: Counter): Promise<void> {
     if (this.#share === undefined || counter.sharing) return;
     counter.sharing = true;
     try {
       while (counter.requests - counter.shared >= this.#step) {
         const { requests, shared } = counter;
         counter.shared = requests;
-        const count = await this.#share(address, requests - shared);
+        const count = await this.#share(name, requests - shared);
         if (count === undefined) return;
-        counter.elsewhere = Math.max(counter.elsewhere, count.total - requests);
+        counter.elsewhere = Math.max(counter.elsewhere, count.requests - requests);
         counter.ends = Math.min(counter.ends, performance.now() + count.endsInMs);
       }
     } catch {

@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { RequestCounts } from "../../../packages/operator/src/service/store/requestCounts.ts";
+import { freshDatabaseUrl } from "../../support/service/support.ts";
+
+describe("RequestCounts", () => {
+  let replicas: Databases[];
+  let counts: RequestCounts[];
+  before(async () => {
+    const url = await freshDatabaseUrl();
+    replicas = await Promise.all([1, 2].map(() => openDatabases({ url, connections: 4 })));
+    for (const databases of replicas) await databases.migrate();
+  });
+  beforeEach(() => {
+    counts = replicas.map(({ home }) => new RequestCounts(home));
+  });
+  after(() => Promise.all(replicas.map((databases) => databases[Symbol.asyncDispose]())));
+
+  const home = () => {
+    const [first] = replicas;
+    if (first === undefined) throw new Error("There is no database.");
+    return first.home;
+  };
+  const of = (replica: number) => {
+    const found = counts[replica];
+    if (found === undefined) throw new Error("There is no replica.");
+    return found;
+  };
+  const requestsOf = async (name: string) => (await of(0).get(name)).requests;
+
+  it("gives each of many concurrent additions its own place in the count, at all replicas together", async () => {
+    const places = await Promise.all(Array.from({ length: 200 }, (_, i) => of(i % 2).add("caller:a", 1)));
+    const sorted = places.map(({ requests }) => requests).toSorted((a, b) => a - b);
+    expect(sorted).to.deep.equal(Array.from({ length: 200 }, (_, i) => i + 1));
+    for (const { endsInMs } of places) expect(endsInMs).to.be.within(1, 60_000);
+  });
+
+  it("counts each name for itself, whatever is counted in the same statement", async () => {
+    const name = fc.constantFrom("caller:b", "caller:c", "address:b", "caller:'; --");
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(name, fc.integer({ min: 1, max: 5 })), { maxLength: 20 }),
+        async (additions) => {
+          await home().execute("delete from rate_limits");
+          const sums = new Map<string, number>();
+          const expected = additions.map(([name, requests]) => {
+            sums.set(name, (sums.get(name) ?? 0) + requests);
+            return sums.get(name);
+          });
+          const found = await Promise.all(additions.map(([name, requests]) => of(0).add(name, requests)));
+          expect(found.map(({ requests }) => requests)).to.deep.equal(expected);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it("begins again when the minute is over, by the database's clock", async () => {
+    await of(0).add("caller:d", 7);
+    expect(await requestsOf("caller:d")).to.equal(7);
+    await home().execute("update rate_limits set expire = clock_timestamp() - interval '1 ms'");
+    expect(await requestsOf("caller:d")).to.equal(0);
+    const again = await of(1).add("caller:d", 2);
+    expect(again.requests).to.equal(2);
+    expect(again.endsInMs).to.be.above(50_000);
+  });
+
+  it("takes back requests of this minute, and never leaves less than none", async () => {
+    await of(0).add("caller:e", 5);
+    await of(1).takeBack("caller:e", 3);
+    expect(await requestsOf("caller:e")).to.equal(2);
+    await of(0).takeBack("caller:e", 9);
+    expect((await of(0).add("caller:e", 1)).requests).to.equal(1);
+    await home().execute("update rate_limits set expire = clock_timestamp() - interval '1 ms'");
+    await of(0).takeBack("caller:e", 3);
+    expect((await of(0).add("caller:e", 1)).requests).to.equal(1);
+  });
+});
