@@ -1,5 +1,6 @@
+import type { FastifyRequest } from "fastify";
 import { ServiceError } from "keyroot/errors";
-import { serviceNameOf, toKeyRecord, type UserID } from "keyroot/identity";
+import { serviceNameOf, toKeyRecord } from "keyroot/identity";
 import type { ServiceContext } from "../http/context.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
 import { authorOf } from "../http/requestLog.ts";
@@ -14,11 +15,11 @@ export function userRoutes(app: App, context: ServiceContext): void {
   const { users, publicKeys, registration, objections, stage, now } = context;
   const userOf = requirePrincipal(app, context, "user");
 
-  /** @throws ServiceError USER_UNKNOWN */
-  const getUser = async (bizID: string, userID: UserID): Promise<User> => {
-    const user = await users.get(bizID, userID);
-    if (user !== undefined) return user;
-    throw new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
+  /** The user who sent a request: the access token names its region. @throws ServiceError USER_UNKNOWN */
+  const callerOf = async (request: FastifyRequest): Promise<User> => {
+    const { region, bizID, userID } = userOf(request);
+    const user = await users.getIn(region, userID);
+    return user?.bizID === bizID ? user : userUnknown();
   };
   /** @throws ServiceError PUBLIC_KEY_UNKNOWN */
   const getKey = async ({ region, userID }: User): Promise<RegisteredKey> => {
@@ -36,9 +37,9 @@ export function userRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.challengeKey,
     async handle({ pubKey, keyID }, request) {
-      const { bizID, userID } = userOf(request);
+      const { userID } = userOf(request);
       registration.requireAttempt(userID);
-      const user = await getUser(bizID, userID);
+      const user = await callerOf(request);
       const service = serviceNameOf(context.baseUrl ?? app.listeningOrigin);
       const record = toKeyRecord({ userID, pubKey, keyID });
       const made = await registration.challenge(user, record, service, authorOf(request));
@@ -55,8 +56,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.registerKey,
     async handle({ pubKey, keyID, challenge, response }, request) {
-      const { bizID, userID } = userOf(request);
-      const user = await getUser(bizID, userID);
+      const user = await callerOf(request);
+      const { userID } = user;
       const registered = await registration.register(
         user,
         toKeyRecord({ userID, pubKey, keyID }),
@@ -76,8 +77,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
     errors: [404, 409],
     schema: schemas.withdrawKey,
     async handle({ keyID }, request) {
-      const { bizID, userID } = userOf(request);
-      const user = await getUser(bizID, userID);
+      const user = await callerOf(request);
+      const { userID } = user;
       checkObjection(await objections.withdraw(user, keyID, now(), authorOf(request)));
       return { user_id: userID, keyID, state: "unregistered" as const };
     },
@@ -90,8 +91,8 @@ export function userRoutes(app: App, context: ServiceContext): void {
     errors: [404],
     schema: schemas.getRecord,
     async handle(_body, request) {
-      const { bizID, userID } = userOf(request);
-      const user = await getUser(bizID, userID);
+      const user = await callerOf(request);
+      const { userID } = user;
       const [key, otherKeys] = await Promise.all([publicKeys.get(user.region, userID), objections.listUndecided(user)]);
       const keyFields = key === undefined ? { state: "unregistered" as const } : toKeyResponse(key);
       return { ...toUserResponse(user, stage), ...keyFields, otherKeys };
@@ -106,8 +107,13 @@ export function userRoutes(app: App, context: ServiceContext): void {
     errors: [404],
     schema: schemas.getPublicKey,
     async handle({ user_id: userID }, request) {
-      const user = await getUser(userOf(request).bizID, userID);
+      const user = (await users.get(userOf(request).bizID, userID)) ?? userUnknown();
       return { user_id: userID, ...toKeyResponse(await getKey(user)) };
     },
   });
+}
+
+/** @throws ServiceError USER_UNKNOWN */
+function userUnknown(): never {
+  throw new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
 }

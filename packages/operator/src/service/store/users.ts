@@ -116,8 +116,12 @@ export class UserStore {
   /** @returns undefined when there is no such user, or it belongs to another partner */
   async get(bizID: string, userID: UserID): Promise<User | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
-    if (claim?.bizID !== bizID) return undefined;
-    const [user] = await this.#inRegion[claim.region].get.execute({ userID });
+    return claim?.bizID === bizID ? this.getIn(claim.region, userID) : undefined;
+  }
+
+  /** A user whose region is known, without a query in the home database. @returns undefined when there is no such user */
+  async getIn(region: Region, userID: UserID): Promise<User | undefined> {
+    const [user] = await this.#inRegion[region].get.execute({ userID });
     return user?.erased === null ? user : undefined;
   }
 
