@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
 
-/** How many stages run at a time: one more than two cores, since a stage often waits for a chain, a lease or a browser. */
+/** How many stages run at a time. Three keep two cores busy: a stage often waits for a chain, a lease or a browser. */
 const LANES = Math.min(3, availableParallelism() + 1);
 /** Where `scripts/packPackages.ts` puts the packages. Tests that install them copy them from there. */
 const PACKED = join(ROOT, "build");
