@@ -17,6 +17,11 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
 
+/** How many stages run at a time. Three keep two cores busy: a stage often waits for a chain, a lease or a browser. */
+const LANES = Math.min(3, availableParallelism() + 1);
+/** Where `scripts/packPackages.ts` puts the packages. Tests that install them copy them from there. */
+const PACKED = join(ROOT, "build");
+
 /** What runs in one process. */
 interface Stage {
   name: string;
@@ -41,9 +46,8 @@ const SERVICE_FAULTS = [
   "rollingUpgrade",
 ].map((name) => `test/operator/service/${name}.test.ts`);
 
-/** The longest first. Every test file belongs to exactly one stage. */
+/** The longest first, so that all lanes end at about the same time. Every test file belongs to exactly one stage. */
 const STAGES: readonly Stage[] = [
-  { name: "commands", paths: ["test/operator/commands"], except: ["test/operator/commands/deploy.test.ts"] },
   {
     name: "contracts",
     // All tests that deploy with Ignition: they share the folder of its records.
@@ -55,19 +59,20 @@ const STAGES: readonly Stage[] = [
       "test/docs/auditGuide.test.ts",
     ],
   },
+  { name: "commands", paths: ["test/operator/commands"], except: ["test/operator/commands/deploy.test.ts"] },
+  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
   { name: "service", paths: ["test/operator/service", "test/fixtures"], except: SERVICE_FAULTS },
-  { name: "publisher", paths: ["test/operator/publisher"] },
-  { name: "demo and docs", paths: ["test/demo", "test/docs"], except: ["test/docs/auditGuide.test.ts"] },
+  { name: "checks", script: "check:sources", allOnly: true },
+  { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
+  { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "library", paths: ["test/keyroot"], except: ["test/keyroot/browser"] },
+  { name: "demo and docs", paths: ["test/demo", "test/docs"], except: ["test/docs/auditGuide.test.ts"] },
+  { name: "publisher", paths: ["test/operator/publisher"] },
+  { name: "benchmarks", paths: ["test/bench"], allOnly: true },
   {
     name: "audit, disk, stack",
     paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack", "test/operator/cleanup.test.ts"],
   },
-  { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
-  { name: "checks", script: "check", allOnly: true },
-  { name: "benchmarks", paths: ["test/bench"], allOnly: true },
-  { name: "consumers", paths: ["test/consumers"], allOnly: true },
-  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
 ];
 
 interface StageResult {
@@ -167,7 +172,7 @@ const env = {
   ...process.env,
   // The tests start hundreds of processes: none compiles what another has compiled.
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),
-  ...(all && { KEYROOT_TEST_ALL: "1", FUZZ: "thorough" }),
+  ...(all && { KEYROOT_TEST_ALL: "1", FUZZ: "thorough", KEYROOT_PACKED: PACKED }),
   ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
 };
 
@@ -177,14 +182,20 @@ if (named.length > 0) {
 } else {
   const files = assignFiles();
   const start = performance.now();
-  // Once, before stages run side by side.
-  const build = await run([process.execPath, HARDHAT, "build", "--quiet"], env);
-  if (build.code !== 0) {
-    process.stdout.write(`${build.output}\n0 passed, 1 failed\n`);
+  // Once, before stages run side by side. The check builds the contracts, too.
+  const commands = all
+    ? [[join(ROOT, "scripts/generateContractArtifacts.ts"), "--check"], [join(ROOT, "scripts/packPackages.ts")]]
+    : [[HARDHAT, "build", "--quiet"]];
+  const builds = await Promise.all(
+    commands.map((words) => run([process.execPath, ...words], { ...env, KEYROOT_PACKED: undefined })),
+  );
+  const brokenBuild = builds.find(({ code }) => code !== 0);
+  if (brokenBuild !== undefined) {
+    process.stdout.write(`${brokenBuild.output}\n0 passed, 1 failed\n`);
     process.exit(1);
   }
   const stages = STAGES.filter(({ allOnly = false }) => all || !allOnly);
-  const first = await runAll(stages, { files, env, lanes: Math.min(2, availableParallelism()) });
+  const first = await runAll(stages, { files, env, lanes: LANES });
   const isBroken = ({ failed }: StageResult) => failed > 0;
   const repeated = all
     ? await runAll(

@@ -19,7 +19,7 @@ import { DEFINITIONS } from "../../packages/operator/src/commands/definitions.ts
 import { type Stack, startStack } from "../../packages/operator/src/stack/stack.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freePort } from "../../fixtures/ports.ts";
-import { CommandLine, environment, hardhat, outcomeOf, type RunOptions } from "../support/commandLine.ts";
+import { CommandLine, environment, npxHardhat as hardhat, outcomeOf, type RunOptions } from "../support/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
 import { serve } from "../support/servers.ts";

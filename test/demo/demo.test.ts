@@ -25,7 +25,7 @@ import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPubli
 import { samplePublicKeys, sampleRecords } from "../../fixtures/samples.ts";
 import { failure, hold, portOf, rpc, temporaryFolder } from "../support/support.ts";
 import {
-  hardhat,
+  npxHardhat as hardhat,
   outcomeOf,
   program,
   type Running,

@@ -2,7 +2,6 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_p
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { devNull } from "node:os";
-import { dirname, join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -71,14 +70,16 @@ export class CommandLine {
 }
 
 const CLI = fileURLToPath(new URL("../../packages/operator/src/cli.ts", import.meta.url));
-const HARDHAT = fileURLToPath(import.meta.resolve("hardhat/package.json"));
+const HARDHAT = fileURLToPath(new URL("hardhat.ts", import.meta.url));
 
 /** The program `keyroot`, which starts several times faster than Hardhat. */
 export const program = new CommandLine("npx keyroot", [process.execPath, CLI]);
-/** `npx hardhat keyroot`. */
-export const hardhat = new CommandLine("npx hardhat keyroot", [
+/** `npx hardhat keyroot`. The tests of Hardhat as a host, the demo, the README and the consumers start Hardhat's own program. */
+export const hardhat = new CommandLine("npx hardhat keyroot", [process.execPath, HARDHAT, "keyroot"]);
+/** `npx hardhat keyroot` with Hardhat's own program. */
+export const npxHardhat = new CommandLine("npx hardhat keyroot", [
   process.execPath,
-  join(dirname(HARDHAT), "dist/src/cli.js"),
+  fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json"))),
   "keyroot",
 ]);
 

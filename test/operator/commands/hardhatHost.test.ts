@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { environment, hardhat, outcomeOf } from "../../support/commandLine.ts";
+import { environment, npxHardhat as hardhat, outcomeOf } from "../../support/commandLine.ts";
 
 /** The key of the local chain's first account. */
 const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";

@@ -10,7 +10,7 @@ import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRe
 import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { testAll } from "../../../fixtures/testAll.ts";
-import { environment, hardhat, outcomeOf, stackFoldersIn } from "../../support/commandLine.ts";
+import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/commandLine.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const [record = never(), ...others] = sampleRecords(3);

@@ -13,7 +13,7 @@ import { sampleKeyPairs, sampleRecords } from "../../../fixtures/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import {
   environment,
-  hardhat,
+  npxHardhat as hardhat,
   program,
   type Running,
   signalGroup,

@@ -11,6 +11,7 @@ export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 let folder: string | undefined;
 const packing = new Map<string, Promise<string>>();
+const installing = new Map<string, Promise<string>>();
 
 /** A folder for this process's tarballs and apps, removed when it ends. */
 function processFolder(): string {
@@ -42,10 +43,18 @@ async function packOnce(name: string): Promise<string> {
 }
 
 /**
- * Packs packages and installs them with npm in the folder of a new app, whose package.json says `"type": "module"`.
+ * Packs packages and installs them with npm in the folder of an app, whose package.json says `"type": "module"`, once in this
+ * process: later calls with the same names return the same folder.
  * @returns that folder
  */
-export async function installPackages(...names: string[]): Promise<string> {
+export function installPackages(...names: string[]): Promise<string> {
+  const key = names.join();
+  const app = installing.get(key) ?? installOnce(names);
+  installing.set(key, app);
+  return app;
+}
+
+async function installOnce(names: readonly string[]): Promise<string> {
   const tarballs = await Promise.all(names.map(packPackage));
   await mkdir(join(processFolder(), "apps"), { recursive: true });
   const app = await mkdtemp(join(processFolder(), "apps", "app-"));

@@ -1,4 +1,4 @@
-import { formatEther, formatUnits } from "ethers";
+import { formatEther, formatUnits } from "ethers/utils";
 
 /** A gas price as text. @param wei per unit of gas */
 export function describeGwei(wei: bigint): string {

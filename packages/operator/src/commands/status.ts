@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
 import { fetchBlockNumber, fetchOwner, fetchUserCount, ZERO_ROOT } from "keyroot/registry";

@@ -1,4 +1,4 @@
-import { isAddress } from "ethers";
+import { isAddress } from "ethers/address";
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { fetchChainId } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";

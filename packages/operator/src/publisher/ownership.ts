@@ -1,4 +1,5 @@
-import { getAddress, Interface } from "ethers";
+import { Interface } from "ethers/abi";
+import { getAddress } from "ethers/address";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";

@@ -1,5 +1,7 @@
 import { publicKeyRegistryBytecode } from "@keyroot/contracts";
-import { AbiCoder, concat, getAddress } from "ethers";
+import { AbiCoder } from "ethers/abi";
+import { getAddress } from "ethers/address";
+import { concat } from "ethers/utils";
 import { isObject } from "keyroot/input";
 import type { Eip1193Provider } from "keyroot/transport";
 

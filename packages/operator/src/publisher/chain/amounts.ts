@@ -1,4 +1,4 @@
-import { parseUnits } from "ethers";
+import { parseUnits } from "ethers/utils";
 
 /** A decimal number that has at most nine digits before the point. */
 const DECIMAL = /^\d{1,9}(?:\.(\d{1,18}))?$/;

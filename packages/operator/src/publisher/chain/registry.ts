@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { VerificationError } from "keyroot/errors";
 import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { describeValue, isObject } from "keyroot/input";

@@ -1,4 +1,4 @@
-import { type SigningKey, Wallet } from "ethers";
+import type { SigningKey } from "ethers/crypto";
 import { ArgumentError } from "keyroot/errors";
 import { isObject } from "keyroot/input";
 import { readSecretFile } from "../../disk/permissions.ts";
@@ -23,6 +23,8 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
   const json = await readSecretFile(path, MAX_BYTES);
   checkKeyDerivation(path, json);
   const passphrase = await readPassphrase(path, source);
+  // Loaded on demand: commands without a key file start faster.
+  const { Wallet } = await import("ethers/wallet");
   try {
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
     return new KeySigner(address, signingKey);

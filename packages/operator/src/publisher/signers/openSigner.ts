@@ -1,4 +1,4 @@
-import { isAddress } from "ethers";
+import { isAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { checkSourceUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { openKeyFile } from "./keyFile.ts";

@@ -1,4 +1,5 @@
-import { getAddress, Transaction } from "ethers";
+import { getAddress } from "ethers/address";
+import { Transaction } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";

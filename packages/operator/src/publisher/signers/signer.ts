@@ -1,4 +1,5 @@
-import { getAddress, Transaction } from "ethers";
+import { getAddress } from "ethers/address";
+import { Transaction } from "ethers/transaction";
 import { ArgumentError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
 import { refuseTestAccount } from "./testAccounts.ts";

@@ -1,4 +1,4 @@
-import { getAddress } from "ethers";
+import { getAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { isLocalChainId } from "../chain/localChains.ts";
 

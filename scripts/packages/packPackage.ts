@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { type PackageDescription, PACKAGES } from "./packages.ts";
+import { stagePackage } from "./stagePackage.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/**
+ * Writes a package's files into `out/<name>`, and its tarball into `out`.
+ * @param name as in `packages.ts`
+ * @returns the tarball's path
+ * @throws Error that lists what publint finds
+ */
+export async function packPackage(name: string, out: string): Promise<string> {
+  const description = PACKAGES[name];
+  if (description === undefined) {
+    throw new Error(`There is no package "${name}". Choose from: ${Object.keys(PACKAGES).join(", ")}.`);
+  }
+  const staged = join(out, name);
+  await stagePackage(ROOT, description, staged);
+  await lint(staged, description);
+  return join(out, pack(staged, out));
+}
+
+/** @throws Error that lists what is wrong with the manifest, or with the files that it names */
+async function lint(folder: string, { acceptedMessages = [] }: PackageDescription): Promise<void> {
+  const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
+  const found = messages.filter(({ code }) => !acceptedMessages.includes(code));
+  if (found.length === 0) return;
+  throw new Error(found.map((message) => `${folder}: ${formatMessage(message, pkg) ?? message.code}`).join("\n"));
+}
+
+/** Packs a folder and returns the tarball's name. */
+function pack(folder: string, destination: string): string {
+  const args = ["pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", destination];
+  const output = execFileSync("npm", args, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" });
+  const [{ filename }] = JSON.parse(output) as [{ filename: string }];
+  return filename;
+}
