@@ -17,8 +17,8 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
 
-/** How many stages run at a time. Three keep two cores busy: a stage often waits for a chain, a lease or a browser. */
-const LANES = Math.min(3, availableParallelism() + 1);
+/** How many stages run at a time. With more than two on two cores, tests that wait for others exceed their time limits. */
+const LANES = Math.min(2, availableParallelism());
 /** Where `scripts/packPackages.ts` puts the packages. Tests that install them copy them from there. */
 const PACKED = join(ROOT, "build");
 
