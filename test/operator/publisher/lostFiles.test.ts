@@ -14,7 +14,7 @@ import { failure } from "../../support/support.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { LOCAL } from "../../../fixtures/local.ts";
 
-describeOnBoth("publish, if files of the plan were lost before it is resumed,", (startChain) => {
+describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
   const fresh = freshRegistry(startChain);
   beforeEach(async () => {
     for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
