@@ -116,10 +116,10 @@ class Newcomer {
   /** Runs shell commands in the folder, or in one below it. The stack is found from everywhere. */
   run(commands: string, { cwd = this.folder, env = {} }: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
     const child = spawn("bash", ["-euo", "pipefail", "-c", commands], {
-      ...{ cwd, stdio: "pipe", detached: true },
+      // Bash reads /etc/bash.bashrc if its input is a socket, as Node's pipes are.
+      ...{ cwd, stdio: ["ignore", "pipe", "pipe"], detached: true },
       env: { ...this.#env, ...env },
     });
-    child.stdin.end();
     return outcomeOf(child);
   }
 

@@ -14,11 +14,45 @@ const run = promisify(execFile);
 const root = hre.config.paths.root;
 const page = await readFile(join(root, "docs", "publishing.md"), "utf8");
 
+/** The sources that define what `publish --json` prints. */
+const EVENT_SOURCES = ["publisher/publish.ts", "publisher/transactions/sendOptions.ts", "commands/publish.ts"];
+
+/** The names of events with their fields, as far as a literal or a literal type shows them. */
+async function readEvents(): Promise<Map<string, string[]>> {
+  const events = new Map<string, string[]>();
+  for (const path of EVENT_SOURCES) {
+    const source = await readFile(join(root, "packages/operator/src", path), "utf8");
+    for (const [, names = "", rest = ""] of source.matchAll(/\{ event: ("[^;,}]+")([^}]*)\}/g)) {
+      const fields = Array.from(rest.matchAll(/(?:^|[;,]) *(\w+)(?=[?:;,]|\s*$)/g), ([, field = ""]) => field);
+      for (const [, name = ""] of names.matchAll(/"(\w+)"/g)) events.set(name, fields);
+    }
+  }
+  return events;
+}
+
 describe("docs/publishing.md", () => {
+  it("has every event of --json, with its fields", async () => {
+    const rows = Array.from(
+      page.matchAll(/^\| (`\w+`(?:, `\w+`)*) +\| ([^|]*`[^|]*)\|/gm),
+      ([, names = "", fields]) => {
+        return Array.from(names.matchAll(/\w+/g), ([name]) => [name, fields ?? ""] as const);
+      },
+    );
+    const documented = new Map(rows.flat());
+    const events = await readEvents();
+    expect(events).to.include.keys("stage", "sent", "replaced", "published", "interrupted");
+    for (const [name, fields] of events) {
+      expect(documented.has(name), name).to.equal(true);
+      for (const field of fields) expect(documented.get(name), name).to.contain(`\`${field}\``);
+    }
+  });
+});
+
+describe("the program of docs/publishing.md", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
 
-  it("has a program that publishes users", async function () {
+  it("publishes users", async function () {
     this.timeout(60_000);
     const records = sampleRecords(5);
     await writeFile(

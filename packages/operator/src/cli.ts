@@ -22,6 +22,7 @@ const program = new Command("keyroot")
   .option("--show-stack-traces", "Print the stack traces of unexpected errors")
   .version(version(), "--version", "Print the version of @keyroot/operator")
   .helpOption("-h, --help", "Print the help of a command")
+  .helpCommand("help [command]", "Print the help of a command")
   .configureOutput({ writeErr: () => undefined })
   .exitOverride();
 

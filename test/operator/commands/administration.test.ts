@@ -58,6 +58,18 @@ describe("the commands of administration", function () {
     expect(await list(...filter, "--until", "2026-01-01")).to.include({ code: 0, stdout: "" });
   });
 
+  it("end with 2 if the service refuses the request, and say why", async () => {
+    for (const [code, reason, ...words] of [
+      ["FIELD_INVALID", "name: must be at least 1 character.", "create-partner", "--name", ""],
+      ["PARTNER_UNKNOWN", "There is no partner", "create-server-token", "--biz-id", "biz_none"],
+    ] as const) {
+      const [command, ...options] = words;
+      const refused = await run(command, ...options);
+      expect([refused.code, refused.json.error?.["code"]], command).to.deep.equal([2, code]);
+      expect(refused.json.error?.["message"], command).to.contain(reason);
+    }
+  });
+
   it("require their options", async () => {
     const incomplete = [
       ["suspend-partner"],

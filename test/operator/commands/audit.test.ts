@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { chmod, writeFile } from "node:fs/promises";
+import { devNull } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json as jsonOf, text as textOf } from "node:stream/consumers";
@@ -57,6 +58,14 @@ describeWithProgram("audit and watch", (keyroot) => {
         straysSearched: true,
       });
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
+    });
+
+    it("ends with 2 if --files is no folder that can be read", async () => {
+      for (const path of [join(world.folder, "none"), devNull]) {
+        const { code, json } = await keyroot.json(auditing("--files", path));
+        expect([code, json.error?.["code"]]).to.deep.equal([2, "FILE_UNREADABLE"]);
+        expect(json.error?.["message"]).to.contain("--files").and.contain(path);
+      }
     });
 
     it("ends with 1 and a precise finding if a file is wrong", async () => {

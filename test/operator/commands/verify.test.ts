@@ -219,6 +219,13 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       });
     }
 
+    it("a larger quorum than endpoints, with the remedy", async () => {
+      const { json } = await keyroot.json(line("--rpc TWO --quorum 3"));
+      expect(json.error?.["message"]).to.equal(
+        "--quorum 3 needs at least 3 endpoints, separated by commas in --rpc, but there are 2.",
+      );
+    });
+
     for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
       it(`a bundle with ${options}`, async () => {
         const { code, json } = await keyroot.json([

@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
@@ -26,6 +27,7 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
+  await checkFolder("--files", args.files);
   const target = await Target.resolve(args, host);
   const { call } = target;
   const files = filesOf(args, target);
@@ -62,6 +64,17 @@ function blockOf({ blockHash, block }: ArgsOf<"audit">): AuditedContract["at"] {
   }
   checkHash("--block-hash", blockHash);
   return blockHash === undefined ? (block ?? "latest") : { blockHash };
+}
+
+/** @throws ArgumentError FILE_UNREADABLE */
+async function checkFolder(option: string, dir: string | undefined): Promise<void> {
+  if (dir === undefined) return;
+  try {
+    await readdir(dir);
+  } catch (cause) {
+    const message = `${option} must be a folder that can be read: ${(cause as Error).message}.`;
+    throw new ArgumentError("FILE_UNREADABLE", message, { cause });
+  }
 }
 
 function checkHash(option: string, hash: string | undefined): void {

@@ -1,4 +1,4 @@
-import { ArgumentError, InvariantError, KeyrootError, VerificationError } from "keyroot/errors";
+import { ArgumentError, InvariantError, KeyrootError, ServiceError, VerificationError } from "keyroot/errors";
 import { printable } from "keyroot/input";
 import type { Definition, Parsed } from "./definition.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -50,7 +50,12 @@ export function printFailure(error: unknown, options: { json: boolean; showStack
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof VerificationError || error instanceof InvariantError) return EXIT.false;
-  return error instanceof ArgumentError ? EXIT.invalidArguments : EXIT.unavailable;
+  return error instanceof ArgumentError || isRefused(error) ? EXIT.invalidArguments : EXIT.unavailable;
+}
+
+/** Whether the service refused the request itself (4xx), except for its rate (429), which passes. */
+function isRefused(error: unknown): boolean {
+  return error instanceof ServiceError && error.status < 500 && error.status !== 429;
 }
 
 function describeError(error: unknown): string {

@@ -12,6 +12,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   if (bundle !== undefined) return verifyBundleFile({ ...args, bundle }, host);
   if (userId === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
   const endpoints = args.rpc?.split(",");
+  checkQuorum(args.quorum, endpoints?.length ?? 1);
   const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId } = target;
   const verified = await verifyPublicKey(userId, {
@@ -42,6 +43,13 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
       `  evidence    ${describeEvidence(evidence)}`,
     ].join("\n"),
   };
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+function checkQuorum(quorum: number | undefined, endpoints: number): void {
+  if (quorum === undefined || quorum <= endpoints) return;
+  const message = `--quorum ${quorum} needs at least ${quorum} endpoints, separated by commas in --rpc, but there ${endpoints === 1 ? "is 1" : `are ${endpoints}`}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 function describeEvidence({ anchor, storageProof, block, agreeing }: Evidence): string {

@@ -1,10 +1,40 @@
-import { mkdir, open } from "node:fs/promises";
+import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+
+/**
+ * Creates a folder and its missing parents. `mkdir` of Node 24 with `recursive` never ends below a folder in which the file
+ * system allows no others and says ENOENT, as /proc does.
+ * @param mode the permissions of new folders, before the process's umask
+ * @returns the first folder that was created, if any
+ * @throws the system's error
+ */
+export async function createFolders(dir: string, mode = 0o777): Promise<string | undefined> {
+  const path = resolve(dir);
+  if (await isFolder(path)) return undefined;
+  const parent = dirname(path);
+  const first = parent === path ? undefined : await createFolders(parent, mode);
+  try {
+    await mkdir(path, { mode });
+  } catch (error) {
+    // Another process may have created it since.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !(await isFolder(path))) throw error;
+  }
+  return first ?? path;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    // mkdir says what is wrong.
+    return false;
+  }
+}
 
 /** Creates a folder and its missing parents, for their owner alone (mode 0700), and syncs them to disk. */
 export async function makeFolder(dir: string): Promise<void> {
   const path = resolve(dir);
-  const first = await mkdir(path, { recursive: true, mode: 0o700 });
+  const first = await createFolders(path, 0o700);
   if (first === undefined) return;
   for (let created = path; created.length >= first.length; created = dirname(created)) {
     await syncFolder(dirname(created));

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
-import { lstat, mkdir, open, readdir, rename, unlink } from "node:fs/promises";
+import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { TransportError } from "keyroot/errors";
-import { syncFolder } from "./folder.ts";
+import { createFolders, syncFolder } from "./folder.ts";
 
 /**
  * A draft is a temporary file beside the file that it becomes. One that was not written to for this long, in ms, belongs to
@@ -22,7 +22,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   try {
     const [dir, own] = [dirname(path), basename(path)];
     // A private file gets a private folder.
-    await mkdir(dir, { recursive: true, mode: (mode & 0o077) === 0 ? 0o700 : 0o777 });
+    await createFolders(dir, (mode & 0o077) === 0 ? 0o700 : 0o777);
     await removeDrafts(dir, (name) => name === own, Date.now() - ABANDONED_AFTER_MS);
     await withDraft(path, async (draft) => {
       await writeToDisk(draft, content, mode);

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { syncFolder } from "../../disk/folder.ts";
+import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
@@ -30,7 +30,7 @@ export class FolderStore implements MerkleFileStore {
   async put(file: MerkleFile): Promise<StoredFile> {
     const path = this.#pathOf(file.tree.root);
     try {
-      await mkdir(this.#dir, { recursive: true });
+      await createFolders(this.#dir);
       await this.#removeAbandonedDrafts();
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);

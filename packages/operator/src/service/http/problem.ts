@@ -55,7 +55,8 @@ function detailOf(issue: z.core.$ZodIssue): string {
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
   const unit = "origin" in issue ? (UNITS[issue.origin] ?? "") : "";
   if (issue.code === "too_big") return `must be at most ${issue.maximum}${unit}`;
-  if (issue.code === "too_small") return `must be at least ${issue.minimum}${unit}`;
+  if (issue.code === "too_small")
+    return `must be at least ${issue.minimum}${issue.minimum === 1 ? unit.replace(/s$/, "") : unit}`;
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
 }
 

@@ -1,9 +1,10 @@
 import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { createFolders } from "../../disk/folder.ts";
 
 const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 
@@ -46,7 +47,7 @@ async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {
     const image = await client.dumpDataDir("none");
-    await mkdir(dirname(path), { recursive: true });
+    await createFolders(dirname(path));
     await writeFile(draft, await zip(await image.arrayBuffer(), { level: 1 }));
     await rename(draft, path);
   } catch {

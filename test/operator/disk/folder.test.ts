@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createFolders } from "../../../packages/operator/src/disk/folder.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
+
+describe("createFolders", () => {
+  const folder = temporaryFolder();
+
+  it("creates a folder with its missing parents, and returns the first", async () => {
+    const path = join(folder.path, "a", "b", "c");
+    expect(await createFolders(path, 0o700)).to.equal(join(folder.path, "a"));
+    expect((await stat(path)).mode & 0o777).to.equal(0o700);
+  });
+
+  it("accepts a folder that exists", async () => {
+    const path = join(folder.path, "existing");
+    await mkdir(path);
+    expect(await createFolders(path)).to.equal(undefined);
+  });
+
+  it("lets several callers create the same folder", async () => {
+    const path = join(folder.path, "x", "y", "z");
+    await Promise.all(Array.from({ length: 8 }, () => createFolders(path)));
+    expect((await stat(path)).isDirectory()).to.equal(true);
+  });
+
+  it("fails if a file has the name of a folder", async () => {
+    const file = join(folder.path, "file");
+    await writeFile(file, "");
+    expect(await failure(createFolders(file))).to.have.property("code", "EEXIST");
+    expect(await failure(createFolders(join(file, "below")))).to.have.property("code", "EEXIST");
+  });
+
+  it("fails where the file system allows no folders", async function () {
+    // Only Linux has /proc.
+    if (process.platform !== "linux") this.skip();
+    expect(await failure(createFolders("/proc/none/below"))).to.have.property("code", "ENOENT");
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from "chai";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
+import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleRecords } from "../../../fixtures/samples.ts";
+import { failure } from "../../support/support.ts";
+import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
+import { LOCAL } from "../../../fixtures/local.ts";
+
+describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  beforeEach(async () => {
+    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+  });
+
+  const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
+    publish(records, {
+      ...LOCAL,
+      registry: await fresh.connect(via),
+      store: new FolderStore(fresh.merkleDir),
+      ...options,
+      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: 2_000, ...options.sending },
+    });
+  const publishAll = (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
+    publishVia(fresh.call, records, options);
+  /** The endpoint, with an action before each transaction is sent. */
+  const beforeSending =
+    (action: (count: number) => Promise<void> | void, count = 0): RpcCall =>
+    async (method, params) => {
+      if (method === "eth_sendTransaction") await action(++count);
+      return fresh.call(method, params);
+    };
+  const verify = ({ userID, pubKey }: KeyRecord) => {
+    const { rpcUrl: rpc, merkleUrl, contract, chainId } = fresh;
+    return verifyPublicKey(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
+  };
+  const stored = () => readdir(fresh.merkleDir);
+
+  const records = sampleRecords(8);
+  let journal: MemoryJournal;
+  /** Interrupts a plan of four files after its first root. @returns its files, in its order */
+  const interrupt = async () => {
+    journal = new MemoryJournal();
+    const via = beforeSending((count) => {
+      if (count === 2) throw new Error("killed");
+    });
+    await failure(publishVia(via, records, { usersPerFile: 2, journal, sending: { inFlight: 1 } }));
+    const plan = (await journal.readPlan()) ?? never();
+    return plan.batches.map((batch) => ({ ...batch, userIDs: batch.userIDs, name: `${batch.root}.json` }));
+  };
+  const lose = (name: string) => rm(join(fresh.merkleDir, name));
+  const read = async (name: string) => readFile(join(fresh.merkleDir, name), "utf8");
+  const failsIfSent = beforeSending(() => {
+    throw new Error("no root must be added");
+  });
+  const addedUsers = async () => String(await fetchUserCount(fresh.call, fresh.contract));
+
+  it("rebuilds them from the records, byte for byte, reports each, and continues", async () => {
+    const files = await interrupt();
+    const before = await Promise.all(files.map(({ name }) => read(name)));
+    const [first = never(), , , last = never()] = files;
+    for (const { name } of [first, last]) await lose(name);
+
+    const rebuilt: unknown[] = [];
+    const served: string[] = [];
+    const { published } = await publishAll(records.toReversed(), {
+      journal,
+      fetchFile: async (root) => {
+        served.push(root);
+        return readFile(join(fresh.merkleDir, `${root}.json`));
+      },
+      onEvent: (event) => {
+        if (event.event === "rebuilt") rebuilt.push(event);
+        if (event.event === "sent") expect(served).to.have.lengthOf(4);
+      },
+    });
+    expect(rebuilt).to.deep.equal([first, last].map(({ root }) => ({ event: "rebuilt", root, users: 2 })));
+    expect(published.map(({ root }) => root)).to.have.members(files.map(({ root }) => root));
+    expect(await Promise.all(files.map(({ name }) => read(name)))).to.deep.equal(before);
+    expect(await stored()).to.have.members(files.map(({ name }) => name));
+    expect(await addedUsers()).to.equal("8");
+    for (const record of records) await verify(record);
+  });
+
+  it("rebuilds all of them from records with more users, and publishes those users afterwards", async () => {
+    const files = await interrupt();
+    for (const { name } of files) await lose(name);
+    const more = sampleRecords(11);
+    const { published, alreadyPublished } = await publishAll(more, { journal });
+    expect([published.length, alreadyPublished]).to.deep.equal([5, 0]);
+    for (const record of more) await verify(record);
+  });
+
+  it("reports the root, how many users have no record, and what to do, and sends nothing", async () => {
+    const [, lost = never()] = await interrupt();
+    await lose(lost.name);
+    const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
+    const error = (await failure(publishVia(failsIfSent, given, { journal }))) as Error;
+    expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
+    expect(error.message)
+      .to.include(lost.name)
+      .and.include("1 of its 2 users have no record")
+      .and.include("Pass the records that the plan was made from")
+      .and.include("from a backup")
+      .and.include("--plan DIR");
+    expect(await stored())
+      .to.have.lengthOf(3)
+      .and.not.include(lost.name);
+    expect(await addedUsers()).to.equal("2");
+
+    await publishAll(records, { journal });
+    for (const record of records) await verify(record);
+  });
+
+  it("does not rebuild a file with another key, and reports that the records differ", async () => {
+    const [, , lost = never()] = await interrupt();
+    await lose(lost.name);
+    const [, stranger = never()] = sampleRecords(2, 100);
+    const given = records.map((record) =>
+      record.userID === lost.userIDs[0] ? { ...stranger, userID: record.userID } : record,
+    );
+    const error = (await failure(publishVia(failsIfSent, given, { journal }))) as Error;
+    expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
+    expect(error.message).to.include(lost.name).and.include("its 2 users have other keys");
+    expect(await stored()).to.not.include(lost.name);
+  });
+
+  it("never overwrites other bytes under a file's name", async () => {
+    const [, damaged = never()] = await interrupt();
+    const whole = await read(damaged.name);
+    for (const [other, code] of [
+      ["", "JSON_INVALID"],
+      [whole.slice(0, -1), "JSON_INVALID"],
+      [whole.replace('"leaves":2', '"leaves":3'), "TREE_MISMATCH"],
+      [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
+    ] as const) {
+      await writeFile(join(fresh.merkleDir, damaged.name), other);
+      expect(await failure(publishVia(failsIfSent, records, { journal }))).to.have.property("code", code);
+      expect(await read(damaged.name)).to.equal(other);
+    }
+  });
+
+  it("adds no root if a rebuilt file is not served, or the store cannot be read", async () => {
+    const [, lost = never()] = await interrupt();
+    await lose(lost.name);
+    const store = new FolderStore(fresh.merkleDir);
+    const fail = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is gone"));
+    const unreadable = { put: store.put.bind(store), get: fail };
+    expect(await failure(publishVia(failsIfSent, records, { journal, store: unreadable }))).to.have.property(
+      "code",
+      "FILE_UNREADABLE",
+    );
+    expect(await stored()).to.not.include(lost.name);
+    const fetchFile = (root: string) =>
+      root === lost.root
+        ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
+        : readFile(join(fresh.merkleDir, `${root}.json`));
+    expect(await failure(publishVia(failsIfSent, records, { journal, fetchFile }))).to.have.property(
+      "code",
+      "FILE_NOT_FOUND",
+    );
+    await publishAll(records, { journal });
+    for (const record of records) await verify(record);
+  });
+});
+
+function never(): never {
+  throw new Error("unreachable");
+}
