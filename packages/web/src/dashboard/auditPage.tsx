@@ -43,8 +43,8 @@ export function AuditPage({ path, isOperator = false }: { path: string; isOperat
     <>
       <h1>Audit log</h1>
       <p class="lead">
-        The <dfn>audit log</dfn> says who changed what, and when, in this dashboard and with the API. Nobody can change
-        its entries. It contains no secret.
+        The <dfn>audit log</dfn> says who changed what, and when, in this dashboard and with the API. Its entries cannot
+        be changed, and contain no secret.
       </p>
       <section class="card" aria-labelledby="filter-title">
         <h2 id="filter-title">Which entries</h2>
