@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 import { done, EXPLORER_STATES, VIEWS } from "../../fixtures/browser/explorerStates.ts";
 import type { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
 import { sharedExplorer } from "../support/browser/explorerWorld.ts";
+import { unexplainedTerms } from "../support/browser/unexplainedTerms.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/assets");
@@ -21,7 +22,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   const { world } = explorer;
 
   for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
-    it(`${name}: has no violation of axe and nothing wider than the page, in both widths and colours`, async () => {
+    it(`${name}: has no violation of axe, nothing wider than the page, and no term without its explanation, in both widths and colours`, async () => {
       await using opened = await world.open(explorer.url + path(world), VIEWS[0]);
       const { page } = opened;
       await act?.(page, world);
@@ -38,6 +39,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
         const width = await page.evaluate(() => document.documentElement.scrollWidth);
         expect(width, colorScheme).to.be.at.most(viewport.width);
       }
+      expect(await unexplainedTerms(page)).to.deep.equal([]);
     });
   }
 

@@ -1,6 +1,7 @@
 import { userIDToHex } from "keyroot/identity";
 import { useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
+import { Form } from "../shared/form.tsx";
 import { TextField } from "../shared/textField.tsx";
 import { readUserID } from "../shared/userIDInput.ts";
 import type { AuditEntry } from "./api.ts";
@@ -42,8 +43,8 @@ export function AuditPage({ path, isOperator = false }: { path: string; isOperat
     <>
       <h1>Audit log</h1>
       <p class="lead">
-        The <dfn>audit log</dfn> says who changed what, and when, in this dashboard and with the API. Nobody can change
-        its entries. It contains no secret.
+        The <dfn>audit log</dfn> says who changed what, and when, in this dashboard and with the API. Its entries cannot
+        be changed, and contain no secret.
       </p>
       <section class="card" aria-labelledby="filter-title">
         <h2 id="filter-title">Which entries</h2>
@@ -72,11 +73,11 @@ function FilterForm({ setFilter }: { setFilter: (filter: Filter) => void }) {
   const [since, setSince] = useState("");
   const [until, setUntil] = useState("");
   const [problem, setProblem] = useState<string>();
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const isBackwards = since !== "" && until !== "" && since > until;
+  const submit = () => {
     const user = id.trim() === "" ? undefined : readUserID(id);
     setProblem(user && "error" in user ? user.error : undefined);
-    if (user && "error" in user) return;
+    if (isBackwards || (user && "error" in user)) return;
     setFilter({
       ...(action !== "" && { action }),
       ...(actor !== "" && { actor_kind: actor }),
@@ -86,11 +87,16 @@ function FilterForm({ setFilter }: { setFilter: (filter: Filter) => void }) {
     });
   };
   return (
-    <form class="filter" noValidate onSubmit={submit}>
+    <Form class="filter" onSubmit={submit}>
       <Choice label="What" all="everything" value={action} set={setAction} options={ACTIONS.map(withWords)} />
       <Choice label="Who" all="everybody" value={actor} set={setActor} options={Object.entries(ACTORS)} />
       <Day label="From" value={since} set={setSince} />
-      <Day label="To" value={until} set={setUntil} />
+      <Day
+        label="To"
+        error={isBackwards ? "This day is before the first one." : undefined}
+        value={until}
+        set={setUntil}
+      />
       <TextField
         label="User id (optional)"
         hint="32 characters, or 40 hex digits"
@@ -106,7 +112,7 @@ function FilterForm({ setFilter }: { setFilter: (filter: Filter) => void }) {
           </button>
         }
       />
-    </form>
+    </Form>
   );
 }
 
@@ -142,9 +148,16 @@ function Choice({ label, all, value, set, options }: ChoiceProps) {
   );
 }
 
-function Day({ label, value, set }: { label: string; value: string; set: (day: string) => void }) {
+interface DayProps {
+  label: string;
+  error?: string | undefined;
+  value: string;
+  set: (day: string) => void;
+}
+
+function Day({ label, error, value, set }: DayProps) {
   return (
-    <Field label={label}>
+    <Field label={label} error={error}>
       {(attributes) => (
         <input
           {...attributes}
@@ -165,7 +178,7 @@ function EntryRow({ entry, isOperator }: { entry: AuditEntry; isOperator: boolea
   const all: AuditEntry["data"] = { ...data, token: token_id, request: request_id, address };
   const facts = Object.entries(all);
   return (
-    <li class="row">
+    <li class="row" data-entry>
       <div class="row-text">
         <b>
           {inWords(action)} <span class="detail">by {actor.name ?? ACTORS[actor.kind] ?? actor.kind}</span>

@@ -28,7 +28,9 @@ export function CompanyPage({ me }: { me: Me }) {
       <section class="card" aria-labelledby="company-title">
         <h2 id="company-title">Company</h2>
         <dl class="facts">
-          <dt>Business identifier</dt>
+          <dt>
+            <dfn>Business identifier</dfn>
+          </dt>
           <dd>
             <Value value={partner.biz_id} name="biz_id" />
           </dd>

@@ -28,7 +28,7 @@ export function CreateUserDialog({ onCreated, onCancel }: { onCreated: (user: Us
       action="Create"
       busy={busy}
       error={ofID === undefined ? error : undefined}
-      onSubmit={() => void run()}
+      onSubmit={run}
       onCancel={onCancel}
     >
       <TextField

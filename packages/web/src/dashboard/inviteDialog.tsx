@@ -31,7 +31,7 @@ export function InviteDialog({ title, hint, initialRole, invite, onInvited, onCa
       action="Create the link"
       busy={busy}
       error={ofName === undefined ? error : undefined}
-      onSubmit={() => void run()}
+      onSubmit={run}
       onCancel={onCancel}
     >
       <TextField label="Name" hint={hint} error={ofName} isWords value={name} onInput={setName} />

@@ -51,21 +51,27 @@ export function KeyCard({ user, userIDHex, registered, explorerUrl, canDecide, r
         )}
       </div>
       <p class="detail">
-        Contacts use the <dfn>public key</dfn> to encrypt for this user. Once it is <dfn>published</dfn> on the{" "}
-        <dfn>chain</dfn>, a public ledger, it cannot change.
+        Contacts use the <dfn>public key</dfn> to encrypt for this user. Once it is published on the <dfn>chain</dfn>, a
+        public ledger, it cannot change.
       </p>
       {state === "pending" && <WaitingText registered={registered} />}
       {other_keys.length > 0 && <OtherKeys keys={other_keys} isPending={state === "pending"} />}
       <dl class="facts">
-        <dt>Key id, a short form of the key</dt>
+        <dt>
+          <dfn>Key id</dfn>, a short form of the key
+        </dt>
         <dd>
           <Value value={keyID} name="the key id" />
         </dd>
-        <dt>Proof that the user holds the private key</dt>
+        <dt>
+          <dfn>Proof</dfn> that the user holds the private key
+        </dt>
         <dd>{possession === "proven" ? "given at registration" : "not given"}</dd>
         {root !== null && (
           <>
-            <dt>Merkle root: one hash that fixes all keys of a batch, stored on the chain</dt>
+            <dt>
+              <dfn>Merkle root</dfn>: a fingerprint of all keys that were published together
+            </dt>
             <dd>
               <Value value={root} name="the root" />
             </dd>
@@ -73,7 +79,9 @@ export function KeyCard({ user, userIDHex, registered, explorerUrl, canDecide, r
         )}
         {transaction !== null && (
           <>
-            <dt>Transaction that stored the root on the chain</dt>
+            <dt>
+              <dfn>Transaction</dfn>, the entry on the chain that stored the root
+            </dt>
             <dd>
               <Value value={transaction} name="the transaction" />
             </dd>
@@ -102,7 +110,8 @@ function OtherKeys({ keys, isPending }: { keys: readonly OtherKey[]; isPending: 
   return (
     <div class="notice notice-list">
       <p>
-        <b>Other keys were offered for this user.</b> Somebody else may have a token of this user.
+        <b>Other keys were offered for this user.</b> The list has their <dfn>key ids</dfn>, short forms of the keys.
+        Somebody else may have a token of this user.
         {isPending
           ? " Ask the user which key id the app shows, and compare it with the one below."
           : " The key below cannot change any more: if it is not the user’s, revoke the user’s tokens and tell the user."}
@@ -150,7 +159,7 @@ function Decision({ userIDHex, registered: { keyID, publishable_at }, reload }: 
       title: "Approve this key?",
       action: "Approve",
       effect:
-        "The key is published when its time to object is over, permanently, although other keys were offered. Approve it only if the user’s own app shows this key id.",
+        "The key is published permanently, although other keys were offered, once the app can no longer withdraw it. Approve it only if the user’s own app shows this key id.",
     },
   };
   return (
@@ -185,7 +194,7 @@ function Decision({ userIDHex, registered: { keyID, publishable_at }, reload }: 
           onCancel={close}
         >
           <p>
-            Key id <code>{keyID}</code>
+            <dfn>Key id</dfn>, a short form of the key: <code>{keyID}</code>
           </p>
           <p>{texts[decision].effect}</p>
           <p class="detail">You verify with your passkey.</p>

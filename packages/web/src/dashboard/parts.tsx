@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Value } from "../shared/code.tsx";
+import { Form } from "../shared/form.tsx";
 import { Icon } from "../shared/icon.tsx";
 import type { CallError } from "./api.ts";
 
@@ -69,7 +70,7 @@ interface FormDialogProps {
   action: string;
   busy: boolean;
   error: CallError | undefined;
-  onSubmit: () => void;
+  onSubmit: () => Promise<void>;
   onCancel: () => void;
 }
 
@@ -77,13 +78,7 @@ interface FormDialogProps {
 export function FormDialog({ title, children, action, busy, error, onSubmit, onCancel }: FormDialogProps) {
   return (
     <Dialog title={title} onCancel={onCancel}>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          onSubmit();
-        }}
-      >
+      <Form onSubmit={onSubmit}>
         {children}
         <Failure error={error} />
         <div class="buttons">
@@ -94,7 +89,7 @@ export function FormDialog({ title, children, action, busy, error, onSubmit, onC
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
 import { Command, Value } from "../shared/code.tsx";
-import { plural, shorten } from "../shared/text.ts";
+import { formatCount, plural, shorten } from "../shared/text.ts";
 import type { BatchShare, Me, Partner, PendingKey, Publishing } from "./api.ts";
 import { PublishingChart } from "./chart/publishingChart.tsx";
 import { createUserWithTokenCommand } from "./commands.ts";
@@ -21,9 +21,10 @@ export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
     <>
       <h1>Publishing</h1>
       <p class="lead">
-        The service publishes users’ keys in <dfn>batches</dfn>: one file with many keys, and one hash of all of them,
-        the <dfn>root</dfn>. A <dfn>transaction</dfn>, an entry that is paid for, puts the root on the <dfn>chain</dfn>,
-        a public ledger. Partners share a batch, and its cost by their users.
+        The service publishes users’ keys in <dfn>batches</dfn>: one file with many keys, and one <dfn>hash</dfn> of all
+        of them, a fingerprint: the <dfn>root</dfn>. A <dfn>transaction</dfn>, an entry that is paid for, puts the root
+        on the <dfn>chain</dfn>, a public ledger that grows by <dfn>blocks</dfn>. Companies share a batch, and its cost
+        by their users.
       </p>
       {!isReady && <p role="status">Loading…</p>}
       {isReady && data === undefined && <Failure error={error} retry={retry} />}
@@ -49,8 +50,12 @@ function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing
         <div class="empty">
           <p>
             No key of your users is published yet. A user’s app registers a key first, with a refresh token of the user.
-            Your server gets one for each device. Try it with a <a href="#/servers">server token</a> in the variable{" "}
-            <code>TOKEN</code>: the commands create a user with a refresh token.
+            Your server gets one for each device. Try it with a{" "}
+            <a href="#/servers">
+              <dfn>server token</dfn>
+            </a>
+            , a secret of your server, in the variable <code>TOKEN</code>: the commands create a user with a refresh
+            token.
           </p>
           <Command command={createUserWithTokenCommand(partner.biz_id)} />
         </div>
@@ -77,9 +82,14 @@ function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCa
     <section class="card" aria-labelledby="pending-title">
       <h2 id="pending-title">Pending keys</h2>
       <p>
-        {waiting + undecided + ready === 0
-          ? "None. Every registered key is in a batch."
-          : `${plural(ready, "key")} for the next batch, ${waiting.toLocaleString("en")} in the time to object, ${undecided.toLocaleString("en")} waiting for your decision.`}
+        {waiting + undecided + ready === 0 ? (
+          "None. Every registered key is in a batch."
+        ) : (
+          <>
+            {plural(ready, "key")} for the next batch, {formatCount(waiting)} in the <dfn>time to object</dfn>, in which
+            apps can withdraw keys, {formatCount(undecided)} waiting for your decision.
+          </>
+        )}
       </p>
       {keys.items && keys.items.length > 0 && (
         <ul class="rows">
@@ -147,8 +157,8 @@ function BatchRow({ batch, explorerUrl }: { batch: BatchShare; explorerUrl: stri
         </b>
         <span class="detail">
           {regionName(region)} · <Time ms={confirmed ?? created} />
-          {block !== null && ` · block ${block.toLocaleString("en")}`}
-          {gas !== null && ` · ${gas.toLocaleString("en")} gas`}
+          {block !== null && ` · block ${formatCount(block)}`}
+          {gas !== null && ` · ${formatCount(gas)} gas`}
           {cost !== null && ` · ${formatCost(BigInt(cost))}`}
         </span>
         <Value value={root} name="the root" />

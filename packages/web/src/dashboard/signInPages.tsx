@@ -45,7 +45,10 @@ export function InvitationPage({ onSignedIn, token }: Props & { token: string | 
   }
   return (
     <Entrance title="You are invited" action="Accept the invitation" busy={busy} run={run} error={error}>
-      <p>This link signs you in once. Then you add a passkey, with which you sign in from then on.</p>
+      <p>
+        This link signs you in once. Then you add a <dfn>passkey</dfn>, with which you sign in from then on: with your
+        fingerprint, face or PIN instead of a password.
+      </p>
       {isUsed && error && (
         <p>
           <a href="#/">Sign in with a passkey instead</a>

@@ -50,7 +50,7 @@ export function TextDialog(props: TextDialogProps) {
       action={action}
       busy={busy}
       error={detail === undefined ? error : undefined}
-      onSubmit={() => void run()}
+      onSubmit={run}
       onCancel={onCancel}
     >
       <TextField

@@ -17,8 +17,8 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
     <>
       <h1>Users</h1>
       <p class="lead">
-        A <dfn>user</dfn> here is the shadow of a user of your own system: a random id of 160 bits, and the region of
-        its data. The service knows nothing else about the person.
+        A user here is the shadow of a user of your own system: a random id of 160 bits, and the region of its data. The
+        service knows nothing else about the person.
       </p>
       <section class="card" aria-labelledby="find-title">
         <h2 id="find-title">Find a user</h2>
@@ -59,8 +59,11 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
           <div class="empty">
             <p>
               There is no user yet. Your server creates one for each user of your own system. Try it with a{" "}
-              <a href="#/servers">server token</a> in the variable <code>TOKEN</code>: the first command gets an access
-              token, the second creates a user with a random id.
+              <a href="#/servers">
+                <dfn>server token</dfn>
+              </a>
+              , a secret of your server, in the variable <code>TOKEN</code>: the first command gets an{" "}
+              <dfn>access token</dfn>, which is valid for four hours, the second creates a user with a random id.
             </p>
             <Command command={createUserCommand(partner.biz_id)} />
           </div>

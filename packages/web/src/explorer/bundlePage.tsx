@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
+import { Form } from "../shared/form.tsx";
 import { TextField } from "../shared/textField.tsx";
 import { formatBytes, shorten } from "../shared/text.ts";
 import { defaultChoice, optionsFor } from "./evidenceChoice.ts";
@@ -51,8 +52,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
     setFile({ name: chosen.name, bytes });
     await verify(bytes, undefined);
   };
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     const blockHash = hash.trim().toLowerCase();
     if (file === undefined) setFileError("Choose a bundle first.");
     else if (!BLOCK_HASH.test(blockHash)) setHashError("A block hash is 0x and 64 hex digits.");
@@ -74,10 +74,14 @@ export function BundlePage({ dropped }: BundlePageProps) {
     <>
       <h1>Verify a bundle</h1>
       <p class="lead">
-        A <dfn>bundle</dfn> is a file that proves a user’s key as of one block of the blockchain. It is verified in this
-        page: nothing is sent, and no server is asked. You can even go offline now.
+        A <dfn>bundle</dfn> is a file that proves a user’s key as of one block. It is verified in this page: nothing is
+        sent, and no server is asked. You can even go offline now.
       </p>
-      <form class="card" onSubmit={submit} noValidate>
+      <p class="words">
+        A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. A block’s{" "}
+        <dfn>hash</dfn>, a short fingerprint, stands for everything in it.
+      </p>
+      <Form class="card" onSubmit={submit}>
         <Field label="Bundle" hint="Choose a file, or drop it anywhere on this page." error={fileError}>
           {(attributes) => (
             <input
@@ -117,7 +121,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
         <button type="submit" class="button button-primary">
           Verify bundle
         </button>
-      </form>
+      </Form>
       {file && outcome && result && !isUnanchored && (
         <VerificationView
           verification={{

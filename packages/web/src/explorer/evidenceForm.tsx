@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
+import { Form } from "../shared/form.tsx";
 import { TextField } from "../shared/textField.tsx";
 import { config, endpoints, hostOf, isEndpoint, saveVisitorEndpoints, visitorEndpoints } from "./config.ts";
 import type { EvidenceChoice } from "./evidenceChoice.ts";
@@ -20,8 +21,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
     setDraft({ ...draft, ...changes });
     setError(undefined);
   };
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     const blockHash = draft.blockHash.trim().toLowerCase();
     if (draft.anchor === "pinned" && !BLOCK_HASH.test(blockHash)) {
       setError("A block hash is 0x and 64 hex digits.");
@@ -54,7 +54,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
         <dfn>Evidence</dfn> is what the contract’s answer rests on. The verifier accepts nothing less than what you
         choose.
       </p>
-      <form onSubmit={submit} noValidate>
+      <Form onSubmit={submit}>
         <fieldset>
           <legend>Which block counts</legend>
           {anchor("endpoint", "One endpoint", "The latest block of the endpoint below. You trust its word.")}
@@ -129,7 +129,9 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
             }}
           />
           <span>
-            <b>Require a storage proof</b>
+            <b>
+              Require a <dfn>storage proof</dfn>
+            </b>
             <small>
               A chain of hashes from the block to the contract’s data. Under a block that the endpoint itself chose, it
               adds little.
@@ -139,7 +141,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
         <button type="submit" class="button button-primary">
           Verify with this evidence
         </button>
-      </form>
+      </Form>
       {config.visitorEndpoints === true && <AddEndpoint />}
     </section>
   );
@@ -149,8 +151,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
 function AddEndpoint() {
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const submit = () => {
     const url = text.trim();
     if (!isEndpoint(url)) setError("Enter the URL of an endpoint: https://…, or http:// on your own machine.");
     else if (endpoints().some((known) => hostOf(known) === hostOf(url)))
@@ -161,7 +162,7 @@ function AddEndpoint() {
     }
   };
   return (
-    <form onSubmit={submit} noValidate class="add-endpoint">
+    <Form class="add-endpoint" onSubmit={submit}>
       <TextField
         label="Add an endpoint of your own"
         hint="Kept in this tab only. The page is loaded again, and can then connect to this host, too."
@@ -177,6 +178,6 @@ function AddEndpoint() {
       <button type="submit" class="button">
         Add endpoint
       </button>
-    </form>
+    </Form>
   );
 }

@@ -6,8 +6,10 @@ import { startWorker } from "./workers.ts";
 narrowPolicy();
 // Fetched while the page is drawn. A failure shows when the worker is needed.
 startWorker("basic").catch(() => undefined);
-const app = document.getElementById("app");
-if (app !== null) {
+// In a task of its own: this one also ends the loading of the page, with a layout.
+setTimeout(() => {
+  const app = document.getElementById("app");
+  if (app === null) return;
   app.replaceChildren();
   render(<App />, app);
-}
+});

@@ -8,6 +8,7 @@ import { readUserID } from "../shared/userIDInput.ts";
 import { useVerification } from "./useVerification.ts";
 import { goToVerdict } from "./verdict.tsx";
 import { VerificationView } from "./verificationView.tsx";
+import { Words } from "./words.tsx";
 
 /** The start page. */
 export function HomePage() {
@@ -17,8 +18,9 @@ export function HomePage() {
       <section class="hero">
         <h1>Is this really their key?</h1>
         <p class="lead">
-          A server that hands out public keys can hand out a wrong one. Here you check a key yourself: your browser
-          reads a public blockchain, verifies every step, and says what each step relies on.
+          Others encrypt messages to you with your <dfn>public key</dfn>. The server that hands it out can hand out a
+          wrong one. Here you check a key yourself: your browser reads a <dfn>blockchain</dfn>, a public record that
+          many computers keep, verifies every step, and says what each step relies on.
         </p>
         <SearchForm page="verify" action="Verify" />
       </section>
@@ -40,8 +42,8 @@ export function HomePage() {
         <section class="card">
           <h2>Published once</h2>
           <p>
-            A contract, a program on the blockchain, keeps a fingerprint of each list of keys. It can never be changed,
-            not even by its owner.
+            A key is published in a list. A <dfn>contract</dfn>, a program on the blockchain, keeps a fingerprint of
+            each list. It can never be changed, not even by the contract’s owner.
           </p>
         </section>
         <section class="card">
@@ -54,8 +56,8 @@ export function HomePage() {
         <section class="card">
           <h2>Also offline</h2>
           <p>
-            Someone sent you a bundle, a file that proves a key? <a href="#/bundle">Verify it</a> without asking any
-            server.
+            Someone sent you a <dfn>bundle</dfn>, a file that proves a key? <a href="#/bundle">Verify it</a> without
+            asking any server.
           </p>
         </section>
       </div>
@@ -85,7 +87,6 @@ export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoicePro
     <>
       <h1>Verify a key</h1>
       <SearchForm key={id} initial={id} page="verify" action="Verify" />
-      {"error" in read && <p class="error">{read.error}</p>}
       {verification && (
         <VerificationView
           key={userID}
@@ -122,6 +123,11 @@ export function AttacksPage() {
       <p class="lead">
         An attacker sits between your browser and the servers, and tries to make it accept a wrong key. Everything else
         stays the same: the same page, the same verifier, the same contract.
+      </p>
+      <Words />
+      <p class="words">
+        Such a file is a <dfn>batch</dfn>. Its <dfn>leaves</dfn> are fingerprints of single records, from which the root
+        is computed.
       </p>
       <ul class="cards">
         {attacks.map(({ name, description, expectedCode }) => (

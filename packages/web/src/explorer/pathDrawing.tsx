@@ -1,5 +1,6 @@
 import { useId } from "preact/hooks";
 import { useMedia } from "../shared/useMedia.ts";
+import { Later } from "./later.tsx";
 import { type Comparison, type DrawingProps, type DrawnNode, layOut, NODE_HEIGHT } from "./pathLayout.ts";
 
 const SIGNS: Readonly<Record<Comparison["state"], string>> = { equal: "=", different: "≠", open: "?" };
@@ -11,6 +12,10 @@ export function PathDrawing(props: DrawingProps) {
   const { width, height, nodeWidth, nodes, edges, comparisons } = layOut(props, narrow);
   return (
     <figure class="drawing">
+      <figcaption class="detail">
+        A <dfn>leaf</dfn> is the hash of one record. Two neighbours, each the other’s <dfn>sibling</dfn>, give the hash
+        above them.
+      </figcaption>
       <svg
         class={narrow ? "path path-narrow" : "path"}
         viewBox={`0 0 ${width} ${height}`}
@@ -39,7 +44,9 @@ export function PathDrawing(props: DrawingProps) {
       </svg>
       <details>
         <summary>The drawing as text</summary>
-        <PathText nodes={nodes} comparisons={comparisons} />
+        <Later>
+          <PathText nodes={nodes} comparisons={comparisons} />
+        </Later>
       </details>
     </figure>
   );

@@ -1,4 +1,4 @@
-import { shorten } from "../shared/text.ts";
+import { formatCount, shorten } from "../shared/text.ts";
 import type { TreePath } from "./messages.ts";
 
 /** How a node of the drawing is shown. */
@@ -90,7 +90,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const rowOf = (level: number) => 1 + top - level;
 
   const { file, endpoint } = props;
-  const records = path?.leafCount === undefined ? name(file.text) : `${path.leafCount.toLocaleString("en")} records`;
+  const records = path?.leafCount === undefined ? name(file.text) : `${formatCount(path.leafCount)} records`;
   const above = { y: yOf(0), isMain: false };
   add({ ...above, id: "file", x: centre, caption: file.caption, text: records, full: file.text, state: states.file });
   add({
@@ -135,7 +135,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const record = path?.record;
   add({
     ...{ id: "record", x: centre, y: yOf(last + 1), isMain: true, state: states.record },
-    ...{ caption: path?.index === undefined ? "record" : `record ${(path.index + 1).toLocaleString("en")}` },
+    ...{ caption: path?.index === undefined ? "record" : `record ${formatCount(path.index + 1)}` },
     ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
   });
   // The value that the other one is compared with.

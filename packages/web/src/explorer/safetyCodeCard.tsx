@@ -50,8 +50,8 @@ export function SafetyCodeCard({ record }: { record: KeyRecord }) {
     <section class="card" aria-labelledby="safety-title">
       <h2 id="safety-title">Safety code with this user</h2>
       <p>
-        You and this user see the same 60 digits if both of you use the right two keys. Read them to each other, in
-        person or in a call. What you enter stays in this page.
+        You and this user see the same <dfn>safety code</dfn>, 60 digits, if both of you use the right two keys. Read it
+        to each other, in person or in a call. What you enter stays in this page.
       </p>
       <TextField
         label="Your own user id"
@@ -74,6 +74,7 @@ export function SafetyCodeCard({ record }: { record: KeyRecord }) {
       <TextField
         label="What the other app shows (optional)"
         hint="Its 60 digits, or the text of its QR code."
+        error={failure?.code === "SAFETY_CODE_INVALID" ? "This is no safety code." : undefined}
         rows={2}
         value={shown}
         onInput={setShown}

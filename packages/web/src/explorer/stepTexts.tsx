@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Evidence } from "keyroot";
 import type { VerificationStep } from "keyroot/errors";
-import { formatTime, plural, shorten } from "../shared/text.ts";
+import { formatCount, formatTime, plural, shorten } from "../shared/text.ts";
 import { hostOf } from "./config.ts";
 import type { Options, Progress, VerificationOutcome } from "./messages.ts";
 
@@ -55,7 +55,7 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
   record: (
     <>
-      A <dfn>record</dfn> is one line of the file: a user’s id, public key and key id.
+      A <dfn>record</dfn> is one line of the file: a user’s id, and the user’s key with its id.
     </>
   ),
   key: (
@@ -90,7 +90,11 @@ export function stepText(step: VerificationStep, context: Context): StepText {
   const texts = { title: TITLES[step], term: TERMS[step], ...(source === "network" ? {} : BUNDLE_TEXTS[step]) };
   switch (step) {
     case "anchor":
-      return { ...texts, checked: anchorChecked(context, evidence), relies: anchorRelies(context.options, evidence) };
+      return {
+        ...texts,
+        checked: anchorChecked(context, evidence),
+        relies: anchorRelies(context.options, evidence, source === "network"),
+      };
     case "root":
       return { ...texts, ...rootText(context, evidence) };
     case "file":
@@ -119,7 +123,7 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
   }
   const at = (
     <>
-      block {block.number.toLocaleString("en")} of {formatTime(block.timestamp)} (<code>{shorten(block.hash)}</code>)
+      block {formatCount(block.number)} of {formatTime(block.timestamp)} (<code>{shorten(block.hash)}</code>)
     </>
   );
   if (agreeing !== undefined) {
@@ -133,12 +137,12 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
   return <>The hash was computed again from the header of {at}.</>;
 }
 
-function anchorRelies(options: Options, evidence: Evidence | undefined): string {
+function anchorRelies(options: Options, evidence: Evidence | undefined, isOnline: boolean): string {
   if (options.quorum !== undefined) {
     const count = evidence?.agreeing ?? options.quorum;
     return `that ${plural(count, "endpoint")} do not lie together: ${hosts(options)}.`;
   }
-  if (options.blockHash !== undefined) return "the source of the block hash that you entered.";
+  if (options.blockHash !== undefined || !isOnline) return "the source of the block hash that you entered.";
   return `the word of one endpoint, ${hosts(options)}. If it lies about the chain, this page cannot notice.`;
 }
 
@@ -152,8 +156,12 @@ function rootText({ options, outcome }: Context, evidence: Evidence | undefined)
   const isProven = evidence?.storageProof ?? options.storageProof === true;
   if (!isProven)
     return { checked, relies: `the answer of ${options.quorum === undefined ? hosts(options) : "these endpoints"}.` };
-  const relies =
-    "the block above. A storage proof, a chain of hashes from the block to the contract’s data, supports the answer.";
+  const relies = (
+    <>
+      the block above. A <dfn>storage proof</dfn>, a chain of hashes from the block to the contract’s data, supports the
+      answer.
+    </>
+  );
   return { checked, relies };
 }
 
@@ -165,7 +173,7 @@ function fileText({ source, options, progress }: Context) {
   const checked =
     bytes === undefined
       ? undefined
-      : `${hostOf(options.merkleUrl)} sent ${bytes.toLocaleString("en")} bytes in the right form.`;
+      : `${hostOf(options.merkleUrl)} sent ${formatCount(bytes)} bytes in the right form.`;
   return { checked, relies: "no server. The next step detects every change." };
 }
 
@@ -183,7 +191,7 @@ function recordText({ source, outcome }: Context) {
   if (outcome === undefined) return { checked: undefined, relies };
   const { path, uniqueness = source === "network" ? "checked" : "unchecked" } =
     "verified" in outcome ? outcome.verified : { path: outcome.path };
-  const position = path?.index === undefined ? "" : ` It is number ${(path.index + 1).toLocaleString("en")}.`;
+  const position = path?.index === undefined ? "" : ` It is number ${formatCount(path.index + 1)}.`;
   const checked =
     uniqueness === "checked"
       ? `Exactly one record belongs to this user.${position} Its key is well-formed, and the key id belongs to the key.`

@@ -102,21 +102,31 @@ export function VerificationVerdict({
 }
 
 /** What a verified root is worth, without overstating it (docs/threat-model.md). */
-function worthOf({ anchor, storageProof, agreeing = 0 }: Evidence, { rpc }: Pick<Options, "rpc">): string {
+function worthOf({ anchor, storageProof, agreeing = 0 }: Evidence, { rpc }: Pick<Options, "rpc">): ComponentChildren {
   const proof = storageProof ? ", with a storage proof under it" : "";
   switch (anchor) {
     case "quorum":
       return `${agreeing} endpoints agree on the block${storageProof ? proof : " and on the root"}. It is wrong only if they lie together.`;
     case "pinned":
-      return storageProof
-        ? "a proof under the block hash that you entered. It is as good as your source of that hash."
-        : `the word of ${hostOf(String(rpc))} about the block whose hash you entered. Add a storage proof to not rely on that word.`;
+      return storageProof ? (
+        <>
+          a <dfn>proof</dfn> under the block hash that you entered: hashes that lead from it to the contract’s data. It
+          is as good as your source of that hash.
+        </>
+      ) : (
+        `the word of ${hostOf(String(rpc))} about the block whose hash you entered. Require a proof below to not rely on that word.`
+      );
     case "light-client":
       return `the word of a light client${proof}.`;
     case "endpoint":
-      return storageProof
-        ? `the word of one endpoint, ${hostOf(String(rpc))}. It chose the block itself, so the storage proof adds little.`
-        : `the word of one endpoint, ${hostOf(String(rpc))}, that the contract holds this root. Choose stronger evidence below.`;
+      return storageProof ? (
+        `the word of one endpoint, ${hostOf(String(rpc))}. It chose the block itself, so the storage proof adds little.`
+      ) : (
+        <>
+          the word of one endpoint, {hostOf(String(rpc))}, that the contract holds this root. Choose stronger{" "}
+          <dfn>evidence</dfn>, what this answer rests on, below.
+        </>
+      );
   }
 }
 

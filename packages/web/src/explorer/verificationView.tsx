@@ -4,15 +4,18 @@ import { Command, Value } from "../shared/code.tsx";
 import { downloadJson } from "../shared/download.ts";
 import { Icon } from "../shared/icon.tsx";
 import { TextField } from "../shared/textField.tsx";
+import { formatCount } from "../shared/text.ts";
 import { bundleCommand, verifyCommand } from "./commandLine.ts";
 import { comparePasted, type PastedKey } from "./comparison.ts";
 import { drawingProps } from "./drawingProps.ts";
+import { Later } from "./later.tsx";
 import type { VerifiedResult } from "./messages.ts";
 import { PathDrawing } from "./pathDrawing.tsx";
 import { SafetyCodeCard } from "./safetyCodeCard.tsx";
 import { StepList } from "./stepList.tsx";
 import { stepStates, type Verification } from "./useVerification.ts";
 import { Explanation, VerificationVerdict, Verdict } from "./verdict.tsx";
+import { Words } from "./words.tsx";
 import { callWorker } from "./workers.ts";
 
 interface VerificationViewProps {
@@ -34,6 +37,7 @@ export function VerificationView({ verification, retry, children }: Verification
   useMeasure(verification);
   return (
     <>
+      <Words />
       {comparison.state === "different" ? (
         <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
           <Explanation
@@ -54,25 +58,29 @@ export function VerificationView({ verification, retry, children }: Verification
         </section>
       </div>
       {verified && (
-        <div class={source === "network" ? "columns columns-even" : "columns"}>
-          <KeyCard verified={verified}>
-            <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
-          </KeyCard>
-          {source === "network" && <TakeAlong verification={verification} verified={verified} />}
-        </div>
+        <Later>
+          <div class={source === "network" ? "columns columns-even" : "columns"}>
+            <KeyCard verified={verified}>
+              <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
+            </KeyCard>
+            {source === "network" && <TakeAlong verification={verification} verified={verified} />}
+          </div>
+          <SafetyCodeCard record={verified.record} />
+        </Later>
       )}
-      {verified && <SafetyCodeCard record={verified.record} />}
-      {children}
-      <section class="card" aria-labelledby="command-title">
-        <h2 id="command-title">Without this page</h2>
-        <p>
-          This page’s code comes from the server in your address bar. If you do not want to trust it, run the same
-          verification on your own machine:
-        </p>
-        <Command
-          command={source === "network" ? verifyCommand(userID, options) : bundleCommand(source.bundle, options)}
-        />
-      </section>
+      <Later>
+        {children}
+        <section class="card" aria-labelledby="command-title">
+          <h2 id="command-title">Without this page</h2>
+          <p>
+            This page’s code comes from the server in your address bar. If you do not want to trust it, run the same
+            verification on your own machine:
+          </p>
+          <Command
+            command={source === "network" ? verifyCommand(userID, options) : bundleCommand(source.bundle, options)}
+          />
+        </section>
+      </Later>
     </>
   );
 }
@@ -114,14 +122,14 @@ function KeyCard({ verified, children }: { verified: VerifiedResult; children: C
         {blockNumber !== undefined && (
           <>
             <dt>Added in block</dt>
-            <dd>{blockNumber.toLocaleString("en")}, according to the endpoint</dd>
+            <dd>{formatCount(blockNumber)}, according to the endpoint</dd>
           </>
         )}
       </dl>
       {path.leafCount !== undefined && (
         <p>
           <a href={`#/batch/${root}/${record.userID}`}>
-            See all {path.leafCount.toLocaleString("en")} keys of this file as a tree
+            See all {formatCount(path.leafCount)} keys of this file as a tree
           </a>
         </p>
       )}

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
+import { Form } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { go } from "./router.ts";
 import { TextField } from "./textField.tsx";
 import { readUserID } from "./userIDInput.ts";
 
 interface SearchFormProps {
+  /** From the address. What is wrong with it is shown at once. */
   initial?: string;
   /** The page to which the id belongs, such as `verify`. */
   page: string;
@@ -14,15 +16,14 @@ interface SearchFormProps {
 /** The field for a user id. */
 export function SearchForm({ initial = "", page, action }: SearchFormProps) {
   const [text, setText] = useState(initial);
-  const [error, setError] = useState<string>();
-  const submit = (event: Event) => {
-    event.preventDefault();
+  const [error, setError] = useState(() => (initial === "" ? undefined : errorOf(initial)));
+  const submit = () => {
     const read = readUserID(text);
     if ("error" in read) setError(read.error);
     else go(`${page}/${read.userID}`);
   };
   return (
-    <form class="search" onSubmit={submit} noValidate>
+    <Form class="search" onSubmit={submit}>
       <TextField
         label="User id"
         hint="32 characters, or 40 hex digits"
@@ -38,6 +39,11 @@ export function SearchForm({ initial = "", page, action }: SearchFormProps) {
           </button>
         }
       />
-    </form>
+    </Form>
   );
+}
+
+function errorOf(text: string): string | undefined {
+  const read = readUserID(text);
+  return "error" in read ? read.error : undefined;
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useMedia } from "../../shared/useMedia.ts";
 import type { PublishedDay } from "../api.ts";
 import { formatCost } from "../cost.ts";
+import { formatCount } from "../../shared/text.ts";
 import { loadChart } from "./loadChart.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -33,9 +34,9 @@ export function PublishingChart({ days }: { days: readonly PublishedDay[] }) {
               {rows.map(({ day, users, cost, allUsers, wholeCost }) => (
                 <tr key={day}>
                   <td>{new Date(day).toISOString().slice(0, 10)}</td>
-                  <td>{users.toLocaleString("en")}</td>
+                  <td>{formatCount(users)}</td>
                   <td>{formatCost(cost)}</td>
-                  <td>{allUsers.toLocaleString("en")}</td>
+                  <td>{formatCount(allUsers)}</td>
                   <td>{formatCost(wholeCost)}</td>
                 </tr>
               ))}
@@ -99,7 +100,7 @@ function Drawing({ rows }: { rows: readonly Totals[] }) {
   }, [key, isDark]);
   if (isMissing) return <p class="detail">The chart did not load. The table has the same numbers.</p>;
   const last = rows.at(-1);
-  const label = `A chart: ${(last?.allUsers ?? 0).toLocaleString("en")} users in total, ${formatCost(last?.wholeCost ?? 0n)} in total. The table below has all numbers.`;
+  const label = `A chart: ${formatCount(last?.allUsers ?? 0)} users in total, ${formatCost(last?.wholeCost ?? 0n)} in total. The table below has all numbers.`;
   return <div ref={parent} class="chart-drawing" role="img" aria-label={label} />;
 }
 

@@ -7,6 +7,7 @@ import { TextDialog } from "../textDialog.tsx";
 import { serverTokenName } from "../tokenList.tsx";
 import { TokensCard } from "../tokensCard.tsx";
 import { useAction, useLoaded, usePages } from "../useCall.ts";
+import { formatCount } from "../../shared/text.ts";
 
 /** One partner: numbers, suspension, user limit, people and server tokens. */
 export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
@@ -85,17 +86,17 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
         <div>
           <dt>Users</dt>
           <dd>
-            {users.toLocaleString("en")}
-            {user_limit !== null && ` of at most ${user_limit.toLocaleString("en")}`}
+            {formatCount(users)}
+            {user_limit !== null && ` of at most ${formatCount(user_limit)}`}
           </dd>
         </div>
         <div>
           <dt>Published keys</dt>
-          <dd>{published_keys.toLocaleString("en")}</dd>
+          <dd>{formatCount(published_keys)}</dd>
         </div>
         <div>
           <dt>Pending keys</dt>
-          <dd>{pending_keys.toLocaleString("en")}</dd>
+          <dd>{formatCount(pending_keys)}</dd>
         </div>
         <div>
           <dt>Created</dt>
@@ -113,7 +114,9 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
         )}
       </dl>
       <dl class="facts">
-        <dt>Business identifier</dt>
+        <dt>
+          <dfn>Business identifier</dfn>, which the partner’s servers send as <code>biz_id</code>
+        </dt>
         <dd>
           <Value value={biz_id} name="biz_id" />
         </dd>
@@ -184,6 +187,11 @@ function ServerTokensCard({ partner: { biz_id, name }, canChange, reload }: Card
   return (
     <TokensCard
       title="Server tokens"
+      intro={
+        <p class="detail">
+          The partner’s servers prove who they are with a <dfn>server token</dfn>, a secret that never expires.
+        </p>
+      }
       empty={<p>There is none yet. The partner’s administrators create them on their Servers page.</p>}
       tokens={tokens}
       nameOf={serverTokenName}

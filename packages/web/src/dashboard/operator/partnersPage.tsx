@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import { Command } from "../../shared/code.tsx";
+import { Form } from "../../shared/form.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { go } from "../../shared/router.ts";
 import { TextField } from "../../shared/textField.tsx";
-import { plural } from "../../shared/text.ts";
+import { formatCount, plural } from "../../shared/text.ts";
 import { call, isAdministrator, type Me, type PartnerSummary } from "../api.ts";
 import { createPartnerCommand } from "../commands.ts";
 import { CardHead, ListEnd, Time } from "../parts.tsx";
@@ -24,8 +25,8 @@ export function PartnersPage({ me }: { me: Me }) {
     <>
       <h1>Partners</h1>
       <p class="lead">
-        A <dfn>partner</dfn> is a company whose servers create users here. You can stop a partner, and you cannot change
-        a published key.
+        A partner is a company whose servers create users here, with <dfn>server tokens</dfn>, their secrets. You can
+        stop a partner, and you cannot change a published key.
       </p>
       <section class="card" aria-labelledby="partners-title">
         <CardHead
@@ -36,17 +37,15 @@ export function PartnersPage({ me }: { me: Me }) {
             setCreating(true);
           }}
         />
-        <form
+        <Form
           class="search"
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={() => {
             setSearch(text.trim() === "" ? undefined : text.trim());
           }}
         >
           <TextField
             label="Search"
-            hint="A part of the name, or the beginning of the biz_id. Empty for all."
+            hint="A part of the name, or the beginning of the identifier. Empty for all."
             isWords
             maxLength={200}
             value={text}
@@ -57,7 +56,7 @@ export function PartnersPage({ me }: { me: Me }) {
               </button>
             }
           />
-        </form>
+        </Form>
         {partners.items && partners.items.length > 0 && (
           <ul class="rows">
             {partners.items.map((partner) => (
@@ -112,8 +111,8 @@ function PartnerRow({ partner }: { partner: PartnerSummary }) {
           {suspended !== null && <span class="badge badge-off">suspended</span>}
         </b>
         <span class="detail">
-          {plural(users, "user")} · {plural(published_keys, "published key")} · {pending_keys.toLocaleString("en")}{" "}
-          pending · {plural(server_tokens, "server token")} · created <Time ms={created} />
+          {plural(users, "user")} · {plural(published_keys, "published key")} · {formatCount(pending_keys)} pending ·{" "}
+          {plural(server_tokens, "server token")} · created <Time ms={created} />
         </span>
         <code class="detail">{biz_id}</code>
       </div>

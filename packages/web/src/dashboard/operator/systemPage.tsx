@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
-import { plural } from "../../shared/text.ts";
+import { formatCount, plural } from "../../shared/text.ts";
 import { call, isAdministrator, type Me, type PublishRun, type SystemStatus } from "../api.ts";
 import { formatCost, formatGwei } from "../cost.ts";
 import { CardHead, Confirm, Failure, Time } from "../parts.tsx";
@@ -105,8 +105,8 @@ function PublisherCard({ publishing, canPublish, reload }: PublisherCardProps) {
         }}
       />
       <p class="detail">
-        Keys are published in <dfn>batches</dfn>: one file with many keys, and one transaction that puts the file’s
-        hash, its <dfn>root</dfn>, on the chain.
+        Keys are published in <dfn>batches</dfn>: one file with many keys, and one <dfn>transaction</dfn>. It puts the
+        file’s <dfn>root</dfn>, a fingerprint, on the <dfn>chain</dfn>, a public ledger that grows by <dfn>blocks</dfn>.
       </p>
       <p>{plural(publishable, "key")} would be published now.</p>
       <div role="status">
@@ -158,7 +158,7 @@ function RunResult({ run: { started, batches, error } }: { run: PublishRun }) {
       </p>
       {batches.map(({ root, users, block }) => (
         <p key={root} class="detail">
-          {plural(users, "user")}, block {block.toLocaleString("en")}: <code>{root}</code>
+          {plural(users, "user")}, block {formatCount(block)}: <code>{root}</code>
         </p>
       ))}
     </>
@@ -170,14 +170,14 @@ function ChainCard({ chain: { chain_id, contract, error, state } }: { chain: Pub
     <section class="card" aria-labelledby="chain-title">
       <h2 id="chain-title">Chain</h2>
       <p class="detail">
-        The <dfn>chain</dfn> is a public ledger that grows by <dfn>blocks</dfn>. The <dfn>contract</dfn> is the program
-        on it that keeps the roots. <dfn>Gas</dfn> is the unit of work that a transaction pays for.
+        The <dfn>contract</dfn> is the program on the chain that keeps the roots. <dfn>Gas</dfn> is the unit of work
+        that a transaction pays for.
       </p>
       <ul class="rows">
         <CheckRow
           name={`Chain ${chain_id}`}
           {...(state && {
-            detail: `block ${state.block.toLocaleString("en")}, gas at ${formatGwei(BigInt(state.fee))}`,
+            detail: `block ${formatCount(state.block)}, gas at ${formatGwei(BigInt(state.fee))}`,
           })}
           error={error}
         />
@@ -207,8 +207,8 @@ function StoresCard({ stores }: { stores: Publishing["stores"] }) {
     <section class="card" aria-labelledby="stores-title">
       <h2 id="stores-title">Stores of Merkle-tree files</h2>
       <p class="detail">
-        A <dfn>Merkle-tree file</dfn> has the keys of one batch, and the hashes that lead from each key to the root.
-        Verifiers fetch it. Each region has its store.
+        A <dfn>Merkle-tree file</dfn> has the keys of one batch, and the <dfn>hashes</dfn>, fingerprints, that lead from
+        each key to the root. Verifiers fetch it. Each region has its store.
       </p>
       <ul class="rows">
         {stores.map(({ region, location, error }) => (

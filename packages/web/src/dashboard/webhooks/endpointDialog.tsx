@@ -11,10 +11,10 @@ const EVENT_TEXTS: Readonly<Record<string, string>> = {
   "key.refused": "another key was offered for a user who has one",
   "key.withdrawn": "a user’s app withdrew its key",
   "key.discarded": "your company discarded a key",
-  "key.published": "a key is on the chain",
+  "key.published": "a key is published",
   "user.created": "a user was created",
-  "refreshToken.created": "a user got a refresh token",
-  "refreshToken.revoked": "a refresh token was revoked",
+  "refreshToken.created": "a user’s app got a token",
+  "refreshToken.revoked": "a token of a user’s app was revoked",
   "partner.suspended": "the operator suspended your company",
 };
 
@@ -41,11 +41,7 @@ export function EndpointDialog({ title, initial, note, action, onSubmit, onCance
   const detail = error?.fields["url"];
   const ofUrl = isMissing ? "Enter a URL." : detail && `This URL cannot be used: ${detail}.`;
   return (
-    <FormDialog
-      {...{ title, action, busy, onCancel }}
-      error={ofUrl === undefined ? error : undefined}
-      onSubmit={() => void run()}
-    >
+    <FormDialog {...{ title, action, busy, onCancel }} error={ofUrl === undefined ? error : undefined} onSubmit={run}>
       <TextField
         label="URL"
         hint="An https address of your server that the Internet reaches."

@@ -19,6 +19,10 @@ export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) 
         <a href="#/webhooks">All endpoints</a>
       </p>
       <h1>Webhook endpoint</h1>
+      <p class="lead">
+        A <dfn>webhook</dfn> sends an <dfn>event</dfn>, such as a published key, to an <dfn>endpoint</dfn>: an address
+        of your server.
+      </p>
       {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
       {data && endpoint === undefined && <p role="alert">Your company has no such endpoint.</p>}
       {endpoint && (

@@ -46,8 +46,11 @@ export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
           {data.enabled && data.endpoints.length === 0 && (
             <div class="empty">
               <p>
-                There is no endpoint yet. Add the first one here, or with a <a href="#/servers">server token</a> in the
-                variable <code>TOKEN</code>, with the address of your server:
+                There is no endpoint yet. Add the first one here, or with a{" "}
+                <a href="#/servers">
+                  <dfn>server token</dfn>
+                </a>
+                , a secret of your server, in the variable <code>TOKEN</code>, with the address of your server:
               </p>
               <Command command={createWebhookCommand(partner.biz_id)} />
             </div>

@@ -1,10 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/code.tsx";
+import { Form } from "../../shared/form.tsx";
 import { formatBytes, plural, shorten } from "../../shared/text.ts";
 import { TextField } from "../../shared/textField.tsx";
 import { config, hostOf } from "../config.ts";
 import type { Batch, Failure, Progress } from "../messages.ts";
 import { Explanation, RetryButton, Verdict } from "../verdict.tsx";
+import { Words } from "../words.tsx";
 import { callWorker } from "../workers.ts";
 import { BatchTree, type NodeRef } from "./batchTree.ts";
 import { LeafTable } from "./leafTable.tsx";
@@ -46,6 +48,7 @@ export function BatchPage({ root, userID }: { root: string; userID: string }) {
   return (
     <>
       <h1>All keys of a file</h1>
+      <Words />
       {state === undefined && (
         <Verdict tone="busy" title="Opening the file …">
           <p>Your browser fetches it from {hostOf(config.merkleUrl)} and computes its tree.</p>
@@ -90,7 +93,8 @@ function OpenBatch({ batch, received, userID }: { batch: Batch; received: number
         <h2 id="tree-title">The tree</h2>
         <p>
           A <dfn>Merkle tree</dfn> combines the <dfn>hashes</dfn>, short fingerprints, of all records in pairs until one
-          is left: the <dfn>root</dfn>, which the contract stores.
+          is left: the <dfn>root</dfn>, which the contract stores. The hashes of the records are its <dfn>leaves</dfn>.
+          The two of a pair are <dfn>siblings</dfn>.
         </p>
         <Search tree={tree} select={setSelected} />
         <TreeCanvas
@@ -120,11 +124,10 @@ function Search({ tree, select }: { tree: BatchTree; select: (node: NodeRef) => 
   const found = tree.search(text, MAX_RESULTS + 1);
   const isMissing = text.trim() !== "" && found.length === 0;
   return (
-    <form
+    <Form
       class="search"
       role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         const [index] = found;
         if (index !== undefined) select({ level: 0, index });
       }}
@@ -153,7 +156,7 @@ function Search({ tree, select }: { tree: BatchTree; select: (node: NodeRef) => 
         ))}
         {found.length > MAX_RESULTS && <li class="detail">and more</li>}
       </ul>
-    </form>
+    </Form>
   );
 }
 

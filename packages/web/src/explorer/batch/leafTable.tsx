@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { formatCount } from "../../shared/text.ts";
 import type { BatchTree } from "./batchTree.ts";
 
 const ROWS = 25;
@@ -30,7 +31,7 @@ export function LeafTable({ tree }: { tree: BatchTree }) {
         <ul class="levels">
           {levels.map((level) => (
             <li key={level}>
-              Level {level}: {tree.count(level).toLocaleString("en")}
+              Level {level}: {formatCount(tree.count(level))}
               {level === 0 ? " leaves" : level === tree.height - 1 ? ", the root" : ""}
             </li>
           ))}
@@ -49,7 +50,7 @@ export function LeafTable({ tree }: { tree: BatchTree }) {
           <tbody>
             {indexes.map((index) => (
               <tr key={index}>
-                <td>{(index + 1).toLocaleString("en")}</td>
+                <td>{formatCount(index + 1)}</td>
                 <td>
                   <a href={`#/verify/${tree.userID(index)}`}>
                     <code>{tree.userID(index)}</code>
@@ -71,7 +72,7 @@ export function LeafTable({ tree }: { tree: BatchTree }) {
           {button("Previous", page - 1, page > 0)}
           {button("Next", page + 1, page < pages - 1)}
           <p role="status" class="page-number">
-            Page {(page + 1).toLocaleString("en")} of {pages.toLocaleString("en")}
+            Page {formatCount(page + 1)} of {formatCount(pages)}
           </p>
         </div>
       )}

@@ -1,0 +1,83 @@
+import type { Page } from "playwright-core";
+
+/**
+ * The words that a visitor may never have heard, and their forms. Each page explains each of them in one line, with a `<dfn>`,
+ * where it first appears. A new `<dfn>` belongs into this list.
+ */
+const TERMS: Readonly<Record<string, string>> = {
+  chain: "(?:block)?chain",
+  block: "blocks?",
+  endpoint: "endpoints?",
+  contract: "contract",
+  root: "(?:merkle )?roots?",
+  hash: "hash(?:es)?",
+  "Merkle tree": "merkle trees?",
+  "Merkle-tree file": "merkle-tree files?",
+  leaf: "leaf|leaves(?! your)",
+  sibling: "siblings?",
+  record: "(?<!public )records?",
+  "public key": "public keys?",
+  "key id": "key ids?",
+  evidence: "evidence",
+  "storage proof": "storage proofs?",
+  proof: "(?<!storage )proofs?",
+  bundle: "bundles?",
+  "safety code": "safety codes?",
+  passkey: "passkeys?",
+  biz_id: "biz_id|business identifier",
+  "server token": "server tokens?",
+  "access token": "access tokens?",
+  "refresh token": "refresh tokens?",
+  "time to object": "time to object",
+  batch: "batch(?:es)?",
+  transaction: "transactions?",
+  gas: "gas",
+  webhook: "webhooks?",
+  event: "events?",
+  delivery: "deliver(?:y|ies)",
+  "audit log": "audit log",
+};
+
+/** Texts that quote: values, commands, entries of the audit log, and messages in the words of docs/errors.md. */
+const QUOTES = "code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .step-result > .detail";
+
+/**
+ * What the page says before or without an explanation: the terms, with the text of their first appearance.
+ * @param known terms that an earlier page explained, which all visitors of this one have seen
+ */
+export async function unexplainedTerms(page: Page, known: readonly string[] = []): Promise<string[]> {
+  return page.evaluate(
+    ({ terms, quotes, known }) => {
+      const blocks = "section, dialog, [data-step], main";
+      const main = document.querySelector("main");
+      if (main === null) return ["The page has no main element."];
+      const dfns = [...main.querySelectorAll("dfn")];
+      const patterns = Object.entries(terms).map(([term, forms]) => [term, `(?:${forms})`] as const);
+      const unlisted = dfns.filter(
+        ({ textContent }) => !patterns.some(([, forms]) => new RegExp(`^${forms}$`, "i").test(textContent)),
+      );
+      const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+      const first = new Map<string, Element>();
+      while (walker.nextNode()) {
+        const { parentElement: element, textContent } = walker.currentNode;
+        if (element === null || element.closest(`${quotes}, svg title`) || !element.checkVisibility()) continue;
+        for (const [term, forms] of patterns) {
+          if (!first.has(term) && new RegExp(`(?<![\\w-])${forms}(?![\\w-])`, "i").test(textContent ?? ""))
+            first.set(term, element);
+        }
+      }
+      const missing = patterns.flatMap(([term, forms]) => {
+        const element = first.get(term);
+        if (element === undefined || known.includes(term)) return [];
+        const isExplained = dfns.some(
+          (dfn) =>
+            new RegExp(`^${forms}$`, "i").test(dfn.textContent) &&
+            (dfn === element || dfn.closest(blocks) === element.closest(blocks)),
+        );
+        return isExplained ? [] : [`${term}: ${element.textContent}`];
+      });
+      return [...unlisted.map(({ textContent }) => `not in the list of terms: ${textContent}`), ...missing];
+    },
+    { terms: TERMS, quotes: QUOTES, known },
+  );
+}
