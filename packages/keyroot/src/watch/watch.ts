@@ -1,5 +1,6 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
 import type { UserID } from "../identity/userID.ts";
+import { isObject } from "../input/json.ts";
 import { checkNames } from "../input/names.ts";
 import {
   checkFunction,
@@ -211,10 +212,12 @@ function parseHolder({ registry }: VerifierSetup, contact: Contact): [UserID, st
 /** A state that cannot be read counts as missing: everything is checked again. */
 function parseState(text: unknown): WatchState {
   try {
-    return JSON.parse(String(text)) as WatchState;
+    const state = JSON.parse(String(text)) as WatchState;
+    if (Number.isFinite(state.nextAt + state.failures) && Object.values(state.users).every(isObject)) return state;
   } catch {
-    return { users: {}, nextAt: 0, failures: 0 };
+    // It is not JSON, or no state.
   }
+  return { users: {}, nextAt: 0, failures: 0 };
 }
 
 /** Waits until the time is over or the signal aborts. */
