@@ -1,6 +1,5 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
 import type { UserID } from "../identity/userID.ts";
-import { isObject } from "../input/json.ts";
 import { checkNames } from "../input/names.ts";
 import {
   checkFunction,
@@ -212,12 +211,13 @@ function parseHolder({ registry }: VerifierSetup, contact: Contact): [UserID, st
 /** A state that cannot be read counts as missing: everything is checked again. */
 function parseState(text: unknown): WatchState {
   try {
-    const state = JSON.parse(String(text)) as WatchState;
-    if (Number.isFinite(state.nextAt + state.failures) && Object.values(state.users).every(isObject)) return state;
+    const state = JSON.parse(text as string) as WatchState;
+    // Throws if there are none.
+    Object.keys(state.users);
+    return state;
   } catch {
-    // It is not JSON, or no state.
+    return { users: {}, nextAt: 0, failures: 0 };
   }
-  return { users: {}, nextAt: 0, failures: 0 };
 }
 
 /** Waits until the time is over or the signal aborts. */
