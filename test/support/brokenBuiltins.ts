@@ -5,12 +5,19 @@ import { createRequire } from "node:module";
 export const SCRIPT = import.meta.filename;
 
 /**
- * Verifies with built-ins that a library has replaced, in a process of its own: loads `merkle-tree-gen`, which replaces
- * methods of Array, and then the verifier. Prints the result of a quorum of 2 whose third member claims a higher block, and
+ * Verifies with built-ins that a library has replaced, in a process of its own: makes a tree with `merkle-tree-gen`, which
+ * replaces methods of Array, and loads the verifier. Prints the result of a quorum of 2 of which two members claim a higher block, and
  * for each method of Array that is replaced by another function, whether a changed file is accepted.
  */
 if (import.meta.main) {
-  createRequire(import.meta.url)("merkle-tree-gen");
+  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as {
+    fromArray: (options: { array: string[] }, done: () => void) => void;
+  };
+  // It loads the part that replaces them when it makes a tree.
+  await new Promise<void>((resolve) => {
+    fromArray({ array: ["a"] }, resolve);
+  });
+  if ([1].find((value) => value === 1) === 1) throw new Error("merkle-tree-gen does not replace Array.prototype.find.");
   const { verifyPublicKey } = await import("../../packages/keyroot/src/index.ts");
   const { userID, publicKeys, quorum, changed } = JSON.parse(process.argv[2] ?? "") as {
     userID: string;

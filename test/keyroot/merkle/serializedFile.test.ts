@@ -87,6 +87,22 @@ describe("parseSerializedFile", () => {
     }
   });
 
+  it("reads no value after one that is too short for a record, because short values take more memory than their text", () => {
+    const { parse } = JSON;
+    let parsed = 0;
+    JSON.parse = (...parameters: Parameters<typeof parse>) => {
+      parsed++;
+      return parse(...parameters) as unknown;
+    };
+    try {
+      expect(parseSerializedFile(`{"values":[${'"{}",'.repeat(1000)}`, "0".repeat(64))).to.equal(undefined);
+    } finally {
+      JSON.parse = parse;
+    }
+    // The text of the value, and the value as a record.
+    expect(parsed).to.equal(2);
+  });
+
   it("gives the outcome of parseAnyFile for every changed file, and accepts no other text", () => {
     const files = [1, 2, 3, 5, 8].map((count) => fileOf(values.slice(0, count)));
     const known = files.map(([text]) => text).join("");

@@ -10,7 +10,7 @@ import { describeOnChains, mine, other, rehash, userID } from "../../support/fiv
 
 describeOnChains("the verifier, next to a library that replaces methods of Array", (chain) => {
   it("ends in time: a quorum succeeds, and no changed file is accepted", async () => {
-    // Two members have the block, the third claims a higher one.
+    // Two members have the block, the other two claim a higher one: a second round is at the lower claim.
     chain.letLie(async (method, params, truth) => {
       const answer = await truth(method, params);
       return method === "eth_getBlockByNumber" && params[0] === "latest"

@@ -102,8 +102,29 @@ describeOnChains("a cache of verified keys", (chain) => {
       const outcome = await verify({ ...FINAL, rpc: url(1) });
       expect(resultOf(outcome)).to.equal("NOT_PUBLISHED");
       expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
+      expect(await verify({ ...FINAL, rpc: url(1) })).not.to.have.property("contradicts");
       expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
     });
+
+    it("is forgotten when the honest answer's file is unavailable", async () => {
+      lie(0, withForgedKey);
+      expect(resultOf(await verify(FINAL))).to.equal("lie");
+      const withoutFiles = { ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };
+      const outcome = await verify(withoutFiles);
+      expect(resultOf(outcome)).to.equal("FILE_NOT_FOUND");
+      expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
+      expect(await verify(withoutFiles)).not.to.have.property("contradicts");
+      expect([...cache.values()]).to.deep.equal([""]);
+    });
+  });
+
+  it("of one endpoint does not answer for it once it is declared a light client, or a quorum", async () => {
+    expect(resultOf(await verify(FINAL))).to.equal("truth");
+    for (const anchor of [{ lightClient: true }, { rpc: [url(0)], quorum: 1 }]) {
+      const before = requests();
+      expect(resultOf(await verify({ ...FINAL, ...anchor }))).to.equal("truth");
+      expect(requests()).not.to.deep.equal(before);
+    }
   });
 
   it("of a quorum of 1 does not refuse another endpoint's answer: it is one endpoint's word", async () => {
@@ -119,8 +140,9 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as Record<string, unknown>;
-    const changes = { root: 1, index: "0", blockNumber: null, final: "true", sources: [1], record: "{}", evidence: [] };
-    for (const [field, value] of Object.entries({ ...changes, format: "keyroot-cache-v1" })) {
+    const changes = { root: 1, index: "0", blockNumber: null, final: "true", sources: [], record: "{}", evidence: [] };
+    const wrong = [...Object.entries(changes), ["sources", [1]], ["format", "keyroot-cache-v1"]] as [string, unknown][];
+    for (const [field, value] of wrong) {
       cache.set(name, JSON.stringify({ ...entry, [field]: value }));
       const before = requests();
       expect(resultOf(await verify(FINAL)), field).to.equal("truth");

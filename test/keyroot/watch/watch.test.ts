@@ -240,6 +240,20 @@ describe("watch", () => {
     });
   });
 
+  it("checks everything again if its state cannot be read", async () => {
+    serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
+    await (await start()).check();
+    const [name = ""] = store.keys();
+    const states = ["", "{", "null", "7", "[]", "{}", '{"users":{}}', '{"users":null,"nextAt":0,"failures":0}'];
+    for (const state of [...states, '{"users":{},"nextAt":"x","failures":0}']) {
+      alarms.length = 0;
+      store.set(name, state);
+      const { checkedAt, errors } = await (await start()).check();
+      expect([checkedAt, errors], state).to.deep.equal([time, []]);
+      expect(codes(), state).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    }
+  });
+
   describe("in several tabs", () => {
     it("runs one round at a time, and none before it is due", async () => {
       let running = 0;

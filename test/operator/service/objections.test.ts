@@ -272,6 +272,20 @@ describe("time to object, held on conflict", () => {
     expect(await record()).to.deep.include({ otherKeys: [] });
   });
 
+  it("has a new conflict if a key for which the partner decided is withdrawn, and another one is registered", async () => {
+    await register(THIEFS);
+    await register();
+    await discard(THIEFS_ID);
+    await register();
+    // Whoever stole the user's token withdraws the user's key, and registers another one.
+    await withdraw();
+    expect((await register(THIEFS)).body).to.include({ keyID: THIEFS_ID, publishableAt: null });
+    const { otherKeys } = await record();
+    expect(otherKeys).to.have.length(1);
+    expect((otherKeys as object[])[0]).to.include({ keyID: OWN_ID, withdrawn: true });
+    expect(await afterHold()).to.equal(false);
+  });
+
   it("has no new conflict by a key about which the partner has decided", async () => {
     await register();
     await register(THIEFS);

@@ -164,6 +164,15 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
+  it("takes no key and records nothing if the endpoint is of another chain", async () => {
+    const [record = never()] = sampleRecords(1);
+    await register([record]);
+    const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, undefined);
+    expect(await failure(elsewhere.publish())).to.include({ code: "CHAIN_ID_MISMATCH" });
+    expect(await failure(elsewhere.reconcile())).to.include({ code: "CHAIN_ID_MISMATCH" });
+    expect(await stateOf(record, 0)).to.include({ state: "pending" });
+  });
+
   it("records the gas and cost of each batch's transaction, and each partner's users in it", async () => {
     const records = sampleRecords(3);
     await register(records);

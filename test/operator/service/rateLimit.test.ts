@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { count } from "drizzle-orm";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { passkeyChallenges } from "../../../packages/operator/src/service/store/staffTables.ts";
 import { rateLimits } from "../../../packages/operator/src/service/store/tables.ts";
 import { wireTo } from "../../support/service/brokenWire.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type RequestOptions,
   type TestPartner,
 } from "../../support/service/caller.ts";
+import { callDashboard } from "../../support/service/dashboardPerson.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, TestService, type TestServiceOptions } from "../../support/service/support.ts";
 
 const LIMIT = 10;
@@ -352,6 +354,31 @@ describe("the rate limits", () => {
         const atOnce = await Promise.all(Array.from({ length: LIMIT }, send));
         expect(atOnce.map(({ status }) => status)).to.deep.equal(atOnce.map(() => 429));
       }
+    });
+
+    it("ends guessing in requests that need no access token, although they carry one that was verified before", async () => {
+      const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
+      const { bizID: biz_id, jwt: token } = await unlimited.createPartner();
+      expect((await service.post(LIST, {}, { token })).status).to.equal(200);
+      const guesses: ((i: number) => [path: string, body: object])[] = [
+        (i) => [EXCHANGE, { biz_id, token: `krs_${i}` }],
+        (i) => ["/dashboard/api/invitations/accept", { token: `guess-${i}` }],
+        (i) => [`/v1/${i}`, {}],
+      ];
+      for (const [address, guess] of guesses.entries()) {
+        const Origin = service.url.replace("127.0.0.1", "localhost");
+        const more = { token, headers: { ...from(`192.0.2.${address}`).headers, Origin } };
+        expect(await passed(2 * LIMIT, (i) => service.post(...guess(i), more))).to.equal(LIMIT);
+      }
+    });
+
+    it("counts each challenge for signing in to the dashboard, because anybody can request one, and it is stored", async () => {
+      const service = await replica({ rateLimits: limits });
+      const stored = async () => (await unlimited.databases.home.select().from(passkeyChallenges)).length;
+      const before = await stored();
+      const path = "session/signInOptions";
+      expect(await passed(2 * LIMIT, () => callDashboard(service, path))).to.equal(LIMIT);
+      expect(await stored()).to.equal(before + LIMIT);
     });
 
     it("counts each address behind a trusted proxy separately", async () => {

@@ -211,7 +211,10 @@ function parseHolder({ registry }: VerifierSetup, contact: Contact): [UserID, st
 /** A state that cannot be read counts as missing: everything is checked again. */
 function parseState(text: unknown): WatchState {
   try {
-    return JSON.parse(String(text)) as WatchState;
+    const state = JSON.parse(text as string) as WatchState;
+    // Throws if there are none.
+    Object.keys(state.users);
+    return state;
   } catch {
     return { users: {}, nextAt: 0, failures: 0 };
   }

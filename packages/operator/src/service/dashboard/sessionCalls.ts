@@ -10,7 +10,7 @@ import { calls } from "./schemas.ts";
 
 /** Signing in and out, and a person's own passkeys. */
 export function sessionCalls(app: App, context: ServiceContext): void {
-  const { sessions, passkeys: store, partners, now } = context;
+  const { sessions, passkeys: store, partners, rateLimits, now } = context;
   const passkeys = new Passkeys(context);
 
   const describePartner = async (bizID: string) => {
@@ -57,7 +57,11 @@ export function sessionCalls(app: App, context: ServiceContext): void {
     path: "session/signInOptions",
     access: "anyone",
     schema: { body: calls.empty, response: calls.options },
-    handle: async (_body, _session, request) => ({ ...(await passkeys.authenticationOptions(undefined, request)) }),
+    async handle(_body, _session, request, reply) {
+      // Each call stores a challenge, whoever sends it.
+      rateLimits.countRefused(request, reply);
+      return { ...(await passkeys.authenticationOptions(undefined, request)) };
+    },
   });
 
   defineCall(app, context, {

@@ -94,7 +94,11 @@ export function defineOperation<Body extends z.ZodType, Result extends z.ZodType
       response: { [status]: schema.response.describe("Success."), ...problems },
     },
     // Apps call these from pages. A partner's server and the operator do not.
-    config: { specified, browsers: tag === "public" || tag === "user" },
+    config: {
+      specified,
+      browsers: tag === "public" || tag === "user",
+      accessToken: tag === "partner" || tag === "user",
+    },
     handler: async (request, reply) => {
       reply.status(status);
       return handle(request.body as z.output<Body>, request, reply);
@@ -116,5 +120,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Whether the specification defines this operation; undefined for routes that are not operations. */
     specified?: boolean;
+    /** Whether the route requires an access token. Default false. */
+    accessToken?: boolean;
   }
 }

@@ -115,7 +115,7 @@ export class KeyObjections {
         .returning();
       if (removed === undefined) return this.#whyNotRemoved(transaction, userID, keyID);
       if (action === "key.discarded") await decide(transaction, userID, now);
-      else await addOffered(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
+      else await addWithdrawn(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
       await recordChange(transaction, author, { action, at: now, partner: bizID, user: userID, data: { keyID } });
       return "done";
     });
@@ -160,6 +160,19 @@ async function addOffered(transaction: Database, key: OfferedKey & { userID: Use
   if ((undecided?.keys ?? 0) >= MAX_UNDECIDED) return false;
   const [added] = await transaction.insert(offeredKeys).values(key).onConflictDoNothing().returning();
   return added !== undefined;
+}
+
+/**
+ * Records a withdrawn key. If the partner had decided about it, the decision no longer applies: the user may not be the one who
+ * withdrew it.
+ */
+async function addWithdrawn(transaction: Database, key: OfferedKey & { userID: UserID }): Promise<void> {
+  if (await addOffered(transaction, key)) return;
+  const { userID, keyID, offered, withdrawn } = key;
+  await transaction
+    .update(offeredKeys)
+    .set({ offered, withdrawn, decided: null })
+    .where(and(eq(offeredKeys.userID, userID), eq(offeredKeys.keyID, keyID)));
 }
 
 /** Marks all keys of a user as decided, and deletes those of earlier decisions. @returns whether any was undecided */
