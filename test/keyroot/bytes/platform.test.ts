@@ -38,7 +38,10 @@ describe("platform functions", () => {
   });
 
   it("find the same texts to be canonical base64, in the browser and in Node", () => {
-    const digits = fc.string({ unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ \n\u0100")), maxLength: 12 });
+    const digits = fc.string({
+      unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ \n\u0100")),
+      maxLength: 12,
+    });
     const anyText = fc.oneof(
       digits,
       anyBytes.map((bytes) => oracle.encode(bytes)),
