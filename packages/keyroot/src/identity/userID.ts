@@ -17,9 +17,6 @@ const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
-/** The value of each digit, by its character code. */
-const VALUES = new Uint8Array(128);
-for (let i = 0; i < ZBASE32.length; i++) VALUES[ZBASE32.charCodeAt(i)] = i;
 
 /**
  * Whether a value is a user id in canonical form: 32 lowercase zBase32 characters.
@@ -50,14 +47,7 @@ export function parseUserID(value: unknown): UserID {
  */
 export function userIDFromBytes(bytes: Uint8Array): UserID {
   if (bytes instanceof Uint8Array && bytes.length === USER_ID_BYTES) {
-    let userID = "";
-    let [bits, count] = [0, 0];
-    for (const byte of bytes) {
-      // What overflows was encoded before.
-      bits = (bits << 8) | byte;
-      for (count += 8; count >= 5;) userID += ZBASE32.charAt((bits >> (count -= 5)) & 31);
-    }
-    return userID;
+    return bytesToHex(bytes).replace(/.{5}/g, encodeDigits);
   }
   const message = `A user id must be ${USER_ID_BYTES} bytes, but is ${describeValue(bytes)}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID_BYTES, actual: describeValue(bytes) });
@@ -70,11 +60,11 @@ export function userIDFromBytes(bytes: Uint8Array): UserID {
  * userIDToBytes("yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"); // 20 zero bytes
  */
 export function userIDToBytes(userID: UserID): Uint8Array {
-  parseUserID(userID);
+  // Not by way of the hex digits: audits and access lists convert many ids, and this takes a third of the time.
   const bytes = new Uint8Array(USER_ID_BYTES);
   let [at, bits, count] = [0, 0, 0];
-  for (let i = 0; i < userID.length; i++) {
-    bits = (bits << 5) | (VALUES[userID.charCodeAt(i)] ?? 0);
+  for (const digit of parseUserID(userID)) {
+    bits = (bits << 5) | ZBASE32.indexOf(digit);
     // The element takes the lowest 8 of the bits.
     if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
   }
@@ -101,7 +91,7 @@ export function userIDFromHex(hex: string): UserID {
  * userIDToHex("ybndrfg8ejkmcpqxot1uwisza345h769"); // "00443214c74254b635cf84653a56d7c675be77df"
  */
 export function userIDToHex(userID: UserID): string {
-  return bytesToHex(userIDToBytes(userID));
+  return parseUserID(userID).replace(/.{4}/g, decodeDigits);
 }
 
 /**
@@ -111,4 +101,17 @@ export function userIDToHex(userID: UserID): string {
  */
 export function randomUserID(): UserID {
   return userIDFromBytes(randomBytes(USER_ID_BYTES));
+}
+
+/** Encodes 5 hex digits, 20 bits, as 4 digits of zBase32. */
+function encodeDigits(hex: string): string {
+  const bits = parseInt(hex, 16);
+  return [15, 10, 5, 0].map((shift) => ZBASE32.charAt((bits >> shift) & 31)).join("");
+}
+
+/** Decodes 4 digits of zBase32, 20 bits, to 5 hex digits. */
+function decodeDigits(digits: string): string {
+  let bits = 0;
+  for (const digit of digits) bits = bits * 32 + ZBASE32.indexOf(digit);
+  return bits.toString(16).padStart(5, "0");
 }
