@@ -1,13 +1,16 @@
 /**
  * Measures what it costs to audit many users: their files in a folder, and their roots on a chain (Anvil's). In the same run,
- * what the files are compared with: `openssl dgst -sha256` over the same files, and `JSON.parse` of each.
+ * what the files are compared with, on as many threads: `openssl dgst -sha256` over the same files and `JSON.parse` of each;
+ * and `JSON.parse` with OpenSSL's hash of every leaf and node of the trees.
  */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
 import pMap from "p-map";
 import { audit, AuditState, FileWorkers, UserIndex, verdictOf } from "@keyroot/operator/audit";
 import { generateKeyPair, makeKeyRecord, randomUserID } from "keyroot/identity";
@@ -15,6 +18,7 @@ import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/me
 import { fetchGenesisHash } from "keyroot/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { rpcCaller, type RpcCall } from "keyroot/transport";
+import type { LeastWork } from "./audit/leastWork.ts";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
 import { receiptOf } from "../fixtures/receiptOf.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
@@ -32,7 +36,7 @@ const ROUNDS = SMALL ? 1 : 3;
 
 const [, , role = "", ...args] = process.argv;
 if (role === "load") process.stdout.write(JSON.stringify(await loadAll(...(args as [string]))));
-else if (role === "parse") process.stdout.write(JSON.stringify(parseAll(...(args as [string]))));
+else if (role === "least") process.stdout.write(JSON.stringify(await workLeast(...(args as [string, string]))));
 else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
 else await compare();
 
@@ -41,14 +45,14 @@ async function compare(): Promise<void> {
   for (const users of FILE_SIZES) files.push(await compareFiles(users));
   const chain: Row[] = [];
   for (const users of CHAIN_SIZES) chain.push(await measureAudit(users));
-  const ratioOf = ({ ours, openssl, jsonParse }: Compared) => round(ours / (openssl + jsonParse));
   report({
     figures: {
       files: {
-        what: `s for all files, medians of ${ROUNDS}: reading, auditing and indexing them, ${WORKERS} threads; hashing and parsing them, no more`,
-        rows: files.flatMap(({ users, ours, openssl, jsonParse }) => [
+        what: `s for all files, medians of ${ROUNDS}, each by ${WORKERS} threads or processes: reading, auditing and indexing them; hashing and parsing them, no more`,
+        rows: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes }) => [
           { users, by: "Keyroot", seconds: round(ours) },
           { users, by: "openssl dgst and JSON.parse", seconds: round(openssl + jsonParse) },
+          { users, by: "JSON.parse and hashes of the tree", seconds: round(treeHashes) },
           { users, by: "openssl dgst", seconds: round(openssl) },
           { users, by: "JSON.parse", seconds: round(jsonParse) },
         ]),
@@ -62,10 +66,19 @@ async function compare(): Promise<void> {
         rows: chain,
       },
     },
-    ratios: files.map((compared) => ({
-      what: `auditing the files of ${compared.users.toLocaleString("en")} users, relative to hashing and parsing them`,
-      ...{ value: ratioOf(compared), atMost: 1.5, inSummary: compared === files.at(-1) },
-    })),
+    ratios: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes }) => {
+      const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
+      const inSummary = users === FILE_SIZES.at(-1);
+      return [
+        {
+          what: `${what} hashing and parsing them`,
+          value: round(ours / (openssl + jsonParse)),
+          atMost: 1.5,
+          inSummary,
+        },
+        { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
+      ];
+    }),
   });
 }
 
@@ -75,6 +88,8 @@ interface Compared {
   ours: number;
   openssl: number;
   jsonParse: number;
+  /** `JSON.parse`, and the hash of every leaf and node. */
+  treeHashes: number;
   memory: readonly number[];
 }
 
@@ -86,14 +101,16 @@ async function compareFiles(users: number): Promise<Compared> {
     const paths: string[] = [];
     for (const { tree } of makeFiles(dir, users)) paths.push(join(dir, `${tree.root}.json`));
     const loads: { seconds: number; memory: number[] }[] = [];
-    const [openssl, jsonParse]: [number[], number[]] = [[], []];
+    const [openssl, jsonParse, treeHashes]: [number[], number[], number[]] = [[], [], []];
     for (let i = 0; i < ROUNDS; i++) {
-      openssl.push(await timed(() => run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 })));
-      jsonParse.push(await inOwnProcess<number>("parse", dir));
+      openssl.push(await timed(() => Promise.all(shares(paths).map(hashFiles))));
+      jsonParse.push(await inOwnProcess<number>("least", dir, "parse"));
+      treeHashes.push(await inOwnProcess<number>("least", dir, "tree"));
       loads.push(await inOwnProcess<{ seconds: number; memory: number[] }>("load", dir));
     }
     const ours = median(loads.map(({ seconds }) => seconds));
-    return { users, ours, openssl: median(openssl), jsonParse: median(jsonParse), memory: loads.at(-1)?.memory ?? [] };
+    const least = { openssl: median(openssl), jsonParse: median(jsonParse), treeHashes: median(treeHashes) };
+    return { users, ours, ...least, memory: loads.at(-1)?.memory ?? [] };
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -140,11 +157,26 @@ async function loadAll(dir: string): Promise<{ seconds: number; memory: number[]
   return { seconds: (performance.now() - start) / 1000, memory };
 }
 
-/** Seconds to do no more than parse all files. */
-function parseAll(dir: string): number {
+/** Seconds to do no more than parse all files, or also hash their trees, by as many threads as an audit has. */
+async function workLeast(dir: string, what: string): Promise<number> {
+  const script = new URL("audit/leastWork.ts", import.meta.url);
+  const paths = readdirSync(dir).map((name) => join(dir, name));
   const start = performance.now();
-  for (const name of readdirSync(dir)) JSON.parse(readFileSync(join(dir, name), "utf8"));
+  const threads = shares(paths).map((paths) => {
+    const workerData: LeastWork = { paths, hashesTree: what === "tree" };
+    return once(new Worker(script, { workerData }), "exit");
+  });
+  await Promise.all(threads);
   return (performance.now() - start) / 1000;
+}
+
+function hashFiles(paths: readonly string[]): Promise<unknown> {
+  return run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 });
+}
+
+/** One part of the paths for each thread. */
+function shares(paths: readonly string[]): string[][] {
+  return Array.from({ length: WORKERS }, (_, worker) => paths.filter((_, i) => i % WORKERS === worker));
 }
 
 /** The whole audit: seconds, and the most memory. */

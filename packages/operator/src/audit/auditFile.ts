@@ -45,15 +45,17 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     return { users: undefined, findings: [finding("FILE_INVALID", message, { root, detail: error.code })] };
   }
   const users = new Uint8Array(records.length * USER_BYTES);
+  const buffer = Buffer.from(users.buffer);
   const findings: Finding[] = [];
   for (const [i, record] of records.entries()) {
     const publicKey = Buffer.from(record.pubKey, "base64");
+    const start = i * USER_BYTES;
+    const keyID = start + USER_ID_BYTES;
+    users.set(userIDToBytes(record.userID), start);
     // The record's own `keyID` may be false, and would let two keys look like one.
-    const keyID = hash("sha256", publicKey, "buffer").subarray(0, KEY_ID_BYTES);
-    users.set(userIDToBytes(record.userID), i * USER_BYTES);
-    users.set(keyID, i * USER_BYTES + USER_ID_BYTES);
-    if (!isValidKey(publicKey) || keyID.toString("base64") !== record.keyID)
-      findings.push(describeBadKey(record, i, root));
+    buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
+    const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
+    if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));
   }
   return { users, findings };
 }

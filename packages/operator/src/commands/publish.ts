@@ -30,6 +30,8 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const { planOnly, safeOut, json } = args;
   // The garbage of a million users dies young: more space for it would cost 100 MB and save no time (`bench/publish.ts`).
   setFlagsFromString("--semi-space-growth-factor=1");
+  // Threads that collect garbage together take more processor time than one.
+  setFlagsFromString("--no-parallel-scavenge");
   const usersPerFile =
     safeOut === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
