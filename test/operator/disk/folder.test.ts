@@ -29,7 +29,13 @@ describe("createFolders", () => {
     const file = join(folder.path, "file");
     await writeFile(file, "");
     expect(await failure(createFolders(file))).to.have.property("code", "EEXIST");
-    expect(await failure(createFolders(join(file, "below")))).to.have.property("code", "EEXIST");
+    expect(await failure(createFolders(join(file, "below")))).to.have.property("code", "ENOTDIR");
+  });
+
+  it("creates no parent of a folder whose name is invalid", async () => {
+    const parent = join(folder.path, "parent");
+    expect(await failure(createFolders(join(parent, "\0")))).to.have.property("code", "ERR_INVALID_ARG_VALUE");
+    expect(await failure(stat(parent))).to.have.property("code", "ENOENT");
   });
 
   it("fails where the file system allows no folders", async function () {

@@ -25,8 +25,9 @@ export async function createFolders(dir: string, mode = 0o777): Promise<string |
 async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
-  } catch {
-    // mkdir says what is wrong.
+  } catch (error) {
+    // Any other error ends before a parent is created.
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     return false;
   }
 }
