@@ -17,8 +17,6 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
 
-/** How many stages run at a time. With more than two on two cores, tests that wait for others exceed their time limits. */
-const LANES = Math.min(2, availableParallelism());
 /** Where `scripts/packPackages.ts` puts the packages. Tests that install them copy them from there. */
 const PACKED = join(ROOT, "build");
 
@@ -29,6 +27,8 @@ interface Stage {
   paths?: readonly string[];
   /** Files and folders among these that belong to another stage. */
   except?: readonly string[];
+  /** Files and folders among these that only `npm run test:all` runs. */
+  thorough?: readonly string[];
   /** Instead of tests: an npm script. Its exit code decides; it counts as one test. */
   script?: string;
   /** Whether only `npm run test:all` runs it. */
@@ -58,10 +58,21 @@ const STAGES: readonly Stage[] = [
       "test/solidity",
       "test/docs/auditGuide.test.ts",
     ],
+    thorough: ["test/proof", "test/contracts/package.test.ts", "test/operator/commands/deploy.test.ts"],
   },
-  { name: "commands", paths: ["test/operator/commands"], except: ["test/operator/commands/deploy.test.ts"] },
+  {
+    name: "commands",
+    paths: ["test/operator/commands"],
+    except: ["test/operator/commands/deploy.test.ts"],
+    thorough: ["test/operator/commands/hardhatProject.test.ts"],
+  },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
-  { name: "service", paths: ["test/operator/service", "test/fixtures"], except: SERVICE_FAULTS },
+  {
+    name: "service",
+    paths: ["test/operator/service", "test/fixtures"],
+    except: SERVICE_FAULTS,
+    thorough: ["test/fixtures"],
+  },
   { name: "checks", script: "check:sources", allOnly: true },
   { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
@@ -92,18 +103,21 @@ function testFilesIn(path: string): string[] {
   return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
 }
 
-function filesOf({ paths = [], except = [] }: Stage): string[] {
+/** @param without files and folders to leave out */
+function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
   const files = paths.flatMap(testFilesIn);
-  return files.filter((file) => !except.some((path) => file === path || file.startsWith(`${path}/`)));
+  return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
 }
 
-/** Every test file, assigned to its stage. @throws Error for a file that belongs to no stage or to two */
+/** The test files of each stage that run. @throws Error for a file that belongs to no stage or to two */
 function assignFiles(): Map<Stage, string[]> {
-  const assigned = new Map(STAGES.map((stage) => [stage, filesOf(stage)]));
-  const all = [...assigned.values()].flat();
-  const forgotten = testFilesIn("test").filter((file) => !all.includes(file));
-  const twice = all.filter((file, i) => all.indexOf(file) !== i);
-  if (forgotten.length + twice.length === 0) return assigned;
+  const every = STAGES.flatMap((stage) => filesOf(stage, stage.except ?? []));
+  const forgotten = testFilesIn("test").filter((file) => !every.includes(file));
+  const twice = every.filter((file, i) => every.indexOf(file) !== i);
+  if (forgotten.length + twice.length === 0) {
+    const left = ({ except = [], thorough = [] }: Stage) => (all ? except : [...except, ...thorough]);
+    return new Map(STAGES.map((stage) => [stage, filesOf(stage, left(stage))]));
+  }
   throw new Error(`Assign each test file to one stage in scripts/runTests.ts: ${[...forgotten, ...twice].join(", ")}.`);
 }
 
@@ -167,6 +181,8 @@ async function runAll(
 }
 
 const all = process.argv.includes("--all");
+/** How many stages run at a time. Beside a stage with browsers or killed services, two others exceed their time limits. */
+const LANES = all ? Math.min(2, availableParallelism()) : availableParallelism() + 1;
 const named = process.argv.slice(2).filter((word) => word !== "--all");
 const env = {
   ...process.env,
