@@ -115,8 +115,8 @@ function assignFiles(): Map<Stage, string[]> {
   const forgotten = testFilesIn("test").filter((file) => !every.includes(file));
   const twice = every.filter((file, i) => every.indexOf(file) !== i);
   if (forgotten.length + twice.length === 0) {
-    const left = ({ except = [], thorough = [] }: Stage) => (all ? except : [...except, ...thorough]);
-    return new Map(STAGES.map((stage) => [stage, filesOf(stage, left(stage))]));
+    const leftOut = ({ except = [], thorough = [] }: Stage) => (all ? except : [...except, ...thorough]);
+    return new Map(STAGES.map((stage) => [stage, filesOf(stage, leftOut(stage))]));
   }
   throw new Error(`Assign each test file to one stage in scripts/runTests.ts: ${[...forgotten, ...twice].join(", ")}.`);
 }

@@ -33,8 +33,7 @@ describe("the benchmarks, with small data", function () {
 
   for (const { name, charts = [] } of BENCHMARKS) {
     it(`measures finite figures and ratios: ${name}`, function () {
-      // pgbench is a Debian package, which CI does not install.
-      if (!isPossible(name)) this.skip();
+      if (!isPossible(name)) this.skip(); // pgbench is a Debian package, which CI does not install.
       const result = results.get(name);
       if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);
       expect(result).to.include({ benchmark: name, command: `npm run bench -- ${name} --small` });

@@ -1,47 +1,17 @@
 import { expect } from "chai";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
+import { publishing } from "../../support/publishing.ts";
 import { failure } from "../../support/support.ts";
-import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
+import { describeOnBoth } from "../../../fixtures/freshRegistry.ts";
 
 describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
-  const fresh = freshRegistry(startChain);
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
-  });
-
-  const publishVia = async (via: RpcCall, records: readonly KeyRecord[], options: Partial<PublishOptions> = {}) =>
-    publish(records, {
-      ...LOCAL,
-      registry: await fresh.connect(via),
-      store: new FolderStore(fresh.merkleDir),
-      ...options,
-      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: 2_000, ...options.sending },
-    });
-  const publishAll = (records: readonly KeyRecord[], options?: Partial<PublishOptions>) =>
-    publishVia(fresh.call, records, options);
-  /** The endpoint, with an action before each transaction is sent. */
-  const beforeSending =
-    (action: (count: number) => Promise<void> | void, count = 0): RpcCall =>
-    async (method, params) => {
-      if (method === "eth_sendTransaction") await action(++count);
-      return fresh.call(method, params);
-    };
-  const verify = ({ userID, pubKey }: KeyRecord) => {
-    const { rpcUrl: rpc, merkleUrl, contract, chainId } = fresh;
-    return verifyPublicKey(userID, { rpc, merkleUrl, contract, chainId, expectedPublicKey: pubKey });
-  };
-  const stored = () => readdir(fresh.merkleDir);
+  const { fresh, publishVia, publishAll, beforeSending, verify, stored } = publishing(startChain);
 
   const records = sampleRecords(8);
   let journal: MemoryJournal;

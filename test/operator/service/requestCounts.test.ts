@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
+import { type Databases, openDatabases, rowsOf } from "../../../packages/operator/src/service/store/database.ts";
 import { RequestCounts } from "../../../packages/operator/src/service/store/requestCounts.ts";
 import { freshDatabaseUrl } from "../../support/service/support.ts";
 
@@ -75,5 +75,25 @@ describe("RequestCounts", () => {
     await home().execute("update rate_limits set expire = clock_timestamp() - interval '1 ms'");
     await of(0).takeBack("caller:e", 3);
     expect((await of(0).add("caller:e", 1)).requests).to.equal(1);
+  });
+
+  it("drops counts of past minutes, and leaves one that a request is counting instead of waiting for it", async () => {
+    for (const name of ["caller:f", "caller:g"]) await of(0).add(name, 1);
+    await home().execute("update rate_limits set expire = clock_timestamp() - interval '2 minutes'");
+    const left = () => home().execute("select key from rate_limits");
+    const ended = Promise.withResolvers<undefined>();
+    const locked = Promise.withResolvers<undefined>();
+    const counting = home().transaction(async (transaction) => {
+      await transaction.execute("select from rate_limits where key = 'caller:f' for update");
+      locked.resolve(undefined);
+      await ended.promise;
+    });
+    await locked.promise;
+    await of(1).dropExpired();
+    expect(rowsOf(await left())).to.deep.equal([{ key: "caller:f" }]);
+    ended.resolve(undefined);
+    await counting;
+    await of(1).dropExpired();
+    expect(rowsOf(await left())).to.deep.equal([]);
   });
 });

@@ -2,8 +2,7 @@ import { VerificationError } from "../errors.ts";
 import { isHash } from "../ethereum/hash.ts";
 import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
 import { parseSafeQuantity } from "../ethereum/quantity.ts";
-import { bytesToHex } from "../bytes/platform.ts";
-import { type UserID, userIDToBytes, userIDToHex } from "../identity/userID.ts";
+import { type UserID, userIDToHex } from "../identity/userID.ts";
 import { encodeUint, WORD_DIGITS } from "./words.ts";
 
 /** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
@@ -35,8 +34,7 @@ export function encodeGetBlockNumber(root: string): string {
  * @throws ArgumentError USER_ID_INVALID
  */
 export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
-  // In half the time of `userIDToHex`.
-  const packed = userIDs.map((userID) => bytesToHex(userIDToBytes(userID))).join("");
+  const packed = userIDs.map(userIDToHex).join("");
   const padded = packed.padEnd(Math.ceil(packed.length / WORD_DIGITS) * WORD_DIGITS, "0");
   return `${ADD_MERKLE_TREE_ROOT}${root}${encodeUint(64)}${encodeUint(packed.length / 2)}${padded}`;
 }

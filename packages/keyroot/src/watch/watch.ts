@@ -212,7 +212,7 @@ function parseHolder({ registry }: VerifierSetup, contact: Contact): [UserID, st
 function parseState(text: unknown): WatchState {
   try {
     const state = JSON.parse(text as string) as WatchState;
-    // Throws if there are none.
+    // Throws if `users` is missing.
     Object.keys(state.users);
     return state;
   } catch {

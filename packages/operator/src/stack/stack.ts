@@ -8,7 +8,6 @@ import { Cleanup } from "../cleanup.ts";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
-import type { LocalService, LocalServiceOptions } from "./localService.ts";
 import { STACK_PORTS } from "./ports.ts";
 import { removeStackFile, type StackFile, writeStackFile } from "./stackFile.ts";
 
@@ -61,10 +60,13 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
 
   const contract = await deployRegistry(chain.connection.provider);
   const { rpcUrl } = chain;
+  // Loaded on demand: a command that only deploys takes a quarter less processor time without it.
   const service =
     ports.service === undefined
       ? undefined
-      : await startService({
+      : await (
+          await import("./localService.ts")
+        ).startLocalService({
           port: ports.service,
           chain: { rpcUrl, chainId: chain.chainId, contract, merkleDir },
           explorerUrl,
@@ -92,12 +94,6 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
 
   const running = starting.move();
   return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
-}
-
-/** Loads the service on demand: a command that only deploys takes a quarter less processor time without it. */
-async function startService(options: LocalServiceOptions): Promise<LocalService> {
-  const { startLocalService } = await import("./localService.ts");
-  return startLocalService(options);
 }
 
 /** Returns the function, and also calls it if the process exits before the returned one was called. */

@@ -77,7 +77,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
         A <dfn>bundle</dfn> is a file that proves a user’s key as of one block. It is verified in this page: nothing is
         sent, and no server is asked. You can even go offline now.
       </p>
-      <p class="words">
+      <p class="terms">
         A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. A block’s{" "}
         <dfn>hash</dfn>, a short fingerprint, stands for everything in it.
       </p>

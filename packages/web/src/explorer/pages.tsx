@@ -8,7 +8,7 @@ import { readUserID } from "../shared/userIDInput.ts";
 import { useVerification } from "./useVerification.ts";
 import { goToVerdict } from "./verdict.tsx";
 import { VerificationView } from "./verificationView.tsx";
-import { Words } from "./words.tsx";
+import { Terms } from "./terms.tsx";
 
 /** The start page. */
 export function HomePage() {
@@ -124,8 +124,8 @@ export function AttacksPage() {
         An attacker sits between your browser and the servers, and tries to make it accept a wrong key. Everything else
         stays the same: the same page, the same verifier, the same contract.
       </p>
-      <Words />
-      <p class="words">
+      <Terms />
+      <p class="terms">
         Such a file is a <dfn>batch</dfn>. Its <dfn>leaves</dfn> are fingerprints of single records, from which the root
         is computed.
       </p>

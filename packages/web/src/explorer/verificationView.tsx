@@ -15,7 +15,7 @@ import { SafetyCodeCard } from "./safetyCodeCard.tsx";
 import { StepList } from "./stepList.tsx";
 import { stepStates, type Verification } from "./useVerification.ts";
 import { Explanation, VerificationVerdict, Verdict } from "./verdict.tsx";
-import { Words } from "./words.tsx";
+import { Terms } from "./terms.tsx";
 import { callWorker } from "./workers.ts";
 
 interface VerificationViewProps {
@@ -37,7 +37,7 @@ export function VerificationView({ verification, retry, children }: Verification
   useMeasure(verification);
   return (
     <>
-      <Words />
+      <Terms />
       {comparison.state === "different" ? (
         <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
           <Explanation

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
+import { plural } from "../../plural.ts";
 import { isDatabaseUnavailable } from "../store/unavailable.ts";
 import { MAX_BODY_BYTES, USER_ID_FORM } from "./schemas.ts";
 
@@ -21,7 +22,7 @@ const FIELD_CODES: Record<string, ErrorCode> = {
 };
 
 /** What limits of sizes count. */
-const UNITS: Partial<Record<string, string>> = { string: " characters", array: " items" };
+const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
 
 /** The error for a body or headers that do not match their schema. The first issue determines the code. */
 export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
@@ -53,11 +54,15 @@ function detailOf(issue: z.core.$ZodIssue): string {
   if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
   if (code === "USER_ID_INVALID")
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
-  const unit = "origin" in issue ? (UNITS[issue.origin] ?? "") : "";
-  if (issue.code === "too_big") return `must be at most ${issue.maximum}${unit}`;
-  if (issue.code === "too_small")
-    return `must be at least ${issue.minimum}${issue.minimum === 1 ? unit.replace(/s$/, "") : unit}`;
+  if (issue.code === "too_big") return `must be at most ${amountOf(issue.maximum, issue)}`;
+  if (issue.code === "too_small") return `must be at least ${amountOf(issue.minimum, issue)}`;
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
+}
+
+/** A limit with what it counts, such as `500 items`; a number alone. */
+function amountOf(limit: number | bigint, { origin }: { origin: string }): string {
+  const noun = NOUNS[origin];
+  return noun === undefined ? String(limit) : plural(Number(limit), noun);
 }
 
 function shownName(key: string): string {

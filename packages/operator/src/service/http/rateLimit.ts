@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "keyroot/errors";
 import type { Database } from "../store/database.ts";
-import { MinuteLimit, type Quota, type ShareCount, WINDOW_SECONDS } from "../store/minuteLimit.ts";
-import { type RequestCount, RequestCounts } from "../store/requestCounts.ts";
+import { MinuteLimit, type Quota, quotaOf, type ShareCount } from "../store/minuteLimit.ts";
+import { RequestCounts, WINDOW_SECONDS } from "../store/requestCounts.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { addressOf } from "./addressOf.ts";
 
@@ -92,7 +92,7 @@ export class RateLimits {
     const endsInMs = (this.#exceeded.get(name) ?? 0) - performance.now();
     const count = endsInMs > 0 ? { requests: this.#caller + 1, endsInMs } : await this.#counts.add(name, 1);
     if (count.requests > this.#caller) this.#exceeded.set(name, performance.now() + count.endsInMs);
-    enforce("caller", this.#quotaOf(count), reply);
+    enforce("caller", quotaOf(this.#caller, count), reply);
   }
 
   /**
@@ -111,19 +111,12 @@ export class RateLimits {
     const after = fits ? await this.#counts.add(name, further) : before;
     // Another list may have been counted in between.
     if (fits && after.requests > limit) await this.#counts.takeBack(name, further);
-    enforce("caller", { ...this.#quotaOf(after), exceeded: !fits || after.requests > limit }, reply);
+    enforce("caller", { ...quotaOf(limit, after), exceeded: !fits || after.requests > limit }, reply);
   }
 
   /** Deletes counts of past minutes. */
   dropExpired(): Promise<void> {
     return this.#counts.dropExpired();
-  }
-
-  /** The state of a caller's limit, after a request was counted. */
-  #quotaOf({ requests, endsInMs }: RequestCount): Quota {
-    const limit = this.#caller;
-    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
-    return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };
   }
 }
 

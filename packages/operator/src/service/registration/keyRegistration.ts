@@ -63,7 +63,7 @@ export class KeyRegistration implements AsyncDisposable {
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {
-    requireAttempt(this.#attempts.exceeded(userID));
+    enforceAttempts(this.#attempts.exceeded(userID));
   }
 
   /**
@@ -76,7 +76,7 @@ export class KeyRegistration implements AsyncDisposable {
     const publicKey = checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    requireAttempt(this.#attempts.count(user.userID));
+    enforceAttempts(this.#attempts.count(user.userID));
     const { registry, now, challenges } = this.#options;
     const { userID, region, bizID } = user;
     const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
@@ -112,7 +112,7 @@ export class KeyRegistration implements AsyncDisposable {
     if (registered !== undefined) return registered;
     if (answer === undefined) {
       if (this.#options.policy === "required") throw possessionRequired();
-      requireAttempt(this.#attempts.count(user.userID));
+      enforceAttempts(this.#attempts.count(user.userID));
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
@@ -164,7 +164,7 @@ export class KeyRegistration implements AsyncDisposable {
 }
 
 /** @throws ServiceError RATE_LIMITED */
-function requireAttempt(quota: Quota | undefined): void {
+function enforceAttempts(quota: Quota | undefined): void {
   if (quota?.exceeded !== true) return;
   const { resetSeconds: retryAfter } = quota;
   const message = `More than ${PER_MINUTE} attempts to register a key in a minute: wait ${retryAfter} s.`;

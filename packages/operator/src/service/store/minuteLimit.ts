@@ -1,8 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { RequestCount } from "./requestCounts.ts";
+import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
-/** How long requests are counted together. */
-export const WINDOW_SECONDS = 60;
 /** Names that are counted at a time, about 200 bytes each. Beyond, those without recent requests are forgotten. */
 const MAX_NAMES = 100_000;
 /** A replica reports the requests of a name to the others in steps of this share of the limit. */
@@ -83,9 +81,7 @@ export class MinuteLimit {
   }
 
   #quota({ requests, elsewhere, ends }: Counter, now: number, exceeded: boolean): Quota {
-    const remaining = Math.max(0, this.limit - requests - elsewhere);
-    const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil((ends - now) / 1000)));
-    return { limit: this.limit, remaining, resetSeconds, exceeded };
+    return { ...quotaOf(this.limit, { requests: requests + elsewhere, endsInMs: ends - now }), exceeded };
   }
 
   /** Shares the count if enough was added to it. No request waits for this. */
@@ -107,4 +103,10 @@ export class MinuteLimit {
       counter.sharing = false;
     }
   }
+}
+
+/** The state of a limit, after the last of so many requests was counted. */
+export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Quota {
+  const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
+  return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };
 }

@@ -1,4 +1,4 @@
-import { and, eq, gt, lt, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, sql } from "drizzle-orm";
 import { batchingLoader } from "./batchingLoader.ts";
 import type { Database } from "./database.ts";
 import { rateLimits } from "./tables.ts";
@@ -11,7 +11,9 @@ export interface RequestCount {
   endsInMs: number;
 }
 
-const MINUTE_MS = 60_000;
+/** How long requests are counted together. */
+export const WINDOW_SECONDS = 60;
+const WINDOW = sql`make_interval(secs => ${sql.raw(String(WINDOW_SECONDS))})`;
 const ENDS_IN_MS = sql<number>`extract(epoch from ${rateLimits.expire} - clock_timestamp())::float8 * 1000`;
 
 interface Addition {
@@ -51,12 +53,19 @@ export class RequestCounts {
     const { key, points, expire } = rateLimits;
     const isValid = and(eq(key, name), gt(expire, sql`clock_timestamp()`));
     const [found] = await this.#home.select({ requests: points, endsInMs: ENDS_IN_MS }).from(rateLimits).where(isValid);
-    return found ?? { requests: 0, endsInMs: MINUTE_MS };
+    return found ?? { requests: 0, endsInMs: WINDOW_SECONDS * 1000 };
   }
 
-  /** Deletes the counts of past minutes. */
+  /** Deletes the counts of past minutes, a minute after their end. */
   async dropExpired(): Promise<void> {
-    await this.#home.delete(rateLimits).where(lt(rateLimits.expire, sql`clock_timestamp() - interval '1 minute'`));
+    const { key, expire } = rateLimits;
+    // Without waiting for rows that a request is counting: it may wait for others of them, which would be a deadlock.
+    const past = this.#home
+      .select({ key })
+      .from(rateLimits)
+      .where(lt(expire, sql`clock_timestamp() - ${WINDOW}`))
+      .for("update", { skipLocked: true });
+    await this.#home.delete(rateLimits).where(inArray(key, past));
   }
 }
 
@@ -68,7 +77,7 @@ function prepareAdd(home: Database): (additions: readonly Addition[]) => Promise
   const added = sql`unnest((select ${sql.placeholder("names")}::text[]), (select ${sql.placeholder("requests")}::int[]))`;
   const statement = home
     .insert(rateLimits)
-    .select(sql`select name, requests, clock_timestamp() + interval '1 minute' from ${added} as added(name, requests)`)
+    .select(sql`select name, requests, clock_timestamp() + ${WINDOW} from ${added} as added(name, requests)`)
     .onConflictDoUpdate({
       target: key,
       set: {

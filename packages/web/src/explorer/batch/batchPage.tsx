@@ -6,7 +6,7 @@ import { TextField } from "../../shared/textField.tsx";
 import { config, hostOf } from "../config.ts";
 import type { Batch, Failure, Progress } from "../messages.ts";
 import { Explanation, RetryButton, Verdict } from "../verdict.tsx";
-import { Words } from "../words.tsx";
+import { Terms } from "../terms.tsx";
 import { callWorker } from "../workers.ts";
 import { BatchTree, type NodeRef } from "./batchTree.ts";
 import { LeafTable } from "./leafTable.tsx";
@@ -48,7 +48,7 @@ export function BatchPage({ root, userID }: { root: string; userID: string }) {
   return (
     <>
       <h1>All keys of a file</h1>
-      <Words />
+      <Terms />
       {state === undefined && (
         <Verdict tone="busy" title="Opening the file …">
           <p>Your browser fetches it from {hostOf(config.merkleUrl)} and computes its tree.</p>

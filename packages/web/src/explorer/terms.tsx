@@ -1,7 +1,7 @@
-/** What the page is about, above everything that uses these words. */
-export function Words() {
+/** What the page is about, above everything that uses these terms. */
+export function Terms() {
   return (
-    <p class="words">
+    <p class="terms">
       With a user’s <dfn>public key</dfn>, others encrypt messages that only this user can read. Its <dfn>key id</dfn>{" "}
       is a short name for it. The key is published in a file of many <dfn>records</dfn>, one line for each user. A{" "}
       <dfn>contract</dfn>, a program on a <dfn>blockchain</dfn>, keeps the file’s <dfn>root</dfn>: a fingerprint of all
