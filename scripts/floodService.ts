@@ -7,8 +7,9 @@ import pMap from "p-map";
 import { Client } from "pg";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { createPartner, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
+import { numberArguments } from "./numberArguments.ts";
 
-const REQUESTS = Number(process.argv[2] ?? 7000);
+const [REQUESTS] = numberArguments(7000);
 const CONCURRENCY = 16;
 const LIST = "/v1/authdBizSrv/users/list";
 const EXCHANGE = "/v1/public/auth/jwt";

@@ -20,6 +20,7 @@ import {
 import { checkEvents } from "./killing/checkEvents.ts";
 import { type EventReceiver, startEventReceiver } from "./killing/eventReceiver.ts";
 import { UserWorkload } from "./killing/userWorkload.ts";
+import { numberArguments } from "./numberArguments.ts";
 
 const WORKERS = 8;
 const CONNECTIONS = 8;
@@ -163,7 +164,7 @@ function duplicatesIn({ acknowledged }: EventReceiver): number {
 }
 
 if (import.meta.main) {
-  const [events = 10_000, kills = 20] = process.argv.slice(2).map(Number);
+  const [events, kills] = numberArguments(10_000, 20);
   const start = performance.now();
   const { findings, findingsWithoutOneEvent, ...outcome } = await killEvents({ events, kills });
   const seconds = Math.round((performance.now() - start) / 100) / 10;

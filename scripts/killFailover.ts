@@ -31,6 +31,7 @@ import { Cluster } from "./failover/cluster.ts";
 import { type Replica, replicaEnvironment } from "./failover/configuration.ts";
 import { type Fault, FAULTS, inject } from "./failover/faults.ts";
 import { type Call, UserWorkload } from "./killing/userWorkload.ts";
+import { numberArguments } from "./numberArguments.ts";
 
 type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 
@@ -287,7 +288,7 @@ async function check(settings: CheckSettings): Promise<Report> {
 }
 
 if (import.meta.main) {
-  const count = Number(process.argv[2] ?? 30);
+  const [count] = numberArguments(30);
   const start = performance.now();
   const faults = Array.from({ length: count }, (_, i) => FAULTS[i % FAULTS.length] ?? FAULTS[0]);
   const { findings, ...report } = await killFailover(faults, (line) => process.stderr.write(`${line}\n`));

@@ -26,6 +26,7 @@ import {
 } from "../fixtures/service/serviceProcess.ts";
 import { UserWorkload } from "./killing/userWorkload.ts";
 import { verifyPublished } from "./killing/verifyPublished.ts";
+import { numberArguments } from "./numberArguments.ts";
 
 /** Each service publishes whenever keys are unpublished, with a short pause in between. */
 const SCHEDULE = { every: 0.1, atLeast: 1 };
@@ -185,7 +186,7 @@ async function untilAllPublished(keys: PublicKeyStore, findings: string[]): Prom
 }
 
 if (import.meta.main) {
-  const kills = Number(process.argv[2] ?? 50);
+  const [kills] = numberArguments(50);
   const start = performance.now();
   const postgres = await startPostgres();
   const findings: string[] = [];

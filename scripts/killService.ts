@@ -12,6 +12,7 @@ import {
   startServiceProcess,
 } from "../fixtures/service/serviceProcess.ts";
 import { UserWorkload } from "./killing/userWorkload.ts";
+import { numberArguments } from "./numberArguments.ts";
 
 type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 
@@ -99,7 +100,7 @@ class KillTarget implements AsyncDisposable {
 }
 
 if (import.meta.main) {
-  const rounds = Number(process.argv[2] ?? 20);
+  const [rounds] = numberArguments(20);
   const start = performance.now();
   const victims = Array.from({ length: rounds }, (_, round): Victim => (round % 2 === 0 ? "service" : "postgres"));
   const { findings, ...outcome } = await killUnderLoad(victims);

@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { decode, isOnCurve } from "../fixtures/curve41417.ts";
+import { numberArguments } from "./numberArguments.ts";
 import { rebuilt } from "./vectors/rejected.ts";
 import { recordOf, SampleFile } from "./vectors/sampleFile.ts";
 import { sampleBundle } from "./vectors/sampleBundle.ts";
@@ -255,7 +256,7 @@ function isSound({ index, record }: Verified, { kind, question, input }: Mutant)
 }
 
 if (import.meta.main) {
-  const [count = 2000, seed = 1] = process.argv.slice(2).map(Number);
+  const [count, seed] = numberArguments(2000, 1);
   const start = performance.now();
   const { findings, ...outcome } = await compareOnMutants(count, seed);
   const seconds = Math.round((performance.now() - start) / 100) / 10;

@@ -21,6 +21,7 @@ import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
 import { AppSession } from "../fixtures/service/falseRegistrations.ts";
 import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
+import { numberArguments } from "./numberArguments.ts";
 
 /** Keys of one round. */
 const BATCH = 50;
@@ -120,7 +121,7 @@ if (import.meta.main) {
   cleanup.defer(() => postgres.stop());
   const chain = await startHardhat();
   cleanup.defer(() => chain.close());
-  const keys = Number(process.argv[2] ?? 1000);
+  const [keys] = numberArguments(1000);
   const outcome = await raceWithdrawals(keys, chain.url, () => postgres.createDatabase());
   process.stdout.write(`${JSON.stringify({ keys, ...outcome })}\n`);
   if (outcome.findings.length > 0) process.exitCode = 1;

@@ -12,6 +12,7 @@ import { REGIONS } from "keyroot/identity";
 import { startPostgres } from "../fixtures/postgres/postgres.ts";
 import { createPartner, serviceEnvironment } from "../fixtures/service/serviceProcess.ts";
 import { UserWorkload } from "./killing/userWorkload.ts";
+import { numberArguments } from "./numberArguments.ts";
 import { Balancer } from "./upgrade/balancer.ts";
 import { type Replica, ServiceVersion, type Upgrade } from "./upgrade/serviceVersion.ts";
 
@@ -135,7 +136,7 @@ function replaceOnce(source: string, from: string, to: string): string {
 
 if (import.meta.main) {
   const start = performance.now();
-  const { findings, ...outcome } = await upgradeUnderLoad(Number(process.argv[2] ?? SHUTDOWN_DELAY_S));
+  const { findings, ...outcome } = await upgradeUnderLoad(...numberArguments(SHUTDOWN_DELAY_S));
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   process.stdout.write(`${JSON.stringify({ ...outcome, findings: findings.length, seconds }, null, 2)}\n`);
   for (const finding of findings) process.stdout.write(`${finding}\n`);

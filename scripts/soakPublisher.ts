@@ -23,9 +23,9 @@ import { deployOn } from "../fixtures/freshRegistry.ts";
 import { verifyDeployment } from "../fixtures/publisher/deployment.ts";
 import { startFaultyEndpoint } from "../fixtures/publisher/faultyEndpoint.ts";
 import { sampleRecords, sha256 } from "../fixtures/samples.ts";
+import { numberArguments } from "./numberArguments.ts";
 
-const ROUNDS = Number(process.argv[2] ?? 200);
-const SEED = Number(process.argv[3] ?? 1);
+const [ROUNDS, SEED] = numberArguments(200, 1);
 const PUBLISHER = fileURLToPath(new URL("../fixtures/publisher/publishOnce.ts", import.meta.url));
 const USERS = 24;
 /** How many of a thousand calls meet a fault. */

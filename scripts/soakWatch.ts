@@ -19,9 +19,9 @@ import { sampleRecords, sha256 } from "../fixtures/samples.ts";
 import { soakWatch } from "../fixtures/watch/soakWatch.ts";
 import { ANVIL_OPTIONS, startWatchedChain, type WatchedChain } from "../fixtures/watch/watchedChain.ts";
 import type { ProcessOptions } from "../fixtures/watch/watchUntilKilled.ts";
+import { numberArguments } from "./numberArguments.ts";
 
-const ROUNDS = Number(process.argv[2] ?? 10_000);
-const SEED = Number(process.argv[3] ?? 1);
+const [ROUNDS, SEED] = numberArguments(10_000, 1);
 const APP = fileURLToPath(new URL("../fixtures/watch/watchUntilKilled.ts", import.meta.url));
 const PROCESS_KILLS = 40;
 /** A process starts in about 500 ms, and lives this long at most. */
