@@ -26,14 +26,14 @@ export interface Relation {
  * Adds users with two tokens and a key each, and for each an audit entry, an event and an entry of the key's history. All keys
  * are published, but those of `PENDING` users.
  *
- * Foreign keys and triggers are switched off for the two connections that fill, so `user_counts` is filled, too. Hashes of
- * tokens have the right form only.
+ * Foreign keys and triggers are switched off for the two connections that fill, so their sums, `user_counts` and `published_days`,
+ * are filled, too. Hashes of tokens have the right form only.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
   // Two connections, for two cores.
   const halves = [
-    ["user_ids", "users", "public_keys", "batches", "batch_shares", "user_counts"],
+    ["user_ids", "users", "public_keys", "batches", "batch_shares", "published_days", "user_counts"],
     ["user_tokens", "audit_entries", "events", "key_events"],
   ] as const;
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
@@ -106,6 +106,9 @@ function rowsOf(bizID: string, users: number) {
       FROM generate_series(1, ${users}, ${USERS_PER_BATCH}) AS i`,
     batch_shares: `(root, biz_id, region, users)
       SELECT min(${root}), '${bizID}', min(${region}), count(*) ${series} WHERE NOT ${isPending} GROUP BY ${batch}`,
+    published_days: `(biz_id, day, users, cost, unpriced)
+      SELECT biz_id, part.day, sum(part.users), sum(part.cost), sum(part.unpriced)
+      FROM batch_shares JOIN batches USING (root), published_part(batches, batch_shares.users) part GROUP BY 1, 2`,
     public_keys: `(user_id, region, pub_key, key_id, registered, possession, publishable_at, submitted, root, biz_id)
       SELECT ${userID}, ${region}, 'B' || ${hex("i")} || '${"A".repeat(131)}', ${keyID}, ${created} + i, 'proven',
         ${created} + i, CASE WHEN NOT ${isPending} THEN ${created} + i END, CASE WHEN NOT ${isPending} THEN ${root} END,

@@ -74,8 +74,10 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     expect((await own.get()).days).to.deep.equal([]);
     await publish(root, users);
     expect((await own.list()).batches[0]).to.include({ state: "published", gas: 100_000 });
+    expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([1]);
     await service.context.publicKeys.markReorganized("us-west-2", root);
     expect((await own.list()).batches[0]).to.include(submitted);
+    expect((await own.get()).days).to.deep.equal([]);
   });
 
   it("count a user in the batch that gave the root, if another publisher was faster", async () => {
@@ -90,6 +92,10 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
         [rootOf(3), 1],
       ]),
     );
+    expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([1]);
+    // The same user again, under yet another root: it counts in one of both.
+    await publish(rootOf(11), users);
+    expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([2]);
   });
 
   it("page batches, the newest first, and refuse a made-up cursor", async () => {
@@ -126,6 +132,15 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     expect(days.map(({ users: count }) => count)).to.deep.equal([2, 1]);
     expect((days[1]?.day ?? 0) - (days[0]?.day ?? 0)).to.equal(DAY);
     expect((days[0]?.day ?? 1) % DAY).to.equal(0);
+    // Another publisher's transaction, of unknown cost, gave the root to the first two.
+    const found = {
+      root: rootOf(12),
+      transactionHash: `0x${rootOf(12)}`,
+      blockNumber: 8,
+      userIDs: idsOf(users.slice(0, 2)),
+    };
+    await service.context.publicKeys.markPublished("us-west-2", found, service.context.now(), SERVICE);
+    expect((await own.get()).days).to.deep.equal([{ ...days[0], cost: "0", unpriced: 2 }, days[1]]);
   });
 
   it("list and count pending keys until they are in a batch", async () => {

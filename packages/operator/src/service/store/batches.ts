@@ -1,7 +1,7 @@
 import { and, count, desc, eq, exists, gt, inArray, isNull, notExists, type SQL, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import type { Database, Databases } from "./database.ts";
-import { batches, batchShares, publicKeys, users } from "./tables.ts";
+import { batches, batchShares, publicKeys, publishedDays, users } from "./tables.ts";
 
 /** A partner's part of a batch. */
 export interface BatchShare {
@@ -53,7 +53,6 @@ interface PageOptions {
   limit: number;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** The most days of a history: eight years. */
 const MAX_DAYS = 3000;
 
@@ -87,7 +86,11 @@ export class BatchStore {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;
-    const isNext = after === undefined ? undefined : sql`${position} < (${time}::bigint, ${lastRoot}, ${lastRegion})`;
+    // The first condition is about one table, so that an index finds the beginning of the page.
+    const isNext =
+      after === undefined
+        ? undefined
+        : sql`(${created}, ${root}) <= (${time}::bigint, ${lastRoot}) and ${position} < (${time}::bigint, ${lastRoot}, ${lastRegion})`;
     const found = await this.#collect((database) =>
       database
         .select({
@@ -109,23 +112,16 @@ export class BatchStore {
 
   /** What was published for a partner, day by day, the first day first. */
   async history(bizID: string): Promise<PublishedDay[]> {
-    const day = sql<number>`div(coalesce(${batches.confirmed}, ${batches.created}), ${DAY_MS})`;
+    const { day, users, cost, unpriced } = publishedDays;
     const rows = await this.#collect((database) =>
       database
-        .select({
-          day: day.mapWith(Number),
-          users: sql`sum(${batchShares.users})`.mapWith(Number),
-          cost: sql`coalesce(sum(${shareOf(batches.cost)}), 0)`.mapWith(toBigInt),
-          unpriced: sql`coalesce(sum(${batchShares.users}) filter (where ${batches.cost} is null), 0)`.mapWith(Number),
-        })
-        .from(batchShares)
-        .innerJoin(batches, eq(batches.root, batchShares.root))
-        .where(and(eq(batchShares.bizID, bizID), sql`${batches.blockNumber} is not null`))
-        .groupBy(sql`1`)
-        .orderBy(sql`1 desc`)
+        .select({ day, users, cost, unpriced })
+        .from(publishedDays)
+        .where(and(eq(publishedDays.bizID, bizID), gt(users, 0)))
+        .orderBy(desc(day))
         .limit(MAX_DAYS),
     );
-    const days = Map.groupBy(rows, (row) => row.day * DAY_MS);
+    const days = Map.groupBy(rows, (row) => row.day);
     const sum = [...days].map(([start, some]) => ({
       day: start,
       users: some.reduce((total, row) => total + row.users, 0),
@@ -197,6 +193,13 @@ export class BatchStore {
 
 /** Counts again how many users each partner has in these batches. @param transaction that changed the roots of keys */
 export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
+  // First, so that concurrent counts of a batch, and changes of it, wait for each other.
+  await transaction
+    .select({ root: batches.root })
+    .from(batches)
+    .where(inArray(batches.root, [...roots]))
+    .orderBy(batches.root)
+    .for("no key update");
   await transaction.delete(batchShares).where(inArray(batchShares.root, [...roots]));
   await transaction.insert(batchShares).select(
     transaction

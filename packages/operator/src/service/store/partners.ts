@@ -6,7 +6,8 @@ import { type Author, recordChange } from "./changes.ts";
 import type { Database, Databases } from "./database.ts";
 import { keyReused } from "./idempotency.ts";
 import { isAnyOf } from "./isAnyOf.ts";
-import { batches, batchShares, partners, publicKeys, suspensions } from "./tables.ts";
+import { isInOpenBatch } from "./publicKeys.ts";
+import { batchShares, partners, publicKeys, publishedDays, suspensions } from "./tables.ts";
 
 /** A partner company. */
 export interface Partner {
@@ -184,7 +185,7 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts the public keys of these partners in all regions: the published ones by their batches. */
+  /** Counts the public keys of these partners in all regions: the published ones as sums of days. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;
@@ -193,20 +194,18 @@ export class PartnerStore {
       counts.set(bizID, { pendingKeys: pendingKeys + pending, publishedKeys: publishedKeys + published });
     };
     for (const database of new Set<Database>(Object.values(this.#databases.regions))) {
-      const inBatches = await database
-        .select({
-          bizID: batchShares.bizID,
-          keys: sum(batchShares.users).mapWith(Number),
-          published:
-            sql`coalesce(sum(${batchShares.users}) filter (where ${batches.blockNumber} is not null), 0)`.mapWith(
-              Number,
-            ),
-        })
+      const onChain = await database
+        .select({ bizID: publishedDays.bizID, keys: sum(publishedDays.users).mapWith(Number) })
+        .from(publishedDays)
+        .where(isAnyOf(publishedDays.bizID, bizIDs))
+        .groupBy(publishedDays.bizID);
+      for (const { bizID, keys } of onChain) add(bizID, 0, keys);
+      const inOpenBatches = await database
+        .select({ bizID: batchShares.bizID, keys: sum(batchShares.users).mapWith(Number) })
         .from(batchShares)
-        .innerJoin(batches, eq(batches.root, batchShares.root))
-        .where(isAnyOf(batchShares.bizID, bizIDs))
+        .where(and(isInOpenBatch(batchShares.root), isAnyOf(batchShares.bizID, bizIDs)))
         .groupBy(batchShares.bizID);
-      for (const { bizID, keys, published } of inBatches) add(bizID, keys - published, published);
+      for (const { bizID, keys } of inOpenBatches) add(bizID, keys, 0);
       const inNone = await database
         .select({ bizID: publicKeys.bizID, keys: count() })
         .from(publicKeys)

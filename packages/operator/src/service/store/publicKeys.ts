@@ -1,4 +1,5 @@
-import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, count, eq, gte, inArray, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
@@ -53,10 +54,12 @@ const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: pu
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
- * A key in a batch that is not on the chain. Both conditions are about indexed columns, so that the time depends on the number
- * of unpublished keys only.
+ * Whether a root is that of a batch that is not on the chain. Indexes find these batches and what has their roots, so the time
+ * depends on their number only.
  */
-const isInOpenBatch = sql`${publicKeys.root} = any(array(select root from batches where block_number is null))`;
+export function isInOpenBatch(root: PgColumn): SQL {
+  return sql`${root} = any(array(select root from batches where block_number is null))`;
+}
 
 /** Stores public keys and the batches in which they are published, in the user's region. */
 export class PublicKeyStore {
@@ -134,7 +137,7 @@ export class PublicKeyStore {
     return database
       .select(RECORD)
       .from(publicKeys)
-      .where(and(eq(publicKeys.region, region), or(isTaken, isInOpenBatch)));
+      .where(and(eq(publicKeys.region, region), or(isTaken, isInOpenBatch(publicKeys.root))));
   }
 
   /** The number of keys that `takePublishable` would return. */
@@ -145,7 +148,7 @@ export class PublicKeyStore {
       .where(
         and(
           eq(publicKeys.region, region),
-          or(isTaken, and(isNull(publicKeys.root), this.#isPublishable(now)), isInOpenBatch),
+          or(isTaken, and(isNull(publicKeys.root), this.#isPublishable(now)), isInOpenBatch(publicKeys.root)),
         ),
       );
     return row?.keys ?? 0;

@@ -236,16 +236,20 @@ export const possessionChallenges = pgTable(
  * was `confirmed` at this time, used this gas, cost `cost` wei, and gave its root to `added_count` users. These four are null
  * before, and in batches of versions before 0.2.0.
  */
-export const batches = pgTable("batches", {
-  root: text("root").primaryKey(),
-  created: timestampMs("created").notNull(),
-  transactionHash: text("transaction_hash"),
-  blockNumber: integer("block_number"),
-  confirmed: timestampMs("confirmed"),
-  gasUsed: bigint("gas_used", { mode: "number" }),
-  cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
-  addedCount: integer("added_count"),
-});
+export const batches = pgTable(
+  "batches",
+  {
+    root: text("root").primaryKey(),
+    created: timestampMs("created").notNull(),
+    transactionHash: text("transaction_hash"),
+    blockNumber: integer("block_number"),
+    confirmed: timestampMs("confirmed"),
+    gasUsed: bigint("gas_used", { mode: "number" }),
+    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
+    addedCount: integer("added_count"),
+  },
+  (table) => [index("batches_by_block").on(table.blockNumber), index("batches_by_time").on(table.created, table.root)],
+);
 
 /** Each region: how many of a partner's users have their key in a batch. */
 export const batchShares = pgTable(
@@ -262,6 +266,23 @@ export const batchShares = pgTable(
     primaryKey({ columns: [table.root, table.bizID, table.region] }),
     index("batch_shares_of_partner").on(table.bizID),
   ],
+);
+
+/**
+ * Each region: what was published for a partner on a day (UTC), which begins at `day`: its users, the cost in wei, and those of
+ * the users whose cost is unknown. Triggers of `batches` and `batch_shares` maintain these sums, in the transaction of the
+ * change.
+ */
+export const publishedDays = pgTable(
+  "published_days",
+  {
+    bizID: text("biz_id").notNull(),
+    day: timestampMs("day").notNull(),
+    users: bigint("users", { mode: "number" }).notNull(),
+    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }).notNull(),
+    unpriced: bigint("unpriced", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bizID, table.day] })],
 );
 
 /**

@@ -1,0 +1,63 @@
+-- In the order in which the publisher locks them. No batch changes between the sums below and the triggers.
+LOCK TABLE "batches", "batch_shares" IN SHARE ROW EXCLUSIVE MODE;--> statement-breakpoint
+CREATE INDEX "batches_by_block" ON "batches" USING btree ("block_number");--> statement-breakpoint
+CREATE INDEX "batches_by_time" ON "batches" USING btree ("created","root");--> statement-breakpoint
+CREATE TABLE "published_days" (
+	"biz_id" text NOT NULL,
+	"day" bigint NOT NULL,
+	"users" bigint NOT NULL,
+	"cost" numeric(40, 0) NOT NULL,
+	"unpriced" bigint NOT NULL,
+	CONSTRAINT "published_days_biz_id_day_pk" PRIMARY KEY("biz_id","day")
+);
+--> statement-breakpoint
+-- What a batch adds to its day for a partner with so many users in it: no row while the batch is not on the chain. The cost is
+-- divided in proportion to users, and more users may have the root than got it then.
+CREATE FUNCTION "published_part"("batch" "batches", "part" integer) RETURNS TABLE ("day" bigint, "users" bigint, "cost" numeric, "unpriced" bigint) LANGUAGE sql IMMUTABLE AS $$
+	SELECT coalesce("batch"."confirmed", "batch"."created") / 86400000 * 86400000, "part"::bigint,
+		coalesce(div("batch"."cost" * "part", greatest("batch"."added_count", "part")), 0),
+		CASE WHEN "batch"."cost" IS NULL THEN "part"::bigint ELSE 0 END
+	WHERE "batch"."block_number" IS NOT NULL
+$$;--> statement-breakpoint
+-- Two triggers maintain published_days, whichever version of the service changes batches and shares. The first one moves the
+-- shares of a batch that is confirmed, or that a reorganization removed.
+CREATE FUNCTION "count_published_batch"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
+	SELECT "biz_id", "day", sum("sign" * "users"), sum("sign" * "cost"), sum("sign" * "unpriced")
+	FROM (
+		SELECT "share"."biz_id", "before".*, -1 AS "sign"
+		FROM "batch_shares" "share", published_part(OLD, "share"."users") "before" WHERE "share"."root" = OLD."root"
+		UNION ALL
+		SELECT "share"."biz_id", "after".*, 1
+		FROM "batch_shares" "share", published_part(NEW, "share"."users") "after" WHERE "share"."root" = NEW."root"
+	) "changes"
+	GROUP BY "biz_id", "day" ORDER BY "biz_id", "day"
+	ON CONFLICT ("biz_id", "day") DO UPDATE SET "users" = "published_days"."users" + excluded."users",
+		"cost" = "published_days"."cost" + excluded."cost", "unpriced" = "published_days"."unpriced" + excluded."unpriced";
+	RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER "count_published_batch" AFTER UPDATE ON "batches" FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION "count_published_batch"();--> statement-breakpoint
+-- The second one adds or subtracts shares. It locks their batches first, so that a concurrent change of a batch sees the shares,
+-- or is seen here.
+CREATE FUNCTION "count_published_shares"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+	sign integer := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
+BEGIN
+	PERFORM 1 FROM "batches" WHERE "root" IN (SELECT "root" FROM "changed") ORDER BY "root" FOR NO KEY UPDATE;
+	INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
+	SELECT "changed"."biz_id", "part"."day", sum(sign * "part"."users"), sum(sign * "part"."cost"), sum(sign * "part"."unpriced")
+	FROM "changed" JOIN "batches" USING ("root"), published_part("batches", "changed"."users") "part"
+	GROUP BY 1, 2 ORDER BY 1, 2
+	ON CONFLICT ("biz_id", "day") DO UPDATE SET "users" = "published_days"."users" + excluded."users",
+		"cost" = "published_days"."cost" + excluded."cost", "unpriced" = "published_days"."unpriced" + excluded."unpriced";
+	RETURN NULL;
+END
+$$;--> statement-breakpoint
+CREATE TRIGGER "count_published_shares" AFTER INSERT ON "batch_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_published_shares"();--> statement-breakpoint
+CREATE TRIGGER "uncount_published_shares" AFTER DELETE ON "batch_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_published_shares"();--> statement-breakpoint
+INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
+SELECT "share"."biz_id", "part"."day", sum("part"."users"), sum("part"."cost"), sum("part"."unpriced")
+FROM "batch_shares" "share" JOIN "batches" USING ("root"), published_part("batches", "share"."users") "part"
+GROUP BY 1, 2;
