@@ -73,7 +73,7 @@ describe("the sums of published users and costs", () => {
     for (const statement of [
       "drop table published_days",
       "drop function count_published_batch, count_published_shares, published_part cascade",
-      "drop index batches_by_block, batches_by_time",
+      "drop index batches_by_block, batches_by_time, pending_keys_by_time, publishable_keys",
       "delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)",
     ])
       await databases.home.execute(statement);

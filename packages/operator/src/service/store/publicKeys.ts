@@ -146,9 +146,13 @@ export class PublicKeyStore {
       .select({ keys: count() })
       .from(publicKeys)
       .where(
+        // One condition about keys without a batch, so that one scan of an index finds them.
         and(
           eq(publicKeys.region, region),
-          or(isTaken, and(isNull(publicKeys.root), this.#isPublishable(now)), isInOpenBatch(publicKeys.root)),
+          or(
+            and(isNull(publicKeys.root), or(isNotNull(publicKeys.submitted), this.#isPublishable(now))),
+            isInOpenBatch(publicKeys.root),
+          ),
         ),
       );
     return row?.keys ?? 0;

@@ -175,6 +175,9 @@ export const publicKeys = pgTable(
   (table) => [
     index("public_keys_by_root").on(table.root),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
+    // In the order in which keys are stored: reading all pending keys by the index above takes one page for each of them.
+    index("pending_keys_by_time").on(table.bizID, table.publishableAt).where(isNull(table.root)),
+    index("publishable_keys").on(table.publishableAt, table.region).where(isNull(table.root)),
   ],
 );
 
