@@ -2,9 +2,8 @@
 LOCK TABLE "batches", "public_keys", "batch_shares" IN SHARE ROW EXCLUSIVE MODE;--> statement-breakpoint
 CREATE INDEX "batches_by_block" ON "batches" USING btree ("block_number");--> statement-breakpoint
 CREATE INDEX "batches_by_time" ON "batches" USING btree ("created","root");--> statement-breakpoint
--- Over millions of keys, create these two before, with CONCURRENTLY.
-CREATE INDEX IF NOT EXISTS "pending_keys_by_time" ON "public_keys" USING btree ("biz_id","publishable_at") WHERE "public_keys"."root" is null;--> statement-breakpoint
-CREATE INDEX IF NOT EXISTS "publishable_keys" ON "public_keys" USING btree ("publishable_at","region") WHERE "public_keys"."root" is null;--> statement-breakpoint
+CREATE INDEX "pending_keys_by_time" ON "public_keys" USING btree ("biz_id","publishable_at") WHERE "public_keys"."root" is null;--> statement-breakpoint
+CREATE INDEX "publishable_keys" ON "public_keys" USING btree ("publishable_at","region") WHERE "public_keys"."root" is null;--> statement-breakpoint
 CREATE TABLE "published_days" (
 	"biz_id" text NOT NULL,
 	"day" bigint NOT NULL,
