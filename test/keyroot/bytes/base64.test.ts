@@ -1,7 +1,18 @@
+import { base64 as oracle } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
 import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
+import { isBase64, portableIsBase64 } from "../../../packages/keyroot/src/bytes/platform.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
+
+/** Whether another library decodes a text: it accepts only the canonical encoding. */
+function isCanonical(text: string): boolean {
+  try {
+    return oracle.encode(oracle.decode(text)) === text;
+  } catch {
+    return false;
+  }
+}
 
 describe("base64", () => {
   it("matches the test vectors of RFC 4648, section 10", () => {
@@ -28,7 +39,9 @@ describe("base64", () => {
     const anyText = fc.string({ unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ ")), maxLength: 12 });
     fc.assert(
       fc.property(anyText, (text) => {
-        const canonical = Buffer.from(text, "base64").toString("base64") === text;
+        const canonical = isCanonical(text);
+        expect(isBase64(text)).to.equal(canonical);
+        expect(portableIsBase64(text)).to.equal(canonical);
         expect(refusalOf(() => base64ByteLength(text))).to.equal(canonical ? undefined : "BASE64_INVALID");
         expect(refusalOf(() => base64ToBytes(text))).to.equal(canonical ? undefined : "BASE64_INVALID");
       }),
@@ -52,6 +65,7 @@ describe("base64", () => {
       "Zm-_",
       "Zg==Zg==",
     ];
+    for (const text of texts) expect(portableIsBase64(text)).to.equal(false);
     for (const value of [...texts, null, undefined, 4, ["Zm9v"], Buffer.from("Zm9v")]) {
       expect(refusalOf(() => base64ByteLength(value))).to.equal("BASE64_INVALID");
     }
@@ -61,5 +75,7 @@ describe("base64", () => {
     const text = "A".repeat(20_000_000);
     expect(base64ByteLength(text)).to.equal(15_000_000);
     expect(refusalOf(() => base64ByteLength(`${text}AAA*`))).to.equal("BASE64_INVALID");
+    expect(portableIsBase64(text)).to.equal(true);
+    expect(portableIsBase64(`${text}AAA*`)).to.equal(false);
   });
 });

@@ -47,3 +47,15 @@ export const base64: Coder = nodeBuffer
       decode: (text) => new Uint8Array(nodeBuffer.from(text, "base64")),
     }
   : portableBase64;
+
+/** Has no repeated group, which would exhaust the stack on texts of many million characters. */
+const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Whether a text is canonical base64 with padding (RFC 4648, section 3.5): the encoding of the bytes that it decodes to. */
+export const portableIsBase64 = (text: string): boolean =>
+  text.length % 4 === 0 && DIGITS.test(text) && btoa(atob(text)) === text;
+
+/** As `portableIsBase64`. Node skips invalid characters, so that it does not return them. */
+export const isBase64: (text: string) => boolean = nodeBuffer
+  ? (text) => nodeBuffer.from(text, "base64").toString("base64") === text
+  : portableIsBase64;

@@ -25,6 +25,7 @@ export {
   USER_ID_BYTES,
   type UserID,
   isUserID,
+  packUserIDs,
   parseUserID,
   randomUserID,
   userIDFromBytes,

@@ -1,9 +1,10 @@
 import pMap from "p-map";
+import { bytesToHex } from "../bytes/platform.ts";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { isData } from "../ethereum/data.ts";
 import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
-import { type UserID, userIDToHex } from "../identity/userID.ts";
+import { packUserIDs, type UserID } from "../identity/userID.ts";
 import { checkNames } from "../input/names.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
@@ -85,8 +86,8 @@ function* splitUsers(count: number, size: () => number): Generator<UserRange> {
 /** The reader's creation code and its constructor's arguments: the registry, and an array of `bytes20` in a word each. */
 function encodeRead(contract: string, userIDs: readonly UserID[]): string {
   const registry = contract.slice(2).padStart(WORD_DIGITS, "0");
-  const ids = userIDs.map((userID) => userIDToHex(userID).padEnd(WORD_DIGITS, "0"));
-  return [ROOTS_READER_CODE, registry, encodeUint(64), encodeUint(userIDs.length), ...ids].join("");
+  const ids = bytesToHex(packUserIDs(userIDs)).replace(/.{40}/g, (id) => id.padEnd(WORD_DIGITS, "0"));
+  return [ROOTS_READER_CODE, registry, encodeUint(64), encodeUint(userIDs.length), ids].join("");
 }
 
 /** Decodes a `bytes32[]`: its offset, its length and its words. */

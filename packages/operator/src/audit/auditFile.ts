@@ -5,10 +5,10 @@ import {
   checkPublicKey,
   KEY_ID_BYTES,
   type KeyRecord,
+  packUserIDs,
   USER_ID_BYTES,
   type UserID,
   userIDFromBytes,
-  userIDToBytes,
 } from "keyroot/identity";
 import { checkUntrusted } from "keyroot/input";
 import { parseMerkleFile } from "keyroot/merkle";
@@ -47,11 +47,12 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
   const users = new Uint8Array(records.length * USER_BYTES);
   const buffer = Buffer.from(users.buffer);
   const findings: Finding[] = [];
+  const userIDs = packUserIDs(records.map(({ userID }) => userID));
   for (const [i, record] of records.entries()) {
     const publicKey = Buffer.from(record.pubKey, "base64");
     const start = i * USER_BYTES;
     const keyID = start + USER_ID_BYTES;
-    users.set(userIDToBytes(record.userID), start);
+    users.set(userIDs.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES), start);
     // The record's own `keyID` may be false, and would let two keys look like one.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;

@@ -3,11 +3,11 @@
  *
  * 1. records/       reads key records, and sorts them by user id
  * 2. plan/          leaves out users with a root, and cuts the others into batches, one file and transaction each
- * 3. files/         stores every file, and checks that clients are served its bytes
+ * 3. files/         stores every file, and verifies the bytes that clients are served as they do
  * 4. journal/       records the plan, and later each transaction before it is sent
  * 5. transactions/  adds the roots, in the owner's transactions; or safe/, which lets a Safe's owners add them
  * 6. finality/      waits until the roots are final
- * 7. proof/         verifies every key as clients do
+ * 7. proof/         compares every user's root and every file with what was verified
  *
  * Every record passes these folders once, in this order, with two exceptions. A batch whose root was lost in a
  * reorganisation goes through steps 5 to 7 again. And plan/ hands each file to step 3 as soon as it is made (`onFile`), so
@@ -197,6 +197,8 @@ class Publisher {
   readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were seen in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
+  /** By root, the SHA-256 of the file that was verified before its root was added. */
+  readonly #verified = new Map<string, string>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {
     this.#options = options;
@@ -224,7 +226,8 @@ class Publisher {
     const withoutRecord: UserID[] = [];
     for (const batch of plan.batches) {
       const { root, users } = batch;
-      const { file, isRebuilt } = await ensureFile(batch, records, store, this.#fetchFile);
+      const { file, sha256, isRebuilt } = await ensureFile(batch, records, store, this.#fetchFile);
+      this.#verified.set(root, sha256);
       await this.#checker?.check(file.records);
       for (const { userID } of file.records) if (!records.has(userID)) withoutRecord.push(userID);
       if (isRebuilt) this.#emit({ event: "rebuilt", root, users });
@@ -244,7 +247,11 @@ class Publisher {
       onUnpublished: async (unpublished) => {
         await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, unpublished.length));
       },
-      onFile: (file) => storeFile(file, store, this.#fetchFile),
+      onFile: async (file) => {
+        const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
+        this.#verified.set(file.tree.root, sha256);
+        return bytes;
+      },
       onAlreadyPublished: (some) => {
         const users = some.filter(({ root }) => !resumed.has(root));
         if (users.length === 0) return;
@@ -348,7 +355,8 @@ class Publisher {
         pendingBatches.push(batch);
         continue;
       }
-      this.#addResult(batch, await proveBatch(batch, plan, { chainId, roots }, this.#fetchFile));
+      const reading = { chainId, roots };
+      this.#addResult(batch, await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root)));
       this.#progress("proving keys", (proven += batch.users), plan);
     }
     return pendingBatches;

@@ -31,8 +31,9 @@ describe("proveBatch", () => {
       chainId = target.chainId,
       of = batch,
       fetchFile = serve,
-    }: { chainId?: number; of?: Batch; fetchFile?: FetchFile } = {},
-  ) => proveBatch(of, target, { chainId, roots }, fetchFile);
+      verifiedSha256,
+    }: { chainId?: number; of?: Batch; fetchFile?: FetchFile; verifiedSha256?: string } = {},
+  ) => proveBatch(of, target, { chainId, roots }, fetchFile, verifiedSha256);
   /** Why a proof fails, as "step: CODE". */
   const failureOf = async (proof: Promise<unknown>) => {
     const error = (await failure(proof)) as KeyrootError;
@@ -53,6 +54,26 @@ describe("proveBatch", () => {
   it("fetches no file if all users have other roots", async () => {
     const fetchFile = () => Promise.reject(new Error("not needed"));
     expect((await prove([OTHER, OTHER, OTHER], { fetchFile })).userIDs).to.deep.equal([]);
+  });
+
+  it("does not verify bytes again that were verified before", async () => {
+    const verified = Buffer.from("verified before");
+    const fetchFile = () => Promise.resolve(verified);
+    const options = { fetchFile, verifiedSha256: sha256(verified) };
+    expect(await prove([root, OTHER, root], options)).to.deep.equal({
+      userIDs: [first, third],
+      superseded: [{ userID: second, root: OTHER }],
+    });
+  });
+
+  it("verifies the served file if it has other bytes than were verified before", async () => {
+    const verifiedSha256 = sha256(Buffer.from(textOf(file)));
+    const spaced = () => Promise.resolve(Buffer.from(` ${textOf(file)}`));
+    expect(await prove([root, root, root], { fetchFile: spaced, verifiedSha256 })).to.have.property("userIDs");
+    const other = () => Promise.resolve(Buffer.from(textOf(makeMerkleFile(sampleRecords(3, 2)))));
+    expect(await failureOf(prove([root, root, root], { fetchFile: other, verifiedSha256 }))).to.equal(
+      "tree: ROOT_MISMATCH",
+    );
   });
 
   it("fails if the endpoint answered for another chain", async () => {

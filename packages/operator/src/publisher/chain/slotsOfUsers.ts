@@ -1,6 +1,9 @@
-import { type UserID, userIDToBytes } from "keyroot/identity";
+import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { USERS_SLOT } from "keyroot/registry";
-import { keccak256 } from "./keccak256.ts";
+import { keccak256Bytes } from "./keccak256.ts";
+
+/** The bytes of a Keccak-256. */
+const HASH_BYTES = 32;
 
 /**
  * The storage slots of users' roots, in their order: the same as the library's `slotOfUser`, faster. An access list of them
@@ -11,8 +14,11 @@ import { keccak256 } from "./keccak256.ts";
 export function slotsOfUsers(userIDs: readonly UserID[]): string[] {
   const key = new Uint8Array(64);
   key[63] = USERS_SLOT;
-  return userIDs.map((userID) => {
-    key.set(userIDToBytes(userID));
-    return keccak256(key);
-  });
+  const packed = packUserIDs(userIDs);
+  const hashes = Buffer.alloc(HASH_BYTES * userIDs.length);
+  for (let i = 0; i < userIDs.length; i++) {
+    key.set(packed.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES));
+    hashes.set(keccak256Bytes(key), i * HASH_BYTES);
+  }
+  return userIDs.map((_, i) => `0x${hashes.toString("hex", i * HASH_BYTES, (i + 1) * HASH_BYTES)}`);
 }

@@ -8,15 +8,27 @@ import type { RecordTable } from "../records/recordTable.ts";
 import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
+/** A file that was verified as clients verify it, before its root is added. */
+export interface VerifiedFile {
+  /** The size of the file. */
+  bytes: number;
+  /** The SHA-256 of its bytes, as stored and as served: 64 lowercase hex digits. */
+  sha256: string;
+}
+
 /**
- * Stores a new file, and checks that clients are served the stored bytes.
- * @returns the size of the file in bytes
- * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND; TransportError; and as `store.put`
+ * Stores a new file, checks that clients are served the stored bytes, and verifies these bytes as clients do: the whole tree,
+ * and one record per user.
+ * @param file made of records whose keys were checked
+ * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError; and as `store.put`
  */
-export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<number> {
-  const stored = await store.put(file);
-  await verifyServedBytes(file.tree.root, stored, fetchFile);
-  return stored.bytes;
+export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<VerifiedFile> {
+  const { bytes, sha256 } = await store.put(file);
+  const { root } = file.tree;
+  const served = parseMerkleFile(await fetchServedBytes(root, { bytes, sha256 }, fetchFile), root);
+  // Keys were checked when the records were read. The record of another key is checked again.
+  verifyKeys(served, file);
+  return { bytes, sha256 };
 }
 
 /**
@@ -24,7 +36,7 @@ export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchF
  * records for every user in both. If the store lost it, rebuilds it from the records and stores it again. Other bytes under
  * its name are an error; they are not overwritten.
  * @param records sorted by user id
- * @returns the file, and whether it was rebuilt
+ * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
  * PLAN_MISMATCH; TransportError; and as the store
  */
@@ -33,12 +45,12 @@ export async function ensureFile(
   records: RecordTable,
   store: MerkleFileStore,
   fetchFile: FetchFile,
-): Promise<{ file: MerkleFile; isRebuilt: boolean }> {
+): Promise<{ file: MerkleFile; sha256: string; isRebuilt: boolean }> {
   const stored = await findStored(batch.root, store);
   if (stored === undefined) {
     const file = rebuildFile(batch, records);
-    await storeFile(file, store, fetchFile);
-    return { file, isRebuilt: true };
+    const { sha256 } = await storeFile(file, store, fetchFile);
+    return { file, sha256, isRebuilt: true };
   }
   const file = parseMerkleFile(stored, batch.root);
   verifyUsers(batch, file);
@@ -46,8 +58,8 @@ export async function ensureFile(
   compareKeys(file, records);
   const sha256 = sha256Hex(stored);
   verifyStoredBytes(file, sha256);
-  await verifyServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
-  return { file, isRebuilt: false };
+  await fetchServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
+  return { file, sha256, isRebuilt: false };
 }
 
 /** The bytes that a store has for a root; undefined if it has none. @throws as `store.get` */
@@ -78,14 +90,15 @@ function cannotRebuild(root: string, reason: string): VerificationError {
   return new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
 }
 
-/** @throws VerificationError FILE_CONFLICT */
-async function verifyServedBytes(
+/** Fetches a file's bytes as clients do. @throws VerificationError FILE_CONFLICT if they are not the stored ones */
+async function fetchServedBytes(
   root: string,
   { bytes, sha256 }: Pick<StoredFile, "bytes" | "sha256">,
   fetchFile: FetchFile,
-): Promise<void> {
+): Promise<Uint8Array> {
   try {
-    if (sha256Hex(await fetchFile(root, bytes)) === sha256) return;
+    const served = await fetchFile(root, bytes);
+    if (sha256Hex(served) === sha256) return served;
   } catch (error) {
     // A larger file has other bytes.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
@@ -106,9 +119,14 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
-/** @throws VerificationError PLAN_INVALID if a key is not a point of the curve, or a key id is not that of its key */
-function verifyKeys({ tree: { root }, records }: MerkleFile): void {
-  for (const record of records) {
+/**
+ * @param checked a file whose keys were checked: the same records are not checked again
+ * @throws VerificationError PLAN_INVALID if a key is not a point of the curve, or a key id is not that of its key
+ */
+function verifyKeys({ tree: { root }, records }: MerkleFile, checked?: MerkleFile): void {
+  for (const [i, record] of records.entries()) {
+    const same = checked?.records[i];
+    if (record.pubKey === same?.pubKey && record.keyID === same.keyID) continue;
     try {
       checkKeyRecord(record);
     } catch (cause) {

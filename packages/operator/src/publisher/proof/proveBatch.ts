@@ -1,4 +1,5 @@
 import { toQuantity } from "keyroot/ethereum";
+import { sha256Hex } from "keyroot/bytes";
 import type { UserID } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
 import { ZERO_ROOT } from "keyroot/registry";
@@ -28,9 +29,12 @@ const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
 /**
  * Proves the keys of a batch's users with the checks of every client's verifier: the chain id and the root that the chain's
  * endpoint answered, the file that clients are served with its whole tree, the user's single record, and its key. That it
- * is the key of the plan's record follows from the root, which is the hash of all records.
+ * is the key of the plan's record follows from the root, which is the hash of all records. What the verifier says of a file
+ * depends on its bytes alone, so bytes that it verified before are not verified again.
  * @param target the registry and chain that the plan is for
  * @param reading what the endpoint answered
+ * @param verifiedSha256 the SHA-256 of bytes that were verified under this root: they have one record of each user of the
+ * batch, and no other. 64 lowercase hex digits; undefined if none were
  * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and as
  * `parseMerkleFile` and `checkKeyRecord`; TransportError, and as `fetchFile`
  */
@@ -39,17 +43,26 @@ export async function proveBatch(
   { chainId, contract }: PlanTarget,
   reading: ChainReading,
   fetchFile: FetchFile,
+  verifiedSha256?: string,
 ): Promise<ProvenBatch> {
   const proven: ProvenBatch = { userIDs: [], superseded: [] };
   const answeredChainId = toQuantity(reading.chainId);
+  let last: { answer: string | undefined; root: string } | undefined;
   for (const [i, userID] of userIDs.entries()) {
-    const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${reading.roots[i] ?? ZERO_ROOT}` };
-    const root = verifyRoot({ userID, chainId, contract }, answers, EVIDENCE);
+    const answer = reading.roots[i];
+    // The verdict depends on the answer alone, which is the same for nearly all users.
+    if (last === undefined || answer !== last.answer) {
+      const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${answer ?? ZERO_ROOT}` };
+      last = { answer, root: verifyRoot({ userID, chainId, contract }, answers, EVIDENCE) };
+    }
+    const { root } = last;
     if (root === batchRoot) proven.userIDs.push(userID);
     else proven.superseded.push({ userID, root });
   }
   if (proven.userIDs.length === 0) return proven;
-  const file = parseMerkleFile(await fetchFile(batchRoot, fileBytes), batchRoot);
+  const bytes = await fetchFile(batchRoot, fileBytes);
+  if (verifiedSha256 !== undefined && sha256Hex(bytes) === verifiedSha256) return proven;
+  const file = parseMerkleFile(bytes, batchRoot);
   for (const userID of proven.userIDs) verifyRecord({ userID, chainId, contract }, batchRoot, file);
   return proven;
 }
