@@ -2,7 +2,6 @@ import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
 import { isObject, parseJson } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
-import { isBase64 } from "../bytes/platform.ts";
 import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
@@ -18,9 +17,9 @@ export interface KeyRecord {
 
 const FIELDS = ["userID", "pubKey", "keyID"] as const;
 
-/** A record as `serializeKeyRecord` writes it, if its key and its id are base64: `[A-Za-z0-9+/]` takes three times as long. */
+/** A record as `serializeKeyRecord` writes it. Matching it takes a third of the time of parsing JSON. */
 const SERIALIZED =
-  /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(.{139}[^=])","keyID":"(.{22}==)"}$/;
+  /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"([A-Za-z0-9+/]{140})","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
 
 /**
  * Makes the record of a user's public key.
@@ -57,10 +56,8 @@ export function serializeKeyRecord(record: KeyRecord): string {
 export function parseKeyRecord(text: string): KeyRecord {
   // `exec` alone would turn other values into text.
   const match = typeof text === "string" ? SERIALIZED.exec(text) : null;
-  if (match !== null && isBase64(match[2] ?? "") && isBase64(match[3] ?? "")) {
-    // Not destructured, which takes twice as long before engines optimize it: a file has many records.
-    return { userID: match[1] ?? "", pubKey: match[2] ?? "", keyID: match[3] ?? "" };
-  }
+  // Not destructured, which takes twice as long before engines optimize it: a file has many records.
+  if (match !== null) return { userID: match[1] ?? "", pubKey: match[2] ?? "", keyID: match[3] ?? "" };
   return toKeyRecord(parseJson(text, 1));
 }
 

@@ -81,7 +81,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     const duplicates: Duplicate[] = [];
     let first = NaN;
     this.#order = order.filter((row, i) => {
-      if (i === 0 || this.#compareUsers(row, first) !== 0) {
+      if (i === 0 || prefixes[row] !== prefixes[first] || this.#compareUsers(row, first) !== 0) {
         first = row;
         return true;
       }
