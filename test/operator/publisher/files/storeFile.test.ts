@@ -1,0 +1,40 @@
+import { expect } from "chai";
+import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFileStore } from "../../../../packages/operator/src/publisher/files/merkleFileStore.ts";
+import { storeFile } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
+import { sampleRecords, sha256, textOf } from "../../../../fixtures/samples.ts";
+import { failure } from "../../../support/support.ts";
+
+describe("storeFile", () => {
+  const file = makeMerkleFile(sampleRecords(3));
+
+  /** Stores and serves a text, whatever the file is. */
+  const storing = (text: string): MerkleFileStore => ({
+    put: () => Promise.resolve({ where: "", bytes: text.length, sha256: sha256(text) }),
+    get: () => Promise.resolve(Buffer.from(text)),
+  });
+  const store = (stored: string, served = stored) =>
+    storeFile(file, storing(stored), (root) => storing(served).get(root));
+
+  it("returns the size and SHA-256 of the bytes that it verified", async () => {
+    const text = textOf(file);
+    expect(await store(text)).to.deep.equal({ bytes: text.length, sha256: sha256(text) });
+  });
+
+  it("rejects a file whose served bytes are not the stored ones", async () => {
+    const error = await failure(store(textOf(file), `${textOf(file)} `));
+    expect(error).to.be.instanceOf(VerificationError).with.property("code", "FILE_CONFLICT");
+  });
+
+  it("rejects stored bytes that clients reject", async () => {
+    for (const [text, code] of [
+      [textOf(makeMerkleFile(sampleRecords(3, 2))), "ROOT_MISMATCH"],
+      [textOf(file).replace('"levels":3', '"levels":4'), "TREE_MISMATCH"],
+    ] as const) {
+      expect(await failure(store(text)))
+        .to.be.instanceOf(VerificationError)
+        .with.property("code", code);
+    }
+  });
+});
