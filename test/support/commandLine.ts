@@ -1,4 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, fork, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { devNull } from "node:os";
@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { testAll } from "../../fixtures/testAll.ts";
-import type { ProgramRun } from "./runProgram.ts";
+import { SharedProcess } from "./sharedProcess.ts";
 
 /** The result of a command. */
 export interface Ran {
@@ -71,58 +71,38 @@ export class CommandLine {
 }
 
 /**
- * The program `keyroot`. The first run of each command is a process of its own, and so is everything that `start` starts. The
- * other runs share one process, which saves most of their time.
+ * A host of which the first run of each command is a process of its own, and so is everything that `start` starts. The other
+ * runs share one process, which saves most of their time.
  */
-class Program extends CommandLine {
+class SharingCommandLine extends CommandLine {
   readonly #seen = new Set<string>();
-  #shared: ChildProcess | undefined;
-  #previous: Promise<unknown> = Promise.resolve();
+  readonly #shared = new SharedProcess();
 
-  override run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  override async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { input = "", env = {} } = options;
     const [command = ""] = args;
+    const isFirst = !this.#seen.has(command);
+    this.#seen.add(command);
     // Node reads NODE_OPTIONS only when a process starts.
-    if (!this.#seen.has(command) || options.env?.["NODE_OPTIONS"] !== undefined) {
-      this.#seen.add(command);
-      return super.run(args, options);
-    }
-    const result = this.#previous.then(() => this.#runShared(args, options));
-    this.#previous = result.catch(() => undefined);
-    return result;
-  }
-
-  async #runShared(args: readonly string[], { input = "", env = {} }: RunOptions): Promise<Ran> {
-    this.#shared ??= fork(RUN_PROGRAM, { env: environment({}), execArgv: [] });
-    const child = this.#shared;
-    child.ref();
-    child.channel?.ref();
-    const ended = new AbortController();
-    const onExit = (code: number | null, signal: string | null) => {
-      this.#shared = undefined;
-      ended.abort(new Error(`keyroot ${args.join(" ")} ended the shared process: ${code ?? signal}.`));
-    };
-    child.once("exit", onExit);
-    try {
-      child.send({ args, env: environment(env), input } satisfies ProgramRun);
-      const [ran] = (await once(child, "message", { signal: ended.signal })) as [Ran];
-      return ran;
-    } finally {
-      child.off("exit", onExit);
-      // Waiting for the next run keeps neither process alive.
-      child.channel?.unref();
-      child.unref();
-    }
+    if (isFirst || env["NODE_OPTIONS"] !== undefined) return super.run(args, options);
+    const [, ...words] = this.words;
+    const ran = await this.#shared.run({ words: [...words, ...args], env: environment(env), input });
+    // Hardhat has not started the command. The plugin corrects the exit code at the end of the process.
+    return ran.stderr.startsWith("Error HHE") ? super.run(args, options) : ran;
   }
 }
 
-const RUN_PROGRAM = fileURLToPath(new URL("runProgram.ts", import.meta.url));
 const CLI = fileURLToPath(new URL("../../packages/operator/src/cli.ts", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("hardhat.ts", import.meta.url));
 
 /** The program `keyroot`, which starts several times faster than Hardhat. */
-export const program: CommandLine = new Program("npx keyroot", [process.execPath, CLI]);
+export const program: CommandLine = new SharingCommandLine("npx keyroot", [process.execPath, CLI]);
 /** `npx hardhat keyroot`. The tests of Hardhat as a host, the demo, the README and the consumers start Hardhat's own program. */
-export const hardhat = new CommandLine("npx hardhat keyroot", [process.execPath, HARDHAT, "keyroot"]);
+export const hardhat: CommandLine = new SharingCommandLine("npx hardhat keyroot", [
+  process.execPath,
+  HARDHAT,
+  "keyroot",
+]);
 /** `npx hardhat keyroot` with Hardhat's own program. */
 export const npxHardhat = new CommandLine("npx hardhat keyroot", [
   process.execPath,

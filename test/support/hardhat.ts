@@ -2,10 +2,12 @@
  * `npx hardhat`, faster: Node strips the types itself, as it does for the program, so Hardhat does not start `tsx`. That takes
  * half of the processor time of its start.
  */
-const { main } = (await import(
-  import.meta.resolve("hardhat/package.json").replace(/package\.json$/, "dist/src/internal/cli/main.js")
-)) as {
-  main: (words: string[]) => Promise<void>;
+const internal = import.meta.resolve("hardhat/package.json").replace(/package\.json$/, "dist/src/internal/");
+const { main } = (await import(`${internal}cli/main.js`)) as { main: (words: string[]) => Promise<void> };
+const { resetGlobalHardhatRuntimeEnvironment } = (await import(`${internal}global-hre-instance.js`)) as {
+  resetGlobalHardhatRuntimeEnvironment: () => void;
 };
 
+// This process may have run Hardhat before.
+resetGlobalHardhatRuntimeEnvironment();
 await main(process.argv.slice(2));

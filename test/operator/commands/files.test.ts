@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import {
@@ -176,9 +177,12 @@ describeOnHosts("commands without a chain", (keyroot) => {
     it("leaves no partial file at Ctrl-C, and ends with 130", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(20_000)));
       await mkdir(out());
+      const watcher = watch(out());
+      const written = once(watcher, "change");
       const child = keyroot.start(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
       const ending = outcomeOf(child);
-      while ((await readdir(out())).length === 0);
+      await written;
+      watcher.close();
       child.kill("SIGINT");
       expect(await ending).to.deep.equal({ code: 130, stdout: "", stderr: "" });
       expect((await readdir(out())).filter((name) => name.startsWith("."))).to.be.empty;

@@ -289,9 +289,10 @@ describe("a running service", () => {
     });
 
     async function start(variables: Record<string, string> = {}): Promise<void> {
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
       child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH: process.env["PATH"], ...(await environment(wire.url)), ...variables },
+        env: { PATH, NODE_COMPILE_CACHE, ...(await environment(wire.url)), ...variables },
       });
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];

@@ -1,13 +1,15 @@
 /**
- * Runs the program `keyroot` many times in one process, one run after another. Each run evaluates `cli.ts` again, with its own
+ * Runs a program many times in one process, one run after another. Each run evaluates the program's file again, with its own
  * arguments, environment, standard input, output and exit code. It ends when a process of its own would: once nothing is left
  * to wait for.
  */
 import { Readable, Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
 
 /** What the parent process sends for each run. */
 export interface ProgramRun {
-  args: readonly string[];
+  /** The program's file and its arguments. */
+  words: readonly string[];
   env: NodeJS.ProcessEnv;
   input: string;
 }
@@ -15,40 +17,48 @@ export interface ProgramRun {
 /** Node's exit code for a program that waits for something that never comes. */
 const UNSETTLED = 13;
 
-const CLI = new URL("../../packages/operator/src/cli.ts", import.meta.url);
+/** What programs add to their process and leave to its end. */
+const EVENTS = ["SIGINT", "SIGTERM", "SIGHUP", "uncaughtException", "unhandledRejection"];
+
 let runs = 0;
-let output: { stdout: Buffer[]; stderr: Buffer[] } | undefined;
+let isRunning = false;
 let isSettled = false;
+let stdout = "";
+let stderr = "";
+replaceStream(
+  "stdout",
+  collect((text) => (stdout += text)),
+);
+replaceStream(
+  "stderr",
+  collect((text) => (stderr += text)),
+);
 
 process.on("message", (run: ProgramRun) => void runProgram(run));
 
 // Node emits this when nothing is left to wait for.
 process.on("beforeExit", () => {
-  if (output === undefined) return;
-  const [stdout, stderr] = [output.stdout, output.stderr].map((chunks) => Buffer.concat(chunks).toString());
-  output = undefined;
-  // A command keeps its listeners to the end of its process.
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.removeAllListeners(signal);
-  const code = isSettled ? (process.exitCode ?? 0) : UNSETTLED;
-  process.send?.({ code, stdout, stderr });
+  if (!isRunning) return;
+  isRunning = false;
+  for (const event of EVENTS) process.removeAllListeners(event);
+  process.send?.({ code: isSettled ? (process.exitCode ?? 0) : UNSETTLED, stdout, stderr });
   process.channel?.ref();
 });
 
 process.on("disconnect", () => process.exit());
 
-async function runProgram({ args, env, input }: ProgramRun): Promise<void> {
+async function runProgram({ words: [file = "", ...args], env, input }: ProgramRun): Promise<void> {
   // The channel to the parent does not keep the run alive.
   process.channel?.unref();
-  output = { stdout: [], stderr: [] };
+  isRunning = true;
+  isSettled = false;
+  stdout = stderr = "";
   replaceStream("stdin", Readable.from(input === "" ? [] : [Buffer.from(input)], { objectMode: false }));
-  replaceStream("stdout", collectIn(output.stdout));
-  replaceStream("stderr", collectIn(output.stderr));
   for (const name of Object.keys(process.env)) Reflect.deleteProperty(process.env, name);
   Object.assign(process.env, env);
-  process.argv = [process.execPath, CLI.pathname, ...args];
+  process.argv = [process.execPath, file, ...args];
   process.exitCode = undefined;
-  isSettled = false;
-  await import(`${CLI.href}?run=${++runs}`);
+  await import(`${pathToFileURL(file).href}?run=${++runs}`);
   isSettled = true;
 }
 
@@ -56,10 +66,11 @@ function replaceStream(name: "stdin" | "stdout" | "stderr", value: Readable | Wr
   Object.defineProperty(process, name, { value, configurable: true });
 }
 
-function collectIn(chunks: Buffer[]): Writable {
+function collect(take: (text: string) => void): Writable {
   return new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      chunks.push(chunk);
+    decodeStrings: false,
+    write(chunk: string | Buffer, _encoding, done) {
+      take(String(chunk));
       done();
     },
   });
