@@ -6,6 +6,9 @@ import type { ProgramRun } from "./runMany.ts";
 
 const RUN_MANY = fileURLToPath(new URL("runMany.ts", import.meta.url));
 
+/** Less than the time limit of a test, so that a command that does not end fails only its own test. */
+const LIMIT_MS = 50_000;
+
 /** One process that runs a program many times, one run after another: see `runMany.ts`. It ends with this process. */
 export class SharedProcess {
   #child: ChildProcess | undefined;
@@ -23,14 +26,18 @@ export class SharedProcess {
     child.channel?.ref();
     const ended = new AbortController();
     const onExit = (code: number | null, signal: string | null) => {
-      this.#child = undefined;
-      ended.abort(new Error(`${run.words.join(" ")} ended the shared process: ${code ?? signal}.`));
+      ended.abort(new Error(`The process ended: ${code ?? signal}.`));
     };
     child.once("exit", onExit);
+    const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(LIMIT_MS)]);
     try {
       child.send(run);
-      const [ran] = (await once(child, "message", { signal: ended.signal })) as [Ran];
+      const [ran] = (await once(child, "message", { signal })) as [Ran];
       return ran;
+    } catch (cause) {
+      child.kill("SIGKILL");
+      this.#child = undefined;
+      throw new Error(`${run.words.join(" ")} did not end well in the shared process.`, { cause });
     } finally {
       child.off("exit", onExit);
       // Waiting for the next run keeps neither process alive.
