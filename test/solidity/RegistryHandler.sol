@@ -111,8 +111,9 @@ contract RegistryHandler {
 
     function _assertSameUser(bytes20 id) internal view {
         bytes32 root = _MODEL.roots(id);
-        _assertUserHasRoot(_REGISTRY, id, root);
-        _assertUserHasRoot(_TWIN, id, root);
+        uint256 blockNumber = _MODEL.blocks(root);
+        _assertUserHasRoot(_REGISTRY, id, root, blockNumber);
+        _assertUserHasRoot(_TWIN, id, root, blockNumber);
     }
 
     /// @dev One of 40 ids. Neighbours differ only in the first or in the last byte; the zero id is one of them.
@@ -149,10 +150,15 @@ contract RegistryHandler {
         result.logs = VM.getRecordedLogs();
     }
 
-    function _assertUserHasRoot(IPublicKeyRegistry registry, bytes20 id, bytes32 expected) private view {
+    function _assertUserHasRoot(
+        IPublicKeyRegistry registry,
+        bytes20 id,
+        bytes32 expectedRoot,
+        uint256 expectedBlock
+    ) private view {
         (bytes32 root, uint256 blockNumber) = registry.getUserInfo(id);
-        require(root == expected, "getUserInfo: root");
-        require(blockNumber == _MODEL.blocks(expected), "getUserInfo: block number");
+        require(root == expectedRoot, "getUserInfo: root");
+        require(blockNumber == expectedBlock, "getUserInfo: block number");
         require(registry.getMerkleTreeRoot(id) == root, "getMerkleTreeRoot");
     }
 
