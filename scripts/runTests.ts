@@ -82,7 +82,13 @@ const STAGES: readonly Stage[] = [
   { name: "benchmarks", paths: ["test/bench"], allOnly: true },
   {
     name: "audit, disk, stack",
-    paths: ["test/operator/audit", "test/operator/disk", "test/operator/stack", "test/operator/cleanup.test.ts"],
+    paths: [
+      "test/operator/audit",
+      "test/operator/disk",
+      "test/operator/stack",
+      "test/operator/cleanup.test.ts",
+      "test/scripts",
+    ],
   },
 ];
 
