@@ -5,7 +5,7 @@ import { appendFile, copyFile, mkdir, readdir, readFile, rm, stat, truncate, wri
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
+import { ArgumentError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
 import { checksumOf } from "../../../../packages/operator/src/disk/stateDatabase.ts";
 import { parsePlan, type Plan, serializePlan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
 import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
@@ -276,16 +276,30 @@ describe("FolderJournal", () => {
       await expectImported();
     });
 
-    it("refuses a damaged plan and damaged attempts, removes nothing, and unlocks the folder again", async () => {
+    it("refuses a damaged plan and damaged attempts with the file's path and a remedy, removes nothing, and unlocks the folder again", async () => {
+      const expectRefused = async (name: string, problem: string, remedy: string) => {
+        const error = await failure(FolderJournal.open(dir()));
+        expect(error).to.be.an.instanceof(VerificationError).with.property("code", "PLAN_INVALID");
+        const { message } = error as Error;
+        expect(message)
+          .to.include(`${join(dir(), name)}, of version 0.1.0, is damaged: ${problem}`)
+          .and.include(remedy);
+      };
       const attempts = await readFile(join(dir(), ATTEMPTS));
       for (const bad of ["nonsense\n", "{}\n", '{"nonce":1,"root":"x","gas":1,"fees":{}}\n']) {
         await writeFile(join(dir(), ATTEMPTS), bad);
-        expect(await failure(FolderJournal.open(dir()))).to.have.property("code", "PLAN_INVALID");
+        await expectRefused(ATTEMPTS, "A recorded transaction", "delete the plan and publish again");
       }
       await writeFile(join(dir(), ATTEMPTS), attempts);
       const text = await readFile(join(dir(), PLAN));
-      await writeFile(join(dir(), PLAN), "nonsense\n");
-      expect(await failure(FolderJournal.open(dir()))).to.have.property("code", "JSON_FORBIDDEN_TOKEN");
+      for (const [bad, problem] of [
+        ["nonsense\n", "The plan"],
+        ["{}\n", "The plan's head"],
+        [text.subarray(0, -1), "The plan is incomplete"],
+      ] as const) {
+        await writeFile(join(dir(), PLAN), bad);
+        await expectRefused(PLAN, problem, "move plan.jsonl and sent.jsonl away and publish again");
+      }
       await writeFile(join(dir(), PLAN), text);
       await expectImported();
     });

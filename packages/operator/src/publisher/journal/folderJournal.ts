@@ -42,7 +42,7 @@ export class FolderJournal implements Journal, Disposable {
    * Opens a folder and locks it. A plan that version 0.1.0 left there is imported.
    * @param dir created if it does not exist
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
-   * PLAN_INVALID, and as `parsePlan` for a plan of 0.1.0
+   * PLAN_INVALID
    */
   static async open(dir: string): Promise<FolderJournal> {
     await checkPrivateFolder(dir);

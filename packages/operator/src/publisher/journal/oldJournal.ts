@@ -1,7 +1,7 @@
 /** The files in which version 0.1.0 kept a plan: `plan.jsonl`, and a line for each attempt in `sent.jsonl`. */
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, TransportError } from "keyroot/errors";
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import { syncFolder } from "../../disk/folder.ts";
 import { removeDrafts } from "../../disk/writeFileAtomic.ts";
 import { parsePlan, type Plan } from "../plan/plan.ts";
@@ -10,6 +10,9 @@ import { type Attempt, parseAttempt } from "./journal.ts";
 const PLAN = "plan.jsonl";
 const ATTEMPTS = "sent.jsonl";
 export const OLD_FILES = [PLAN, ATTEMPTS];
+const REMEDY =
+  ` Restore it from a copy. If you have none, and no transaction of the registry's owner is pending, move ${PLAN} and ` +
+  `${ATTEMPTS} away and publish again: users with a root are left out.`;
 
 export interface OldJournal {
   plan: Plan | undefined;
@@ -19,14 +22,28 @@ export interface OldJournal {
 /**
  * Reads what 0.1.0 left in a folder, which must be locked.
  * @returns undefined if it left nothing
- * @throws VerificationError PLAN_INVALID, and as `parsePlan`; ArgumentError FILE_UNREADABLE
+ * @throws VerificationError PLAN_INVALID; ArgumentError FILE_UNREADABLE
  */
 export async function readOldJournal(dir: string): Promise<OldJournal | undefined> {
   await removeDrafts(dir, (name) => name === PLAN);
   const plan = await readIfExists(join(dir, PLAN));
   const attempts = await readIfExists(join(dir, ATTEMPTS));
   if (plan === undefined && attempts === undefined) return undefined;
-  return { plan: plan && parsePlan(plan), attempts: parseAttempts(attempts ?? Buffer.of()) };
+  return {
+    plan: plan && parse(join(dir, PLAN), () => parsePlan(plan), REMEDY),
+    attempts: attempts === undefined ? [] : parse(join(dir, ATTEMPTS), () => parseAttempts(attempts)),
+  };
+}
+
+/** @param remedy what to do, unless the errors of `read` say it */
+function parse<T>(path: string, read: () => T, remedy = ""): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof KeyrootError)) throw cause;
+    const message = `${path}, of version 0.1.0, is damaged: ${cause.message}${remedy}`;
+    throw new VerificationError("file", "PLAN_INVALID", message, { cause, actual: path });
+  }
 }
 
 /** Removes what was read. @throws TransportError FILE_UNWRITABLE */
