@@ -332,6 +332,26 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { stdout } = await run(process.execPath, [inApp("audit.ts")]);
       expect(stdout).to.match(/^passed \d+ \[\]\n$/);
     });
+
+    it("starts the service with the program of the package's README", async () => {
+      const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
+      const [, sample = ""] = /```ts\n(import \{ startService[^]*?)```/.exec(page) ?? [];
+      const [databaseUrl, keys] = [await postgres.createDatabase(), inApp("api-keys.json")];
+      const url = `http://127.0.0.1:${await freePort()}`;
+      await succeed(["make-signing-key", "--out", keys]);
+      const env = { DATABASE_URL: databaseUrl, KEYROOT_SIGNING_KEYS: keys, KEYROOT_BASE_URL: url };
+      await succeed(["migrate"], { env });
+      const program = sample
+        .replace("postgres://…", databaseUrl)
+        .replace('"keys.json"', JSON.stringify(keys))
+        .replace("https://…", url)
+        .replace("8547", new URL(url).port)
+        .replace("9547", "0");
+      await writeFile(inApp("service.ts"), program);
+      const { stdout } = await run(process.execPath, [inApp("service.ts")]);
+      // The program prints the URL among the lines of the service's log.
+      expect(stdout.split("\n")).to.include(url);
+    });
   });
 
   describe("the Hardhat plugin", () => {

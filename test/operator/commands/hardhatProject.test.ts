@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
@@ -7,6 +8,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { startStack } from "../../../packages/operator/src/stack/stack.ts";
 import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { testAll } from "../../../fixtures/testAll.ts";
@@ -115,8 +117,26 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       expect(await stackFoldersIn(folder)).to.be.empty;
     });
 
-    // The minimal template has no test runner.
+    // The minimal template has neither Hardhat's keystore nor a test runner.
     if (template === "mocha-ethers") {
+      it("reads the URL of a network from Hardhat's development keystore", async () => {
+        const home = join(folder, "home");
+        const own = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), OWNER_KEY };
+        const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+        try {
+          const status = ["status", "--network", "remote", "--contract", stack.contract];
+          expect((await json(status, own)).json["error"]).to.include({ code: "ARGUMENT_INVALID" });
+
+          const set = start(["keystore", "set", "--dev", "RPC_URL"], own);
+          set.stdin.end(`${stack.rpcUrl}\n`);
+          expect(await outcomeOf(set)).to.include({ code: 0, stderr: "" });
+          const { code, json: found } = await json(status, own);
+          expect([code, found["userCount"]], JSON.stringify(found)).to.deep.equal([0, 0]);
+        } finally {
+          await stack.close();
+        }
+      });
+
       it("gives the project's own tests a stack", async () => {
         await writeFile(join(folder, "test", "app.ts"), OWN_TEST);
         const { code, stdout } = await outcomeOf(start(["test", "mocha", "test/app.ts", "--no-compile"]));
