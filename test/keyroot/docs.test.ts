@@ -14,6 +14,7 @@ import { startStack, type Stack } from "../../packages/operator/src/stack/stack.
 import { LOCAL } from "../../fixtures/local.ts";
 import { sampleRecords, sampleUserID } from "../../fixtures/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/lyingEndpoint.ts";
+import { temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
@@ -31,6 +32,7 @@ describe("the pages about verifying", () => {
   let stack: Stack;
   let endpoints: Endpoint[];
   let blockHash: string;
+  const folder = temporaryFolder();
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -45,8 +47,14 @@ describe("the pages about verifying", () => {
 
   after(() => opened.disposeAsync());
 
+  /** What the pages about verifying leave open. */
+  const verifying = {
+    userID: mine.userID,
+    expectedPublicKey: mine.pubKey,
+    contacts: [{ userID: mine.userID, expectedPublicKey: mine.pubKey }, { userID: sampleUserID(9) }],
+  };
   /** Runs a page's program with the addresses of the stack, and returns its output. */
-  const runProgram = async (page: string, report = "") => {
+  const runProgram = async (page: string, report = "", values: Record<string, unknown> = verifying) => {
     const addresses: [string | RegExp, string][] = [
       [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
       [/https:\/\/files\.example|http:\/\/127\.0\.0\.1:8546/g, stack.merkleUrl],
@@ -56,12 +64,6 @@ describe("the pages about verifying", () => {
     const urls = endpoints.map(({ url }) => url);
     let program = page.replace(/https:\/\/rpc-[abc]\.example/g, () => urls.shift() ?? "");
     for (const [pattern, address] of addresses) program = program.replaceAll(pattern, address);
-    const values = {
-      userID: mine.userID,
-      expectedPublicKey: mine.pubKey,
-      contacts: [{ userID: mine.userID, expectedPublicKey: mine.pubKey }, { userID: sampleUserID(9) }],
-      blockHash,
-    };
     const constants = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
     const script = [...constants, program, report].join("\n");
     const args = ["--input-type=module", "--eval", script];
@@ -76,34 +78,34 @@ describe("the pages about verifying", () => {
 
   it("have examples for a key, a list and a bundle that run", async () => {
     const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
-    const output = await runProgram(programOf(pages["verifying.md"]), report);
+    const output = await runProgram(programOf(pages["verifying.md"]), report, { ...verifying, blockHash });
     const contacts = [`${mine.userID} verified`, `${sampleUserID(9)} NOT_PUBLISHED`];
     expect(output.trim().split("\n")).to.deep.equal([...contacts, `${mine.pubKey} endpoint unchecked`]);
   });
 
   it("have an example of a safety code that runs", async () => {
-    const [contact] = sampleRecords(2).slice(1) as [KeyRecord];
-    const keys = { publicKey: mine.pubKey, contactID: contact.userID, contactKey: contact.pubKey };
-    const constants = Object.entries(keys).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
-    const output = await runProgram(constants.join("") + programOf(await read("docs/safety-code.md")));
+    const output = await runProgram(programOf(await read("docs/safety-code.md")), "", {});
     expect(output).to.match(/^(?:\d{5} ){11}\d{5}\n$/);
   });
 
   it("have an example of a watch, and of the evidence of its alarm, that run", async () => {
     const [wrong] = sampleRecords(3).slice(2) as [KeyRecord];
-    const contact = { userID: other.userID, expectedPublicKey: wrong.pubKey };
-    const setup = `import { createVerifier } from "keyroot";
-const verifier = createVerifier({ rpc: "http://127.0.0.1:8545", chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3", merkleUrl: "https://files.example" });
-const publicKey = ${JSON.stringify(mine.pubKey)}, contactList = [${JSON.stringify(contact)}];
-let alarm;
-const showAlarm = (code, message, file) => (alarm = { code, file });
-`;
+    const file = join(folder.path, "alarm.json");
     const [watching = "", evidence = ""] = programsOf(await read("docs/watching.md"));
-    const program = `${setup}${watching.replace("indexedDbStore()", "new Map()")}
-await watch.check();
-${evidence}`;
-    const report = `console.log(alarm.code, Buffer.from(found).toString("base64")); process.exit();`;
-    expect(await runProgram(program, report)).to.equal(`CONTACT_KEY_MISMATCH ${other.pubKey}\n`);
+    const watch = watching
+      .replace("chainId: 31337", `chainId: ${stack.chainId}`)
+      .replace(other.pubKey, wrong.pubKey)
+      .replace("indexedDbStore()", "new Map()")
+      .replace(
+        "console.warn(code, message, file.name)",
+        `(console.log(code), writeFileSync(${JSON.stringify(file)}, file.text))`,
+      );
+    const imports = `import { writeFileSync } from "node:fs";\n`;
+    expect(await runProgram(imports + watch, "await watch.check();\nprocess.exit();", {})).to.equal(
+      "CONTACT_KEY_MISMATCH\n",
+    );
+    const verify = evidence.replace("0x…", blockHash).replace('"alarm.json"', JSON.stringify(file));
+    expect(await runProgram(verify, "", {})).to.equal(`${other.pubKey}\n`);
   });
 
   it("name tests and files that exist", async () => {
