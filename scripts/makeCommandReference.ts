@@ -54,7 +54,7 @@ npx hardhat keyroot status --network sepolia --contract 0x…
   \`KEYROOT_ADMIN_TOKEN\` the service's admin token, \`KEYROOT_WEBHOOK\` the URL for alarms. [Publishing](publishing.md) describes the
   owner's key, [Operations](operations.md) the variables of the service.
 - **State**: unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
-- **Colours** appear in terminals only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` turns them on.
+- **Colors** appear in terminals only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` turns them on.
 - \`--show-stack-traces\` prints the stack trace of an unexpected error. \`--help\` after a command lists its options.
 `;
 

@@ -1,7 +1,7 @@
 /**
  * Kills publishers at random moments, with faults around them: `npm run soak:publisher [rounds] [seed]`, 200 rounds by
  * default. In each round, a process publishes users through an endpoint with random faults. It is killed by SIGKILL,
- * started again and killed again until a run succeeds; meanwhile blocks are reorganised, and files of the plan are lost.
+ * started again and killed again until a run succeeds; meanwhile blocks are reorganized, and files of the plan are lost.
  * Then every user must have one root with a right file, by a check that shares no code with the publisher. Stops at the
  * first round that fails.
  */
@@ -18,7 +18,7 @@ import { FolderJournal } from "@keyroot/operator/publisher";
 import { startFileHost, startLocalChain } from "@keyroot/operator/stack";
 import { rpcCaller } from "keyroot/transport";
 import { startAnvil } from "../fixtures/anvil/anvil.ts";
-import { reorganise } from "../fixtures/anvil/anvilControl.ts";
+import { reorganize } from "../fixtures/anvil/anvilControl.ts";
 import { deployOn } from "../fixtures/freshRegistry.ts";
 import { verifyDeployment } from "../fixtures/publisher/deployment.ts";
 import { startFaultyEndpoint } from "../fixtures/publisher/faultyEndpoint.ts";
@@ -40,7 +40,7 @@ let lastOutput = "";
 let killed = 0;
 let failed = 0;
 let faults = 0;
-let reorganisations = 0;
+let reorganizations = 0;
 let lostFiles = 0;
 for (let round = 1; round <= ROUNDS; round++) {
   const onAnvil = round % 2 === 0;
@@ -59,7 +59,7 @@ for (let round = 1; round <= ROUNDS; round++) {
   const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
-  // So that reorganisations do not reach the deployment.
+  // So that reorganizations do not reach the deployment.
   await call("hardhat_mine", ["0x10"]);
   const records = sampleRecords(USERS, round);
   const path = join(dir, "users.jsonl");
@@ -81,8 +81,8 @@ for (let round = 1; round <= ROUNDS; round++) {
     if (code === "killed") {
       kills++;
       if (onAnvil && random(`${round}:${run}:reorganise`, 4) === 0) {
-        reorganisations++;
-        await reorganise(call, 1 + random(`${round}:${run}:depth`, 5));
+        reorganizations++;
+        await reorganize(call, 1 + random(`${round}:${run}:depth`, 5));
       }
       using journal = await FolderJournal.open(join(dir, "plan"));
       const plan = await journal.readPlan();
@@ -100,7 +100,7 @@ for (let round = 1; round <= ROUNDS; round++) {
   await verifyDeployment({ call, contract, owner, merkleDir }, records);
   process.stderr.write(`\r${round} rounds, ${killed} killed, ${failed} runs failed, ${faults} faults`);
 }
-const summary = { rounds: ROUNDS, seed: SEED, killed, failedRuns: failed, faults, reorganisations, lostFiles };
+const summary = { rounds: ROUNDS, seed: SEED, killed, failedRuns: failed, faults, reorganizations, lostFiles };
 process.stdout.write(`\n${JSON.stringify(summary)}\nEvery user has one root with a right file.\n`);
 
 /** Runs a publisher until it ends or is killed. @param arm receives the function that kills it */

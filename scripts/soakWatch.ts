@@ -1,6 +1,6 @@
 /**
  * Runs the watch of an app over an honest but faulty network: `npm run soak:watch [rounds] [seed]`, 10,000 rounds by
- * default. Requests time out, fail, are cut off, are limited, and reach nodes that are behind; the chain is reorganised;
+ * default. Requests time out, fail, are cut off, are limited, and reach nodes that are behind; the chain is reorganized;
  * the device is offline or asleep; the app is killed in the middle of a round. No alarm may be raised. Afterwards, lies in
  * the same network must raise theirs. In the end, processes with a store in a folder are killed by SIGKILL.
  */
@@ -14,7 +14,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { startLocalChain } from "@keyroot/operator/stack";
 import { hasAnvil, startAnvil } from "../fixtures/anvil/anvil.ts";
-import { reorganise } from "../fixtures/anvil/anvilControl.ts";
+import { reorganize } from "../fixtures/anvil/anvilControl.ts";
 import { sampleRecords, sha256 } from "../fixtures/samples.ts";
 import { soakWatch } from "../fixtures/watch/soakWatch.ts";
 import { ANVIL_OPTIONS, startWatchedChain, type WatchedChain } from "../fixtures/watch/watchedChain.ts";
@@ -34,8 +34,8 @@ const started = performance.now();
 const { alarms, ...counts } = await soakWatch(chain, {
   rounds: ROUNDS,
   seed: SEED,
-  // Hardhat's chain cannot be reorganised.
-  reorganise: hasAnvil ? () => reorganise(chain.call, 7) : undefined,
+  // Hardhat's chain cannot be reorganized.
+  reorganize: hasAnvil ? () => reorganize(chain.call, 7) : undefined,
   onRound: (round) => {
     if (round % 100 === 0) process.stderr.write(`\r${round} rounds`);
   },

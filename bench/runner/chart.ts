@@ -29,7 +29,7 @@ export interface Chart {
 const FIRST_LINE = 4;
 const SIZE = { width: 760, height: 420 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-/** The colors on a light and on a dark page. Those of the series are told apart by people with any color vision (Okabe-Ito). */
+/** The colors on a light and on a dark page. People with any color vision can distinguish those of the series (Okabe-Ito). */
 const COLORS = {
   text: ["#1f2328", "#e6edf3"],
   grid: ["#d1d9e0", "#3d444d"],

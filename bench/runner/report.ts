@@ -33,7 +33,7 @@ export function report(measured: Measured): void {
   process.stdout.write(`${JSON.stringify(measured)}\n`);
 }
 
-/** Tells the person in front of the screen what runs. */
+/** Prints on the terminal what runs. */
 export function progress(text: string): void {
   process.stderr.write(`  ${text}\n`);
 }

@@ -76,7 +76,7 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
       return [{ node: node["condition"] as AstNode, texts: ["true", "false"] }];
     case "Literal":
       if (node["kind"] === "string") return [{ node, texts: ['""'] }];
-      return [{ node, texts: neighbouringNumbers(Number(text)) }];
+      return [{ node, texts: neighboringNumbers(Number(text)) }];
     case "ExpressionStatement":
     case "EmitStatement":
     case "RevertStatement":
@@ -103,7 +103,7 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
   }
 }
 
-function neighbouringNumbers(number: number): string[] {
+function neighboringNumbers(number: number): string[] {
   // Depending on the expected type, one of the two does not compile.
   return number === 0 ? ["1", "bytes32(uint256(1))"] : [number + 1, number - 1].map(String);
 }

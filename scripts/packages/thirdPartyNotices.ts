@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * The page that names the packages whose code the modules contain, with versions and licences: those licences demand
+ * The page that names the packages whose code the modules contain, with versions and licenses: those licenses demand
  * their text beside every copy, and an audit needs the versions.
  * @param folder of the package, where its dependencies are resolved from
  * @param bundled name -> version
@@ -25,7 +25,7 @@ function packageFolder(from: string, name: string): string {
 
 function licenseOf(folder: string): string {
   const file = readdirOrEmpty(folder).find((name) => /^licen[cs]e(\.\w+)?$/i.test(name));
-  if (file === undefined) throw new Error(`${folder} has no licence file. Add its licence by hand before publishing.`);
+  if (file === undefined) throw new Error(`${folder} has no license file. Add its license by hand before publishing.`);
   return readFileSync(join(folder, file), "utf8");
 }
 

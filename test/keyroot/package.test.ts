@@ -246,7 +246,7 @@ export { verifyBundle } from "keyroot/bundle";
   });
 
   describe("tarball", () => {
-    it("contains its modules, source maps and declarations, schemas, licences, README and error reference only", () => {
+    it("contains its modules, source maps and declarations, schemas, licenses, README and error reference only", () => {
       const others = files.filter((path) => !/^dist\/[\w/-]+(?:\.js|\.js\.map|\.d\.ts)$/.test(path));
       expect(others.sort()).to.deep.equal([
         "LICENSE",

@@ -116,7 +116,7 @@ contract RegistryHandler {
         _assertUserHasRoot(_TWIN, id, root, blockNumber);
     }
 
-    /// @dev One of 40 ids. Neighbours differ only in the first or in the last byte; the zero id is one of them.
+    /// @dev One of 40 ids. Neighbors differ only in the first or in the last byte; the zero id is one of them.
     function _fewIDs(uint256 choice) internal pure returns (bytes20) {
         uint160 n = uint160(choice % FEW_IDS);
         return bytes20(n % 2 == 0 ? n << 152 : n);

@@ -339,7 +339,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
       await page.evaluate(axe.source);
       for (const { width, colorScheme } of VIEWS) {
         await page.setViewportSize({ width, height: 800 });
-        // Without transitions between the colours.
+        // Without transitions between the colors.
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         // Two frames: the first one draws what the new width changes.
         await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");

@@ -22,14 +22,14 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   const { world } = explorer;
 
   for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
-    it(`${name}: has no violation of axe, nothing wider than the page, and no term without its explanation, in both widths and colours`, async () => {
+    it(`${name}: has no violation of axe, nothing wider than the page, and no term without its explanation, in both widths and colors`, async () => {
       await using opened = await world.open(explorer.url + path(world), VIEWS[0]);
       const { page } = opened;
       await act?.(page, world);
       await page.evaluate(axe.source);
       for (const { viewport, colorScheme } of VIEWS) {
         await page.setViewportSize(viewport);
-        // Reduced motion: colours change at once.
+        // Reduced motion: colors change at once.
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         // Two frames: the first one draws what the new width changes.
         await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");

@@ -54,7 +54,7 @@ export async function buildPage(
 
 type OutputFile = Rolldown.OutputChunk | Rolldown.OutputAsset;
 
-/** Bundles, and collects the licences of the packages whose code is in the bundle. */
+/** Bundles, and collects the licenses of the packages whose code is in the bundle. */
 export async function bundle(licenses: Set<string>, config: InlineConfig): Promise<OutputFile[]> {
   const result = await build({ ...config, build: { ...config.build, license: { fileName: LICENSES } } });
   if (!("output" in result)) throw new Error("The bundler made no output.");

@@ -161,7 +161,7 @@ describe("the arguments of the clients", () => {
         expect(made.state.requests).to.equal(0);
       });
 
-      it("refuses options that are no object and signals that are no AbortSignal, before any request", async () => {
+      it("refuses options that are not an object and signals that are not an AbortSignal, before any request", async () => {
         const signals = [null, {}, "signal", () => undefined];
         const wrong = [null, "options", 7, [], ...signals.map((signal) => ({ ...(args.at(-1) as object), signal }))];
         for (const options of wrong) {

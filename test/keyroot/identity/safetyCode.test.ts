@@ -133,7 +133,7 @@ describe("safety code", () => {
       }
     });
 
-    it("recognises this user's own payload", () => {
+    it("recognizes this user's own payload", () => {
       const error = scan(makeSafetyCode(alice, bob).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include("this user's own");

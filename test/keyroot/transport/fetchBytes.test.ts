@@ -100,12 +100,12 @@ describe("fetchBytes", () => {
   describe("the timeout", () => {
     const TIMEOUT = { name: "TransportError", code: "TIMEOUT" };
     const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n";
-    const behaviours = {
+    const behaviors = {
       "no answer": "",
       "endless headers": HEAD,
       "an endless body": `${HEAD}\r\nx`,
     };
-    for (const [which, beginning] of Object.entries(behaviours)) {
+    for (const [which, beginning] of Object.entries(behaviors)) {
       it(`closes the connection of a server with ${which}`, async () => {
         const { promise: closed, resolve } = Promise.withResolvers<unknown>();
         const { url } = closing(
@@ -225,14 +225,14 @@ describe("fetchBytes", () => {
   });
 
   describe("a broken server", () => {
-    const behaviours = {
+    const behaviors = {
       "that closes the connection": "",
       "that does not speak HTTP": "SSH-2.0-OpenSSH_9.2\r\n",
       "that closes the connection within the body": "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx",
       "whose headers are too long": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 17)}`,
       "whose compression is broken": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwords",
     };
-    for (const [which, words] of Object.entries(behaviours)) {
+    for (const [which, words] of Object.entries(behaviors)) {
       it(`${which} is unreachable`, async () => {
         const { url } = closing(await serveRaw((socket) => socket.once("data", () => socket.end(words))));
         expect(await failure(request(url))).to.include({ name: "TransportError", code: "UNREACHABLE" });

@@ -549,7 +549,7 @@ describe("an audit of planted faults", function () {
   });
 
   describe("together", () => {
-    it("cause every code except those of reorganised chains and watched users", () => {
+    it("cause every code except those of reorganized chains and watched users", () => {
       const others = Object.values(FINDING_CODES)
         .flat()
         .filter((code) => !covered.has(code));

@@ -209,7 +209,7 @@ describe("a resumed audit", function () {
   });
 });
 
-describeOnAnvil("a resumed audit of a reorganised chain", () => {
+describeOnAnvil("a resumed audit of a reorganized chain", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let anvil: Anvil;

@@ -60,7 +60,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
     });
 
-    it("ends with 2 if --files is no folder that can be read", async () => {
+    it("ends with 2 if --files is not a folder that can be read", async () => {
       for (const path of [join(world.folder, "none"), devNull]) {
         const { code, json } = await keyroot.json(auditing("--files", path));
         expect([code, json.error?.["code"]]).to.deep.equal([2, "FILE_UNREADABLE"]);

@@ -49,7 +49,7 @@ describe("handing over a registry", function () {
     expect(await ownerOf()).to.equal(getAddress(fresh.owner));
   });
 
-  it("rejects the owner itself, the registry, what is no address, another chain, and costs above the limits", async () => {
+  it("rejects the owner itself, the registry, a value that is not an address, another chain, and costs above the limits", async () => {
     for (const address of [fresh.owner, fresh.contract, "0x12", "alice"])
       expect(await run("transfer-ownership", to(address)), address).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     expect(await run("transfer-ownership")).to.include({ code: 2, error: "ARGUMENT_INVALID" });

@@ -8,7 +8,7 @@ import { environment, program } from "../../support/commandLine.ts";
 const SCRIPT = "script";
 const RED = "\u001b[31m";
 
-describe("colours", function () {
+describe("colors", function () {
   this.timeout(60_000);
   // Without a stack, this prints an error.
   const args = ["status"];

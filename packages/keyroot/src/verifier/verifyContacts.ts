@@ -41,7 +41,7 @@ export interface ListOptions extends Pick<VerifyOptions, "signal"> {
 
 /**
  * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an earlier
- * answer from the cache that this one contradicts: one of them is false, or a block that was not final was reorganised.
+ * answer from the cache that this one contradicts: one of them is false, or a block that was not final was reorganized.
  */
 export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
   { verified: VerifiedKey } | { error: KeyrootError }

@@ -12,7 +12,7 @@ const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"
  * one block, and each file is fetched and rebuilt once.
  *
  * With a cache, an answer can contradict an earlier one: someone shows different answers to different clients, or, if the
- * earlier block was not final, the chain was reorganised. If the earlier evidence is final and stronger, the outcome is
+ * earlier block was not final, the chain was reorganized. If the earlier evidence is final and stronger, the outcome is
  * the error EQUIVOCATION with both pieces of evidence. Otherwise the new answer counts, `contradicts` contains the
  * earlier one, and the cache forgets it.
  * @returns an outcome for each contact, in the order of the list

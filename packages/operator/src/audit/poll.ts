@@ -24,7 +24,7 @@ export interface PollOptions {
   contract: string;
   files: FileSource;
   users: readonly WatchedUser[];
-  /** The newest block to read. `finalized` blocks are never reorganised. */
+  /** The newest block to read. `finalized` blocks are never reorganized. */
   tag: "latest" | "safe" | "finalized";
   /** The first block whose roots are audited if the state has no cursor. Default: the next block. */
   fromBlock?: number | undefined;
@@ -112,7 +112,7 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
   return { added: next > block.number ? [] : await fetchRootAddedLogs(call, contract, range), findings };
 }
 
-/** The first block that was not audited. After a reorganisation, the one after the newest block that is still on the chain. */
+/** The first block that was not audited. After a reorganization, the one after the newest block that is still on the chain. */
 async function findNextBlock({ call, state, fromBlock }: PollOptions, block: BlockHeader) {
   if (state.cursors.length === 0) return { next: fromBlock ?? block.number + 1, findings: [] };
   const findings: Finding[] = [];

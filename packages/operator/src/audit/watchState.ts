@@ -29,7 +29,7 @@ export interface WatchStateContent {
   unavailable: ReadonlyMap<string, number>;
 }
 
-/** So many blocks are remembered, to find the last common one after a reorganisation. */
+/** So many blocks are remembered, to find the last common one after a reorganization. */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
 

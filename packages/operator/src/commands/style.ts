@@ -10,7 +10,7 @@ const FORMATS = {
 } as const;
 
 /**
- * Colours text for a terminal. Other streams get it plain, and so do terminals where NO_COLOR is set; FORCE_COLOR colours
+ * Colors text for a terminal. Other streams get it plain, and so do terminals where NO_COLOR is set; FORCE_COLOR colors
  * it everywhere.
  */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {

@@ -10,7 +10,7 @@ import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 type Connection = InstanceType<typeof DatabaseSync>;
 export type Row = Record<string, SQLOutputValue>;
 
-/** One kind of saved state: how its file is recognised, and which error refuses a file that is not valid. */
+/** One kind of saved state: how its file is recognized, and which error refuses a file that is not valid. */
 export interface StateFormat {
   /** Marks the file as this kind of state (`PRAGMA application_id`): a signed 32-bit integer. */
   applicationId: number;

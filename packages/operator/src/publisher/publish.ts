@@ -10,7 +10,7 @@
  * 7. proof/         compares every user's root and every file with what was verified
  *
  * Every record passes these folders once, in this order, with two exceptions. A batch whose root was lost in a
- * reorganisation goes through steps 5 to 7 again. And plan/ hands each file to step 3 as soon as it is made (`onFile`), so
+ * reorganization goes through steps 5 to 7 again. And plan/ hands each file to step 3 as soon as it is made (`onFile`), so
  * that one file is in memory at a time. All steps read the chain through chain/; signers/ sign what transactions/ sends.
  */
 import { ArgumentError, TransportError } from "keyroot/errors";
@@ -132,7 +132,7 @@ const OPTIONS: Record<keyof PublishOptions, true> = {
 
 /** The most users that a warning names. */
 const NAMED = 20;
-/** How often roots may be lost to reorganisations before publishing gives up. */
+/** How often roots may be lost to reorganizations before publishing gives up. */
 const MAX_ROUNDS = 20;
 
 /**

@@ -10,7 +10,7 @@ import { listen } from "./ports.ts";
 /** The paths that exist, literally: no query, no percent-encoding, no upper case. */
 const PATH = /^\/(?<root>[0-9a-f]{64})(?:\/(?<userID>[a-z0-9]{32})(?<bundle>\.bundle)?)?\.json$/;
 
-/** For content that its path determines: one year, the longest time that caches honour. */
+/** For content that its path determines: one year, the longest time that caches honor. */
 const FOREVER = "public, max-age=31536000, immutable";
 /** For bundles, which are replaced by ones for newer blocks. */
 const REVALIDATE = "no-cache";

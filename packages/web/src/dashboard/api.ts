@@ -299,7 +299,7 @@ async function answerWithPasskey<Result>(optionsPath: string, path: string): Pro
   return send<Result>(path, { answer });
 }
 
-/** The browser does not say whether the person cancelled or has no passkey here. */
+/** The browser does not say whether the person canceled or has no passkey here. */
 async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();
@@ -309,7 +309,7 @@ async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
       name === "InvalidStateError"
         ? "This device has a passkey of yours already."
         : name === "NotAllowedError"
-          ? "No passkey was used: you cancelled, it took too long, or this device has none for this site."
+          ? "No passkey was used: you canceled, it took too long, or this device has none for this site."
           : "Your browser could not use a passkey here. Open this page in a current browser, under its own address.";
     throw new CallError("PASSKEY_UNUSED", message);
   }

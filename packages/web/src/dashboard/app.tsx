@@ -109,7 +109,7 @@ export function App() {
       </main>
       <footer class="footer">
         <p>
-          <a href="../docs">API description</a> · <a href="./licenses.txt">Licences</a>
+          <a href="../docs">API description</a> · <a href="./licenses.txt">Licenses</a>
         </p>
       </footer>
     </>

@@ -46,7 +46,7 @@ export function App() {
         </p>
         <BuildHashes />
         <p>
-          <a href="./licenses.txt">Licences</a>
+          <a href="./licenses.txt">Licenses</a>
         </p>
       </footer>
     </>

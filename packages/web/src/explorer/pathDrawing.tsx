@@ -13,7 +13,7 @@ export function PathDrawing(props: DrawingProps) {
   return (
     <figure class="drawing">
       <figcaption class="detail">
-        A <dfn>leaf</dfn> is the hash of one record. Two neighbours, each the other’s <dfn>sibling</dfn>, give the hash
+        A <dfn>leaf</dfn> is the hash of one record. Two neighbors, each the other’s <dfn>sibling</dfn>, give the hash
         above them.
       </figcaption>
       <svg

@@ -83,7 +83,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const comparisons: Comparison[] = [];
   const add = (node: DrawnNode) => nodes.push(node);
   const yOf = (row: number) => 1 + row * ROW;
-  const centre = column(1);
+  const center = column(1);
 
   const levels = path ? path.nodes : Array.from({ length: GHOST_LEVELS }, () => undefined);
   const top = levels.length - 1;
@@ -92,12 +92,12 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const { file, endpoint } = props;
   const records = path?.leafCount === undefined ? name(file.text) : `${formatCount(path.leafCount)} records`;
   const above = { y: yOf(0), isMain: false };
-  add({ ...above, id: "file", x: centre, caption: file.caption, text: records, full: file.text, state: states.file });
+  add({ ...above, id: "file", x: center, caption: file.caption, text: records, full: file.text, state: states.file });
   add({
     ...{ ...above, id: "endpoint", x: column(2), caption: endpoint.caption, text: name(endpoint.text) },
     ...{ full: endpoint.text, state: states.endpoint },
   });
-  edges.push({ id: "file-root", path: vertical(centre + nodeWidth / 2, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
+  edges.push({ id: "file-root", path: vertical(center + nodeWidth / 2, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
   const right = column(2) + nodeWidth / 2;
   edges.push({ id: "endpoint-root", path: vertical(right, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
 
@@ -111,12 +111,12 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     const node = levels[level];
     const y = yOf(rowOf(level));
     add({
-      ...{ id: `level-${level}`, x: centre, y, caption: captionOf(level, top), isMain: true },
+      ...{ id: `level-${level}`, x: center, y, caption: captionOf(level, top), isMain: true },
       ...{ text: node ? short(node.hash) : "…", full: node?.hash ?? "not known yet" },
       state: node ? treeState(level, props) : "ghost",
     });
     if (level === top) continue;
-    edges.push({ id: `up-${level}`, path: vertical(centre + nodeWidth / 2, y, y - ROW + NODE_HEIGHT), kind: "main" });
+    edges.push({ id: `up-${level}`, path: vertical(center + nodeWidth / 2, y, y - ROW + NODE_HEIGHT), kind: "main" });
     const sibling = node?.sibling;
     if (sibling === undefined) continue;
     const x = column(sibling.side === "left" ? 0 : 2);
@@ -126,7 +126,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     });
     edges.push({
       id: `side-${level}`,
-      path: curve(x + nodeWidth / 2, y, centre + nodeWidth / 2, y - ROW + NODE_HEIGHT),
+      path: curve(x + nodeWidth / 2, y, center + nodeWidth / 2, y - ROW + NODE_HEIGHT),
       kind: sibling.isSelf ? "dashed" : "side",
     });
   }
@@ -134,7 +134,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const last = rowOf(0);
   const record = path?.record;
   add({
-    ...{ id: "record", x: centre, y: yOf(last + 1), isMain: true, state: states.record },
+    ...{ id: "record", x: center, y: yOf(last + 1), isMain: true, state: states.record },
     ...{ caption: path?.index === undefined ? "record" : `record ${formatCount(path.index + 1)}` },
     ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
   });
@@ -145,11 +145,11 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const whose = states.key === "good" ? "published key" : "key in the file";
   const caption = isKey ? whose : states.key === "good" ? "published key’s id" : "key id in the file";
   add({
-    ...{ id: "key", x: centre, y: yOf(last + 2), caption: narrow ? (isKey ? "key" : "key id") : caption },
+    ...{ id: "key", x: center, y: yOf(last + 2), caption: narrow ? (isKey ? "key" : "key id") : caption },
     ...{ text: own ? name(own) : "…", full: own ?? "not known yet", state: states.key, isMain: true },
   });
   for (const row of [last, last + 1]) {
-    const path = vertical(centre + nodeWidth / 2, yOf(row) + NODE_HEIGHT, yOf(row + 1));
+    const path = vertical(center + nodeWidth / 2, yOf(row) + NODE_HEIGHT, yOf(row + 1));
     edges.push({ id: `down-${row}`, path, kind: "main" });
   }
   if (given) {

@@ -256,16 +256,16 @@ describeOnAnvil("faults of the chain", () => {
   };
 
   for (const blocks of [1, 5]) {
-    it(`reorganise: the transactions of the last ${blocks} blocks are gone, and may be included in other blocks`, async () => {
+    it(`reorganize: the transactions of the last ${blocks} blocks are gone, and may be included in other blocks`, async () => {
       const raws: string[] = [];
       for (let i = 0; i < 6; i++) raws.push(await mined());
       const lost = raws.slice(6 - blocks);
       const [kept = ""] = raws;
-      await control.reorganise(call, blocks);
+      await control.reorganize(call, blocks);
       expect(await blockNumber()).to.equal(6);
       expect(await receiptOf(call, kept)).to.include({ status: "0x1" });
       for (const raw of lost) expect(await receiptOf(call, raw)).to.be.null;
-      await control.reorganiseWith(
+      await control.reorganizeWith(
         call,
         blocks,
         lost.map((raw, block) => ({ raw, block })),

@@ -18,7 +18,7 @@ import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/an
 import { deployOn, describeOnBoth, freshRegistry, FAST_RETRY, rawSender } from "../../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../../fixtures/samples.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
-import { reorganise } from "../../../../fixtures/anvil/anvilControl.ts";
+import { reorganize } from "../../../../fixtures/anvil/anvilControl.ts";
 import { SimulatedCrash } from "../../../support/crash.ts";
 import { CompetingPublisher } from "../../../../fixtures/publisher/competingPublisher.ts";
 import { verifyDeployment } from "../../../../fixtures/publisher/deployment.ts";
@@ -33,7 +33,7 @@ describeOnBoth("a publisher with faults", (startChain) => {
   itSurvives(fresh);
 });
 
-describeOnAnvil("a publisher with reorganisations", function (this: Mocha.Suite) {
+describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite) {
   this.timeout(60_000);
   const fresh = freshRegistry(startAnvil);
   const { publishOnce, publishUntilDone, expectPublished, records } = publisherOf(fresh);
@@ -43,7 +43,7 @@ describeOnAnvil("a publisher with reorganisations", function (this: Mocha.Suite)
       let sent = 0;
       const via: RpcCall = async (method, params) => {
         const answer = await fresh.call(method, params);
-        if (method === "eth_sendTransaction" && ++sent === 4) await reorganise(fresh.call, Math.min(depth, 3));
+        if (method === "eth_sendTransaction" && ++sent === 4) await reorganize(fresh.call, Math.min(depth, 3));
         return answer;
       };
       const events: string[] = [];
@@ -51,22 +51,22 @@ describeOnAnvil("a publisher with reorganisations", function (this: Mocha.Suite)
       await publishOnce({ via, onEvent, sending: { inFlight: 1 } });
       // The last block was not read yet.
       if (depth > 1) expect(events).to.include("reorganised");
-      await reorganise(fresh.call, depth);
-      // A reorganisation after publishing: the same command publishes again.
+      await reorganize(fresh.call, depth);
+      // A reorganization after publishing: the same command publishes again.
       await publishUntilDone();
       await expectPublished(records);
     });
   }
 
   it("counts a root as published only when it is final, and proves it then", async () => {
-    let reorganised = false;
+    let reorganized = false;
     const events: string[] = [];
     const onEvent = ({ event }: PublishEvent) => {
       events.push(event);
       // While it waits for finality, the roots are lost.
-      if (event === "waiting" && !reorganised) {
-        reorganised = true;
-        void reorganise(fresh.call, 2).then(() => fresh.call("anvil_mine", ["0x4"]));
+      if (event === "waiting" && !reorganized) {
+        reorganized = true;
+        void reorganize(fresh.call, 2).then(() => fresh.call("anvil_mine", ["0x4"]));
       } else if (event === "waiting") void fresh.call("anvil_mine", ["0x4"]);
     };
     await publishOnce({ onEvent, finality: { confirmations: 3 } });

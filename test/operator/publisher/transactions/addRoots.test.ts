@@ -339,15 +339,15 @@ describeOnBoth("addRoots", (startChain) => {
     });
   });
 
-  describe("after a reorganisation", () => {
+  describe("after a reorganization", () => {
     it("sends the lost transactions again", async function () {
       const some = batches(6);
-      let reorganised = false;
+      let reorganized = false;
       const snapshot = await fresh.call("evm_snapshot", []);
       const via = at("eth_sendTransaction", async (forward, _, time) => {
-        if (time === 5 && !reorganised) {
-          reorganised = true;
-          // Hardhat has no reorganisations, but snapshots; Anvil has both.
+        if (time === 5 && !reorganized) {
+          reorganized = true;
+          // Hardhat has no reorganizations, but snapshots; Anvil has both.
           await fresh.call("evm_revert", [snapshot]);
         }
         return forward();

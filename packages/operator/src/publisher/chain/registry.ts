@@ -58,7 +58,7 @@ export interface GasEstimate {
 
 /**
  * The gas that a transaction gets on top of its estimate; what it does not use is refunded. The state may change before
- * the transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganisation can
+ * the transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganization can
  * make a call the first again.
  */
 export const GAS_MARGIN = 25_000;

@@ -18,18 +18,18 @@ const ROOM = { users: 1.1, cost: 1.35 };
 
 /**
  * Draws users and cost over time into an element, as wide as it is.
- * @param colourOf returns the colour of a part of the chart
+ * @param colorOf returns the color of a part of the chart
  * @returns removes the chart
  */
 export function drawChart(
   parent: HTMLElement,
   { days, users, cost }: ChartData,
-  colourOf: (part: "users" | "cost" | "grid" | "text") => string,
+  colorOf: (part: "users" | "cost" | "grid" | "text") => string,
 ): () => void {
-  const grid = { stroke: colourOf("grid"), width: 1 };
-  const axis = { stroke: colourOf("text"), grid, ticks: grid };
+  const grid = { stroke: colorOf("grid"), width: 1 };
+  const axis = { stroke: colorOf("text"), grid, ticks: grid };
   const line = (part: "users" | "cost") => ({
-    ...{ scale: part, stroke: colourOf(part), width: 2 },
+    ...{ scale: part, stroke: colorOf(part), width: 2 },
     // A total stays the same until the next day with a batch.
     ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
     points: { show: true, size: 6 },

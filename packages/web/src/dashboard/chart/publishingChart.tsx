@@ -87,7 +87,7 @@ function Drawing({ rows }: { rows: readonly Totals[] }) {
           users: points.map(({ allUsers }) => allUsers),
           cost: points.map(({ wholeCost }) => Number(wholeCost) / 1e18),
         };
-        remove = drawChart(element, data, (part) => colourOf(element, part));
+        remove = drawChart(element, data, (part) => colorOf(element, part));
       },
       () => {
         if (!isOver) setMissing(true);
@@ -104,8 +104,8 @@ function Drawing({ rows }: { rows: readonly Totals[] }) {
   return <div ref={parent} class="chart-drawing" role="img" aria-label={label} />;
 }
 
-/** Canvases do not know the page's variables, so the colours are those of elements. */
-function colourOf(element: HTMLElement, part: string): string {
+/** Canvases do not know the page's variables, so the colors are those of elements. */
+function colorOf(element: HTMLElement, part: string): string {
   const sample = document.createElement("span");
   sample.className = `chart-${part}`;
   element.append(sample);

@@ -166,7 +166,7 @@ interface SelectionProps {
   select: (node: NodeRef) => void;
 }
 
-/** The selected node as text, with its neighbours in the tree. */
+/** The selected node as text, with its neighbors in the tree. */
 function Selection({ tree, selected, select }: SelectionProps) {
   if (selected === undefined) {
     return (
@@ -226,7 +226,7 @@ function Selection({ tree, selected, select }: SelectionProps) {
       <div class="buttons">
         {go("Parent", tree.parent(selected))}
         {sibling?.index !== index && go("Sibling", sibling)}
-        {go("First child", tree.neighbour(selected, "down"))}
+        {go("First child", tree.neighbor(selected, "down"))}
       </div>
     </div>
   );

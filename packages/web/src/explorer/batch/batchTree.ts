@@ -60,7 +60,7 @@ export class BatchTree {
   }
 
   /** The node next to another one, as a key of the keyboard names it. */
-  neighbour({ level, index }: NodeRef, direction: "left" | "right" | "up" | "down"): NodeRef | undefined {
+  neighbor({ level, index }: NodeRef, direction: "left" | "right" | "up" | "down"): NodeRef | undefined {
     switch (direction) {
       case "left":
         return index > 0 ? { level, index: index - 1 } : undefined;

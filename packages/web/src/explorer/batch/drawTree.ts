@@ -1,8 +1,8 @@
 import type { BatchTree, NodeRef } from "./batchTree.ts";
 import type { View } from "./view.ts";
 
-/** The colours of the drawing, as a canvas takes them. */
-export interface Colours {
+/** The colors of the drawing, as a canvas takes them. */
+export interface Colors {
   node: string;
   dense: string;
   path: string;
@@ -34,7 +34,7 @@ export function drawTree(
   view: View,
   size: Size,
   selected: NodeRef | undefined,
-  colours: Colours,
+  colors: Colors,
 ): void {
   const row = rowHeight(tree, size);
   const scale = size.width / view.span;
@@ -52,29 +52,29 @@ export function drawTree(
     const nodeWidth = 2 ** level * scale;
     const top = (tree.height - 1 - level) * row;
     if (nodeWidth < MIN_WIDTH) {
-      context.fillStyle = colours.dense;
+      context.fillStyle = colors.dense;
       const left = Math.max(0, -view.start * scale);
       context.fillRect(left, top, Math.min(size.width, (tree.leafCount - view.start) * scale) - left, row - ROW_GAP);
       continue;
     }
-    context.fillStyle = colours.node;
+    context.fillStyle = colors.node;
     const last = Math.min(tree.count(level), Math.ceil((view.start + view.span) / 2 ** level));
     for (let index = Math.floor(view.start / 2 ** level); index < last; index++) {
-      drawNode(context, tree, { level, index }, placeOf({ level, index }), row, size, colours.text);
+      drawNode(context, tree, { level, index }, placeOf({ level, index }), row, size, colors.text);
     }
   }
   for (let node = selected; node !== undefined; node = tree.parent(node)) {
     const sibling = tree.sibling(node);
     if (sibling && sibling.index !== node.index) {
-      context.fillStyle = colours.side;
-      drawNode(context, tree, sibling, placeOf(sibling), row, size, colours.text);
+      context.fillStyle = colors.side;
+      drawNode(context, tree, sibling, placeOf(sibling), row, size, colors.text);
     }
-    context.fillStyle = colours.path;
-    drawNode(context, tree, node, placeOf(node), row, size, colours.pathText);
+    context.fillStyle = colors.path;
+    drawNode(context, tree, node, placeOf(node), row, size, colors.pathText);
   }
 }
 
-/** Draws a node in the current colour, and its text if there is room. */
+/** Draws a node in the current color, and its text if there is room. */
 function drawNode(
   context: CanvasRenderingContext2D,
   tree: BatchTree,

@@ -2,7 +2,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { Icon, type IconName } from "../../shared/icon.tsx";
 import { useMedia } from "../../shared/useMedia.ts";
 import type { BatchTree, NodeRef } from "./batchTree.ts";
-import { type Colours, drawTree, rowHeight, type Size } from "./drawTree.ts";
+import { type Colors, drawTree, rowHeight, type Size } from "./drawTree.ts";
 import { clampView, type View, viewOf, zoomView } from "./view.ts";
 
 interface TreeCanvasProps {
@@ -54,7 +54,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
     element.width = size.width * devicePixelRatio;
     element.height = size.height * devicePixelRatio;
     context.scale(devicePixelRatio, devicePixelRatio);
-    drawTree(context, tree, view, size, selected, coloursOf(element));
+    drawTree(context, tree, view, size, selected, colorsOf(element));
   }, [tree, view, size, selected, dark]);
 
   const isDrawn = size !== undefined;
@@ -75,8 +75,8 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
       const eased = 1 - (1 - time) ** 3;
       // Equal steps of the zoom look equally fast if the span changes by equal factors.
       const span = from.span * (target.span / from.span) ** eased;
-      const travelled = from.span === target.span ? eased : (from.span - span) / (from.span - target.span);
-      setView(time === 1 ? target : { span, start: from.start + (target.start - from.start) * travelled });
+      const traveled = from.span === target.span ? eased : (from.span - span) / (from.span - target.span);
+      setView(time === 1 ? target : { span, start: from.start + (target.start - from.start) * traveled });
       if (time < 1) animation.current = requestAnimationFrame(step);
     };
     animation.current = requestAnimationFrame(step);
@@ -141,7 +141,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
     const direction = KEYS[event.key];
     if (direction !== undefined) {
       const root = { level: tree.height - 1, index: 0 };
-      const next = selected ? tree.neighbour(selected, direction) : root;
+      const next = selected ? tree.neighbor(selected, direction) : root;
       if (next) select(next);
     } else if (event.key === "+" || event.key === "=") moveTo(zoomView(view, 1 / STEP, 0.5, tree.leafCount));
     else if (event.key === "-") moveTo(zoomView(view, STEP, 0.5, tree.leafCount));
@@ -196,16 +196,16 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   );
 }
 
-/** The colours in the stylesheet, which depend on light and dark. */
-function coloursOf(element: Element): Colours {
+/** The colors in the stylesheet, which depend on light and dark. */
+function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element);
-  const colour = (name: string) => style.getPropertyValue(`--tree-${name}`);
+  const color = (name: string) => style.getPropertyValue(`--tree-${name}`);
   return {
-    node: colour("node"),
-    dense: colour("dense"),
-    path: colour("path"),
-    pathText: colour("path-text"),
-    side: colour("side"),
-    text: colour("text"),
+    node: color("node"),
+    dense: color("dense"),
+    path: color("path"),
+    pathText: color("path-text"),
+    side: color("side"),
+    text: color("text"),
   };
 }
