@@ -54,6 +54,7 @@ export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "
 export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", "retries", "fetch"];
 
 /**
+ * Checks the options of a client, and completes them with their defaults.
  * @param names the names of the client's other options
  * @throws ArgumentError ARGUMENT_INVALID
  */

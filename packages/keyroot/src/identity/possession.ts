@@ -91,6 +91,10 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
  * reveal something about the private key.
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
+ * @example
+ * const { publicKey, privateKey } = generateKeyPair();
+ * // The nonce, the ephemeral key and the time of expiry are the service's challenge.
+ * const response = provePossession({ service, registry, userID, publicKey, nonce, ephemeralKey, expires }, privateKey);
  */
 export function provePossession(statement: PossessionStatement, privateKey: bigint): Uint8Array {
   const ephemeral = parsePrimeOrderPoint(statement.ephemeralKey);

@@ -1,5 +1,6 @@
 /** The regions in which a user's data can be stored: Oregon and Ireland (specification, "Limits"). */
 export const REGIONS = ["us-west-2", "eu-west-1"] as const;
+/** The name of a region: one of `REGIONS`. */
 export type Region = (typeof REGIONS)[number];
 
 /** Whether a value is the name of a region. */

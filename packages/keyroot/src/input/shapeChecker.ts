@@ -63,6 +63,7 @@ export class ShapeChecker {
     throw this.#error(path, `one of ${texts.join(", ")}`, value);
   }
 
+  /** `true` or `false`. */
   boolean(path: string, value: unknown): boolean {
     if (typeof value === "boolean") return value;
     throw this.#error(path, "true or false", value);

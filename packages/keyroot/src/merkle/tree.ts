@@ -58,7 +58,10 @@ export class MerkleTree {
     return Array.from({ length: joined.length / HASH_CHARACTERS }, (_, i) => hashAt(joined, i));
   }
 
-  /** As `hashes`, in one text without separators. `hashAt` reads it. */
+  /**
+   * As `hashes`, in one text without separators. `hashAt` reads it.
+   * @throws ArgumentError ARGUMENT_INVALID
+   */
   joinedHashes(level: number): string {
     const hashes = this.#levels[level];
     if (hashes !== undefined) return hashes;

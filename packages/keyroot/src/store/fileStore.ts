@@ -8,7 +8,8 @@ import type { Store } from "./store.ts";
  * A store in a folder: one file for each name, which only this user can read. A file is replaced at once, so a process that
  * is killed leaves the old text or the new one.
  * @param folder is created if it is missing
- * @returns a store whose functions throw TransportError STORE_UNAVAILABLE
+ * @returns a store
+ * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
  * @example
  * const store = fileStore("/var/lib/app/keyroot");
  */

@@ -7,7 +7,8 @@ const TEXTS = "texts";
  * A store in the browser's IndexedDB, shared by all tabs of an origin. Ask the browser to keep it:
  * `navigator.storage.persist()`.
  * @param name of the database
- * @returns a store whose functions throw TransportError STORE_UNAVAILABLE
+ * @returns a store
+ * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
  * @example
  * const store = indexedDbStore();
  */

@@ -11,6 +11,7 @@ export interface Limits {
   timeoutMs: number;
 }
 
+/** The limits of a verification that sets none. */
 export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
 
 /** The options of an HTTP request. */

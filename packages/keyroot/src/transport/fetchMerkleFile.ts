@@ -8,6 +8,9 @@ import { checkSourceUrl } from "./url.ts";
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`;
  * ArgumentError ARGUMENT_INVALID
+ * @example
+ * const bytes = await fetchMerkleFile("https://files.example", root, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+ * const { records } = parseMerkleFile(bytes, root);
  */
 export async function fetchMerkleFile(merkleUrl: string, root: string, options: FetchOptions): Promise<Uint8Array> {
   const url = new URL(checkSourceUrl("merkleUrl", merkleUrl, options.allowHttp));

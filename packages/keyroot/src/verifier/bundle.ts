@@ -76,6 +76,9 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
  * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as
  * `parseProof`
+ * @example
+ * const { bundle, record } = parseBundle(await readFile("bundle.json"));
+ * console.log(record.userID, bundle.chainId, bundle.contract); // not verified: `verifyBundle` does that
  */
 export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);

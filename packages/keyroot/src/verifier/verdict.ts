@@ -67,7 +67,10 @@ export function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): Ve
   return verifyRecord(query, root, parseMerkleFile(bytes, root));
 }
 
-/** As `verifyFile`, for a parsed file. */
+/**
+ * As `verifyFile`, for a parsed file.
+ * @throws VerificationError as `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
+ */
 export function verifyRecord(query: KeyQuery, root: string, { lookup, records }: MerkleFile): VerifiedRecord {
   const { userID } = query;
   const index = lookup.get(userID);

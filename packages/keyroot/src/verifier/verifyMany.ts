@@ -2,6 +2,7 @@ import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseSetup } from "./setup.ts";
 import type { Contact, ContactOutcome, ListOptions } from "./verifyContacts.ts";
 
+/** Options of `verifyMany`: those of `verifyPublicKey` for all contacts, and `cache`. */
 export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey"> & ListOptions;
 
 /** Each contact has a key of its own. */

@@ -11,6 +11,7 @@ import { type DatedRootLog, readHistory } from "./history.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { RootFilesAudit } from "./rootFilesAudit.ts";
 
+/** Options of `audit`. */
 export interface AuditOptions extends AuditedContract {
   /** Sends a JSON-RPC request to the endpoint, as `rpcCaller` of `keyroot/transport` does. */
   call: RpcCall;
@@ -28,6 +29,7 @@ const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ call: true, files: true, workers: true, state: true, onProgress: true },
 };
 
+/** The stages of an audit, in their order. */
 export type AuditStage = "reading events" | "reading roots" | "auditing files" | "auditing stray files";
 
 /** The result of an audit. */

@@ -35,7 +35,9 @@ export const FINDING_CODES = {
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANISED"],
 } as const;
 
+/** How severe a finding is: a key of `FINDING_CODES`. */
 export type Severity = keyof typeof FINDING_CODES;
+/** The stable code of a finding. docs/auditing.md explains each. */
 export type FindingCode = (typeof FINDING_CODES)[Severity][number];
 
 /** One result of an audit or a watch. */

@@ -16,6 +16,7 @@ export interface WatchedUser {
   pubKey: string;
 }
 
+/** Options of `poll` and `pollEvents`. */
 export interface PollOptions {
   call: RpcCall;
   /** The chain id that the endpoint must have (EIP-155). */

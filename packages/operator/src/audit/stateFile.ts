@@ -15,6 +15,7 @@ export interface AuditTarget {
   contract: string;
 }
 
+/** Options of the functions that open a saved state. */
 export interface OpenStateOptions {
   /** Starts a new state in the place of the file, whatever it holds. Default: false. */
   fresh?: boolean | undefined;

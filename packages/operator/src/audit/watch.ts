@@ -48,6 +48,7 @@ interface PollSummary {
   unavailableFiles: number;
 }
 
+/** What `watch` reports: the events of its polls, and whether the endpoint works. */
 export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */
@@ -55,6 +56,7 @@ export type WatchEvent =
   /** It works again. */
   | { event: "recovered" };
 
+/** Options of `watch`. */
 export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFilesMs"> {
   /** The pause between two polls, in ms. */
   intervalMs: number;
@@ -78,6 +80,13 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
  * fails, it reports that and tries again after longer and longer pauses. No block is skipped. If it keeps failing for
  * `unavailableAfterMs`, that is an alarm, because a watch that sees nothing must not look like one that finds nothing.
  * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
+ * @example
+ * ```ts
+ * const stop = new AbortController();
+ * for await (const events of watch({ ...options, intervalMs: 12_000, signal: stop.signal })) {
+ *   for (const event of events) console.log(JSON.stringify(event));
+ * }
+ * ```
  */
 export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]> {
   checkOptions("The options of watch", options, WATCH_OPTIONS);

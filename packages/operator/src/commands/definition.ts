@@ -41,6 +41,7 @@ interface Argument {
   readonly kind: "required" | "optional" | "many";
 }
 
+/** A command as its hosts declare it: what it does, its argument and its options. */
 export interface Definition {
   /** One line, in the imperative, without a full stop. */
   readonly summary: string;

@@ -360,6 +360,7 @@ export const DEFINITIONS = {
   },
 } as const satisfies Record<string, Definition>;
 
+/** The name of a command: a key of `DEFINITIONS`. */
 export type CommandName = keyof typeof DEFINITIONS;
 
 /** What a command's handler is given. */

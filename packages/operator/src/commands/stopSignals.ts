@@ -2,6 +2,7 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** A signal that asks a process to end. */
 export type StopSignal = (typeof SIGNALS)[number];
 
 /** A second signal sooner than this is the same request: npm repeats the terminal's SIGINT to the script that it runs. */

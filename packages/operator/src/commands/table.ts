@@ -35,6 +35,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   "publish-registered": () => import("./publishRegistered.ts"),
 };
 
+/** All commands by their names. Each loads its handler when it runs. */
 export const COMMANDS: Readonly<Record<string, Command>> = Object.fromEntries(
   (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [name, { ...DEFINITIONS[name], load: HANDLERS[name] }]),
 );

@@ -1,6 +1,7 @@
 import type { Definition, Parsed } from "../commands/definition.ts";
 import { defineCommand } from "../commands/runCommand.ts";
 
+/** The option `--port` of the commands that start a stack. */
 export const port = {
   kind: "integer",
   value: "port",

@@ -81,6 +81,7 @@ export type PublishEvent =
   /** A root is final, and all keys of its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);
 
+/** Options of `publish`. */
 export interface PublishOptions {
   registry: Registry;
   /** The id of the registry's chain (EIP-155), from a source other than the endpoint: the endpoint must report the same. */

@@ -51,6 +51,7 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
+/** Options of `startService`: the configuration, and a signer that no configuration can name. */
 export interface StartServiceOptions extends ServiceConfig {
   /**
    * Signs the publishing transactions of the registry's owner. Default the signer that the environment variables of

@@ -19,6 +19,7 @@ export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connect
   close(): Promise<void>;
 }
 
+/** Options of `startStack`. */
 export interface StackOptions {
   /**
    * The ports to listen on, by default `STACK_PORTS`. A port in use is replaced by the next free one; 0 means any. Without

@@ -21,6 +21,7 @@ export interface UserToProvision {
   context?: string | undefined;
 }
 
+/** Options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
    * Identifies the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the

@@ -52,7 +52,12 @@ export interface ListDeliveriesOptions extends PageOptions {
 
 type Call = (operation: string, body: object, options: CallOptions, idempotencyKey?: string) => Promise<unknown>;
 
-/** The partner's webhook endpoints: `webhooks` of `PartnerClient`. Its errors are those of `PartnerClient`. */
+/**
+ * The partner's webhook endpoints: `webhooks` of `PartnerClient`. Its errors are those of `PartnerClient`.
+ * @example
+ * const { webhooks } = new PartnerClient({ baseUrl: "https://keys.example", bizId, serverToken });
+ * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
+ */
 export class PartnerWebhooks {
   readonly #call: Call;
 

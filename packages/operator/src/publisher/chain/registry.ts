@@ -66,6 +66,11 @@ export const GAS_MARGIN = 25_000;
 /**
  * The registry contract as its publisher uses it: reads users' roots, builds and estimates the calls that add roots, and
  * finds their events.
+ * @example
+ * ```ts
+ * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
+ * console.log(registry.owner);
+ * ```
  */
 export class Registry {
   readonly chain: Chain;

@@ -9,7 +9,11 @@ import type { RecordTable } from "../records/recordTable.ts";
  */
 export const DEFAULT_USERS_PER_FILE = 700;
 
-/** @param usersPerFile 1 to 1,000,000 @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Checks how many users one file may have.
+ * @param usersPerFile 1 to 1,000,000
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 export function checkUsersPerFile(usersPerFile: number): void {
   if (Number.isInteger(usersPerFile) && usersPerFile >= 1 && usersPerFile <= MAX_VALUES) return;
   const message = `The users per file must be a whole number from 1 to ${MAX_VALUES}, not ${usersPerFile}.`;

@@ -9,6 +9,7 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 /** How many users' roots are read before progress is reported. */
 const USERS_PER_READ = 2_800;
 
+/** Options of `makePlan`. */
 export interface MakePlanOptions {
   /** The most users of one file and transaction, 1 to 1,000,000. The plan has fewer if the chain takes fewer. */
   usersPerFile: number;

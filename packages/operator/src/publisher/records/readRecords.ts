@@ -14,6 +14,7 @@ export interface BadRow {
   message: string;
 }
 
+/** What a file of records contains. */
 export interface RecordsRead {
   /** The valid records, sorted by user id. */
   records: RecordTable;
