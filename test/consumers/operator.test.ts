@@ -23,7 +23,7 @@ import { CommandLine, environment, npxHardhat as hardhat, outcomeOf, type RunOpt
 import { describeIfNamed } from "../support/named.ts";
 import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
 import { serve } from "../support/servers.ts";
-import { closedAfterEach } from "../support/support.ts";
+import { closedAfterEach, never } from "../support/support.ts";
 
 /** The most that an install may take on disk, without the optional packages. */
 const MAX_MB = 110;
@@ -393,7 +393,3 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

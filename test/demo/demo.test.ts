@@ -24,7 +24,7 @@ import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { samplePublicKeys, sampleRecords } from "../../fixtures/samples.ts";
 import { testAll } from "../../fixtures/testAll.ts";
-import { failure, hold, portOf, rpc, temporaryFolder } from "../support/support.ts";
+import { failure, hold, never, portOf, rpc, temporaryFolder } from "../support/support.ts";
 import {
   npxHardhat as hardhat,
   outcomeOf,
@@ -285,7 +285,3 @@ describe("the demo", function () {
     }
   });
 });
-
-function never(): never {
-  throw new Error("there is none");
-}

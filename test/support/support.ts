@@ -56,6 +56,11 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   throw new Error("expected a failure");
 }
 
+/** Fails where a test expects a value: `list[0] ?? never()`. */
+export function never(why = "there is none"): never {
+  throw new Error(why);
+}
+
 /** All items of a list that is read page by page. */
 export async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];

@@ -8,7 +8,7 @@ import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { encode, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
-import { closedAfterEach, failure } from "../../support/support.ts";
+import { closedAfterEach, failure, never } from "../../support/support.ts";
 import type { Lie } from "../../support/lyingEndpoint.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/auditedWorld.ts";
 
@@ -565,7 +565,3 @@ describe("an audit of planted faults", function () {
     });
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

@@ -13,7 +13,7 @@ import { type Anvil, describeOnAnvil, startAnvil } from "../../../fixtures/anvil
 import { receiptOf } from "../../../fixtures/receiptOf.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
-import { closedAfterEach, failure } from "../../support/support.ts";
+import { closedAfterEach, failure, never } from "../../support/support.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/auditedWorld.ts";
 import { writeOldAuditState } from "../../support/oldStates.ts";
 
@@ -277,7 +277,3 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["CHAIN_REORGANISED", "ROOT_REORGANISED"] });
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

@@ -14,7 +14,7 @@ import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
+import { closedAfterEach, failure, never, temporaryFolder } from "../../support/support.ts";
 import { auditedWorld, LIMITS } from "../../support/auditedWorld.ts";
 import { writeOldWatchState } from "../../support/oldStates.ts";
 
@@ -527,7 +527,3 @@ describe("a webhook", () => {
     expect(await failure(postWebhook(elsewhere.url, {}))).to.include({ code: "REDIRECT_REFUSED" });
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

@@ -10,7 +10,7 @@ import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRe
 import { auditedWorld } from "../../support/auditedWorld.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
-import { closedAfterEach } from "../../support/support.ts";
+import { closedAfterEach, never } from "../../support/support.ts";
 import { describeWithProgram } from "../../support/commandLine.ts";
 
 const records = sampleRecords(5);
@@ -341,7 +341,3 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

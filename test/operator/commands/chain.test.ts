@@ -12,7 +12,7 @@ import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts"
 import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { serve } from "../../support/servers.ts";
-import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
+import { closedAfterEach, never, temporaryFolder } from "../../support/support.ts";
 import { type CommandLine, describeOnHosts, program } from "../../support/commandLine.ts";
 import { LOCAL } from "../../../fixtures/local.ts";
 
@@ -394,8 +394,4 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 
 function options(values: Record<string, string>): string[] {
   return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
-}
-
-function never(): never {
-  throw new Error("there is none");
 }

@@ -13,7 +13,7 @@ import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
 import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { never, temporaryFolder } from "../../support/support.ts";
 import { describeOnHosts, environment, outcomeOf } from "../../support/commandLine.ts";
 
 const jsonl = (records: readonly KeyRecord[]) => records.map((record) => `${serializeKeyRecord(record)}\n`).join("");
@@ -253,7 +253,3 @@ describeOnHosts("commands without a chain", (keyroot) => {
     });
   });
 });
-
-function never(): never {
-  throw new Error("there is none");
-}

@@ -13,6 +13,7 @@ import type { StackFile } from "../../../packages/operator/src/stack/stackFile.t
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { testAll } from "../../../fixtures/testAll.ts";
 import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/commandLine.ts";
+import { never } from "../../support/support.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const [record = never(), ...others] = sampleRecords(3);
@@ -145,8 +146,4 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       });
     }
   });
-}
-
-function never(): never {
-  throw new Error("unreachable");
 }

@@ -10,7 +10,7 @@ import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRe
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../../packages/keyroot/src/user.ts";
 import { sampleKeyPairs, sampleRecords } from "../../../fixtures/samples.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { never, temporaryFolder } from "../../support/support.ts";
 import {
   environment,
   npxHardhat as hardhat,
@@ -151,7 +151,3 @@ describe("npx hardhat keyroot stack", function () {
     });
   });
 });
-
-function never(): never {
-  throw new Error("there is none");
-}

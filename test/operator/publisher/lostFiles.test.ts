@@ -7,7 +7,7 @@ import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { publishing } from "../../support/publishing.ts";
-import { failure } from "../../support/support.ts";
+import { failure, never } from "../../support/support.ts";
 import { describeOnBoth } from "../../../fixtures/freshRegistry.ts";
 
 describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
@@ -140,7 +140,3 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of records) await verify(record);
   });
 });
-
-function never(): never {
-  throw new Error("unreachable");
-}

@@ -11,7 +11,7 @@ import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts"
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
 import { publishing } from "../../support/publishing.ts";
-import { failure } from "../../support/support.ts";
+import { failure, never } from "../../support/support.ts";
 import { describeOnBoth } from "../../../fixtures/freshRegistry.ts";
 
 const OTHER = "f".repeat(64);
@@ -328,7 +328,3 @@ describeOnBoth("publish", (startChain) => {
     }
   });
 });
-
-function never(): never {
-  throw new Error("missing");
-}

@@ -13,7 +13,7 @@ import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { LOCAL } from "../../../fixtures/local.ts";
 import { plainFile } from "../../../fixtures/plainFile.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 describe("a resumed plan", function () {
   this.timeout(60_000);
@@ -130,7 +130,3 @@ describe("a resumed plan", function () {
     });
   });
 });
-
-function never(): never {
-  throw new Error("The sample is missing.");
-}

@@ -7,6 +7,7 @@ import { CompetingPublisher } from "../../../fixtures/publisher/competingPublish
 import { sharedPostgres } from "../../support/sharedPostgres.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
+import { never } from "../../support/support.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
   // `npm run kill:publishing` kills 50 times.
@@ -72,7 +73,3 @@ describeOnBoth("two services that publish", (startChain) => {
     });
   });
 });
-
-function never(): never {
-  throw new Error("The sample is missing.");
-}

@@ -26,7 +26,7 @@ import { UserStore } from "../../../packages/operator/src/service/store/users.ts
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../fixtures/samples.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { failure, never, temporaryFolder } from "../../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../../support/commandLine.ts";
 import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
 
@@ -324,7 +324,3 @@ describeOnBoth("publishing from the service", (startChain) => {
       await verifyPublicKey(userID, { rpc, merkleUrl, chainId, contract, expectedPublicKey: pubKey });
   });
 });
-
-function never(): never {
-  throw new Error("The sample is missing.");
-}

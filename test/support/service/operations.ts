@@ -4,6 +4,7 @@ import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { encodeCursor } from "../../../packages/operator/src/service/store/cursor.ts";
 import { sampleKeyPairs } from "../../../fixtures/samples.ts";
+import { never } from "../support.ts";
 
 /** The part of JSON Schema that the API uses. */
 export interface JsonSchema {
@@ -186,8 +187,4 @@ function withoutReferences(document: unknown): unknown {
     return resolve(named ?? never(`${$ref} does not exist.`));
   };
   return resolve(document);
-}
-
-function never(why: string): never {
-  throw new Error(why);
 }

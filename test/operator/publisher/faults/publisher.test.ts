@@ -17,7 +17,7 @@ import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transp
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
 import { deployOn, describeOnBoth, freshRegistry, FAST_RETRY, rawSender } from "../../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../../fixtures/samples.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
+import { closedAfterEach, failure, never, temporaryFolder } from "../../../support/support.ts";
 import { reorganize } from "../../../../fixtures/anvil/anvilControl.ts";
 import { SimulatedCrash } from "../../../support/crash.ts";
 import { CompetingPublisher } from "../../../../fixtures/publisher/competingPublisher.ts";
@@ -288,8 +288,4 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     expect(await readdir(fresh.merkleDir)).to.have.members(files);
     await expectPublished(records);
   });
-}
-
-function never(): never {
-  throw new Error("missing");
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
 import { parsePlan, type Plan, serializePlan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
 import { sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
+import { never } from "../../../support/support.ts";
 
 const target = {
   chainId: 31337,
@@ -101,7 +102,3 @@ describe("a serialized plan", () => {
     });
   });
 });
-
-function never(): never {
-  throw new Error("there is none");
-}

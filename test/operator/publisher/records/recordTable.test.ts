@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { never } from "../../../support/support.ts";
 
 const byUser = (records: ReturnType<typeof sampleRecords>) =>
   records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
@@ -104,8 +105,4 @@ function sampleIDs(count: number): string[] {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const encode = (number: number) => Array.from({ length: 4 }, (_, i) => digits[(number >> (5 * i)) % 32]).join("");
   return Array.from({ length: count }, (_, i) => `yyyyyyyy${encode((i * 7919) % 2 ** 20).padEnd(24, "y")}`);
-}
-
-function never(): never {
-  throw new Error("missing");
 }

@@ -14,7 +14,7 @@ import { encode, P } from "../../../../fixtures/curve41417.ts";
 import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
 import { LOCAL } from "../../../../fixtures/local.ts";
 import { sampleRecords } from "../../../../fixtures/samples.ts";
-import { failure } from "../../../support/support.ts";
+import { failure, never } from "../../../support/support.ts";
 
 describe("the check of subgroups", function () {
   this.timeout(60_000);
@@ -84,7 +84,3 @@ describe("the check of subgroups", function () {
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
   });
 });
-
-function never(): never {
-  throw new Error("The sample is missing.");
-}

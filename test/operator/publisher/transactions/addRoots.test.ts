@@ -14,7 +14,7 @@ import {
 import type { SendTransaction } from "../../../../packages/operator/src/publisher/signers/signer.ts";
 import { startFaultyEndpoint } from "../../../../fixtures/publisher/faultyEndpoint.ts";
 import { sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
-import { closedAfterEach, failure } from "../../../support/support.ts";
+import { closedAfterEach, failure, never } from "../../../support/support.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { describeOnBoth, freshRegistry, rawSender } from "../../../../fixtures/freshRegistry.ts";
 
@@ -358,7 +358,3 @@ describeOnBoth("addRoots", (startChain) => {
     });
   });
 });
-
-function never(): never {
-  throw new Error("missing");
-}
