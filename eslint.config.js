@@ -48,7 +48,7 @@ export default defineConfig(
     },
   },
   {
-    // Node 22, which the packages support, does not have these. See packages/operator/src/cleanup.ts.
+    // Node 22, which the packages support, does not have these. See packages/operator/src/resources/cleanup.ts.
     files: ["packages/operator/src/**"],
     rules: { "no-restricted-globals": ["error", "AsyncDisposableStack", "DisposableStack"] },
   },

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { mock } from "node:test";
-import { withRetry } from "../../../packages/keyroot/src/client/retry.ts";
+import { sendWithRetry } from "../../../packages/keyroot/src/client/retry.ts";
 import {
   ArgumentError,
   type KeyrootError,
@@ -12,7 +12,7 @@ import { failure } from "../../support/support.ts";
 const unreachable = new TransportError("UNREACHABLE", "no answer");
 const busy = (retryAfter?: number) => new ServiceError(503, "UNAVAILABLE", "busy", { retryAfter });
 
-describe("withRetry", () => {
+describe("sendWithRetry", () => {
   /** Fails with these errors and then succeeds, without waiting. Returns the waits in ms. */
   const waitsAfter = async (errors: readonly KeyrootError[], random: number) => {
     const waits: (number | undefined)[] = [];
@@ -27,7 +27,7 @@ describe("withRetry", () => {
       return error === undefined ? Promise.resolve("done") : Promise.reject(error);
     };
     try {
-      expect(await withRetry(send, { retries: errors.length })).to.equal("done");
+      expect(await sendWithRetry(send, { retries: errors.length })).to.equal("done");
     } finally {
       timers.mock.restore();
       randomness.mock.restore();
@@ -54,7 +54,7 @@ describe("withRetry", () => {
       attempts++;
       return Promise.reject(unreachable);
     };
-    expect(await failure(withRetry(send, { retries: 0 }))).to.equal(unreachable);
+    expect(await failure(sendWithRetry(send, { retries: 0 }))).to.equal(unreachable);
     expect(attempts).to.equal(1);
   });
 
@@ -74,7 +74,7 @@ describe("withRetry", () => {
         attempts++;
         return Promise.reject(error);
       };
-      expect(await failure(withRetry(send, { retries: 3 }))).to.equal(error);
+      expect(await failure(sendWithRetry(send, { retries: 3 }))).to.equal(error);
       expect(attempts).to.equal(1);
     });
   }
@@ -89,7 +89,7 @@ describe("withRetry", () => {
       });
       return Promise.reject(busy(30));
     };
-    const error = await failure(withRetry(send, { retries: 3, signal: controller.signal }));
+    const error = await failure(sendWithRetry(send, { retries: 3, signal: controller.signal }));
     expect(error)
       .to.include({ name: "TransportError", code: "ABORTED" })
       .and.have.nested.property("cause.message", "enough");

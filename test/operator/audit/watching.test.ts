@@ -8,7 +8,7 @@ import { poll, type PollOptions, type PollResult } from "../../../packages/opera
 import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
-import { WebhookSecret } from "../../../packages/operator/src/webhookSecret.ts";
+import { WebhookSecret } from "../../../packages/operator/src/transport/webhookSecret.ts";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

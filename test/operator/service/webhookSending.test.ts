@@ -7,7 +7,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Webhook } from "standardwebhooks";
-import { WebhookSecret } from "../../../packages/operator/src/webhookSecret.ts";
+import { WebhookSecret } from "../../../packages/operator/src/transport/webhookSecret.ts";
 import {
   checkedLookup,
   isPublicAddress,

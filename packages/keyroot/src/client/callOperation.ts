@@ -2,7 +2,7 @@ import { TransportError } from "../errors.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
 import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
-import { withRetry } from "./retry.ts";
+import { sendWithRetry } from "./retry.ts";
 
 /** The maximum size of an answer in bytes, after decompression: many times a page of 1,000 users. */
 const MAX_BYTES = 2 ** 22;
@@ -16,7 +16,7 @@ export interface OperationOptions extends CallOptions {
 
 /**
  * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient
- * failure (see `withRetry`): every operation of the service is idempotent.
+ * failure (see `sendWithRetry`): every operation of the service is idempotent.
  * @param path the path of the operation, appended to `baseUrl`
  * @throws ServiceError if the service refuses; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
  */
@@ -42,7 +42,7 @@ export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedC
       const answer = await fetchBytes(baseUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
       return readAnswer(`${host} answers ${path}`, answer);
     };
-    return withRetry(send, { retries, signal });
+    return sendWithRetry(send, { retries, signal });
   };
 }
 

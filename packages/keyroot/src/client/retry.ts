@@ -18,7 +18,7 @@ const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
 /** How often to send a request again, and what ends that early. */
-export interface RetryOptions {
+export interface SendRetryOptions {
   /** The maximum number of retries after the first attempt. */
   retries: number;
   signal?: AbortSignal | undefined;
@@ -29,20 +29,20 @@ export interface RetryOptions {
  * requests that may arrive twice without harm.
  * @throws TransportError ABORTED; and what the last attempt throws
  */
-export function withRetry<T>(send: () => Promise<T>, { retries, signal }: RetryOptions): Promise<T> {
+export function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
   return pRetry(send, {
     retries,
     // p-retry counts attempts, the wait is ours: it cannot wait as long as the service asks.
     minTimeout: 0,
     shouldRetry: async ({ error, retriesConsumed }) => {
-      if (!isTransient(error)) return false;
+      if (!isTransientFailure(error)) return false;
       await sleep(delayBefore(retriesConsumed, error), signal);
       return true;
     },
   });
 }
 
-function isTransient(error: Error): boolean {
+function isTransientFailure(error: Error): boolean {
   if (error instanceof ServiceError) return TRANSIENT_STATUSES.includes(error.status);
   return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { ErrorCode } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
-import { checkOptions } from "../checkOptions.ts";
+import { checkOptions } from "../input/checkOptions.ts";
 import { auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";

@@ -1,6 +1,6 @@
 import type { UserID } from "keyroot/identity";
 import type { RootAddedLog } from "keyroot/registry";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { type Finding, finding } from "./finding.ts";
 
 /** A root, and what all its events together say about it. */

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { ShapeChecker } from "keyroot/input";
-import { checkOptions } from "../checkOptions.ts";
+import { checkOptions } from "../input/checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
 import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 

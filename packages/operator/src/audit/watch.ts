@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import { checkOptions } from "../checkOptions.ts";
+import { checkOptions } from "../input/checkOptions.ts";
 import { checkFileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./poll.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { describeValue } from "keyroot/input";
 import { ArgumentError, TransportError } from "keyroot/errors";
 import { checkUrl, fetchBytes } from "keyroot/transport";
-import { withRetry } from "../publisher/retry.ts";
-import type { WebhookSecret } from "../webhookSecret.ts";
+import { withRetry } from "../transport/retry.ts";
+import type { WebhookSecret } from "../transport/webhookSecret.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const MAX_ANSWER_BYTES = 2 ** 16;

@@ -2,7 +2,7 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { style } from "./style.ts";
 
 interface Place {

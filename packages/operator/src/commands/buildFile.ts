@@ -4,7 +4,7 @@ import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { Progress } from "./progress.ts";
 
 /** `keyroot build-file`: Merkle-tree files from user records, without a chain. */

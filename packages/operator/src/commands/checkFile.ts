@@ -6,7 +6,7 @@ import { checkKeyRecord } from "keyroot/identity";
 import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
 import type { ArgsOf } from "./definitions.ts";
 import type { Outcome } from "./host.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { Progress } from "./progress.ts";
 import { readInput } from "./readInput.ts";
 import { style } from "./style.ts";

@@ -1,5 +1,5 @@
 import type { PartnerSummary } from "keyroot/admin";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 
 /** A partner with its numbers, in one line. */
 export function describePartner(partner: PartnerSummary): string {

@@ -7,7 +7,7 @@ import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
 import { describeEther, describeGwei } from "./money.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
 

@@ -3,7 +3,7 @@ export { type CommandName } from "./definitions.ts";
 export { type Definition, type Parsed, describeOption, optionName } from "./definition.ts";
 export { type Host, type Outcome } from "./host.ts";
 export { print } from "./output.ts";
-export { plural } from "../plural.ts";
+export { plural } from "../text/plural.ts";
 export { defineCommand, messageOf } from "./runCommand.ts";
 export { exitCodeOf, type StopSignal, untilStopped } from "./stopSignals.ts";
 export { style } from "./style.ts";

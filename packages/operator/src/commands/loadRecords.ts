@@ -1,6 +1,6 @@
 import { ArgumentError, VerificationError } from "keyroot/errors";
 import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import type { Progress } from "./progress.ts";
 
 /** How many bad rows a message lists; `--json` has all of them. */

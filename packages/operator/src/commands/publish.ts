@@ -16,7 +16,7 @@ import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
 import { print, printError } from "./output.ts";
 import { planFolderOf } from "./planFolderOf.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
 import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";

@@ -1,7 +1,7 @@
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 
 /** `keyroot publish-registered`: makes a running service publish the keys that its users registered. */
 export default async function publishRegistered(args: ArgsOf<"publish-registered">, host: Host): Promise<Outcome> {

@@ -2,7 +2,7 @@ import type { PublishResult, PublishEvent } from "../publisher/publish.ts";
 import type { BadRow } from "../publisher/records/readRecords.ts";
 import { skippedLine } from "./loadRecords.ts";
 import { describeEther } from "./money.ts";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { style } from "./style.ts";
 
 /** The result of `publish` as one object. Amounts of wei are decimal text. */

@@ -1,5 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
-import { plural } from "../plural.ts";
+import { plural } from "../text/plural.ts";
 import { limitsOf } from "../service/config.ts";
 import { readConfig } from "../service/readConfig.ts";
 import { KeyPublisher } from "../service/publishing/keyPublisher.ts";

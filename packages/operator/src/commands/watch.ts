@@ -7,7 +7,7 @@ import type { PollOptions, WatchedUser } from "../audit/poll.ts";
 import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
-import { WebhookSecret } from "../webhookSecret.ts";
+import { WebhookSecret } from "../transport/webhookSecret.ts";
 import { filesOf, placeOf } from "./auditArgs.ts";
 import type { ArgsOf } from "./definitions.ts";
 import { EXIT } from "./exitCodes.ts";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { headersOf } from "../readSite.ts";
+import { headersOf } from "../site/readSite.ts";
 import { listen } from "../stack/ports.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { type ExplorerFiles, makeExplorer } from "./site.ts";

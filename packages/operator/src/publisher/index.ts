@@ -39,4 +39,4 @@ export { openKeyFile, type PassphraseSource } from "./signers/keyFile.ts";
 export { openSigner } from "./signers/openSigner.ts";
 export { RemoteSigner } from "./signers/remoteSigner.ts";
 export { type SendTransaction, type Signer, signingSender, toTransaction } from "./signers/signer.ts";
-export { type RetryOptions } from "./retry.ts";
+export { type RetryOptions } from "../transport/retry.ts";

@@ -16,8 +16,8 @@
 import { ArgumentError, TransportError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
-import { checkOptions } from "../checkOptions.ts";
-import { plural } from "../plural.ts";
+import { checkOptions } from "../input/checkOptions.ts";
+import { plural } from "../text/plural.ts";
 import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";

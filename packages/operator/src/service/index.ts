@@ -1,8 +1,9 @@
 /**
  * The partner service. A request passes these folders in this order, and never returns to an earlier one:
  *
- * `startService.ts`, `app.ts` (HTTP server) → `dashboard/` (the page and its calls) or `routes/` (one
- * function per API path) → `http/` (authentication, rate limit, schemas, errors) → `publishing/` (only `/v1/admin/publish` and the schedule) → `registration/` (only of public keys) →
+ * `startService.ts`, `app.ts` (HTTP server) → `dashboard/` (the page and its calls) or `routes/` (one function per API path) →
+ * `http/` (authentication, rate limit, schemas, errors) → `publishing/` (only `/v1/admin/publish` and the schedule) →
+ * `registration/` (only of public keys) → `webhooks/` (checks endpoints and delivers events) →
  * `store/` (SQL) → `tokens/` (cryptography).
  */
 export type { ChainOptions, ServiceConfig } from "./config.ts";

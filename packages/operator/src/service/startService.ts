@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { TransportError } from "keyroot/errors";
-import { Cleanup } from "../cleanup.ts";
+import { Cleanup } from "../resources/cleanup.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import type { Signer } from "../publisher/signers/signer.ts";
 import { makeApp } from "./app.ts";

@@ -4,7 +4,7 @@ import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse }
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/identity";
-import { checkOptions } from "../checkOptions.ts";
+import { checkOptions } from "../input/checkOptions.ts";
 import { listen } from "./ports.ts";
 
 /** The paths that exist, literally: no query, no percent-encoding, no upper case. */

@@ -4,8 +4,8 @@ import type { JsonRpcServer, NetworkConnection } from "hardhat/types/network";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
-import { checkOptions } from "../checkOptions.ts";
-import { Cleanup } from "../cleanup.ts";
+import { checkOptions } from "../input/checkOptions.ts";
+import { Cleanup } from "../resources/cleanup.ts";
 import { listen } from "./ports.ts";
 
 /** Hardhat's name for the simulated network of its own `node` command. */

@@ -11,7 +11,7 @@ import {
   ROOT_ADDED_TOPIC,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import type { RetryOptions } from "../retry.ts";
+import type { RetryOptions } from "../../transport/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 

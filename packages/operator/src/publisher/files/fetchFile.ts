@@ -1,6 +1,6 @@
 import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
-import { checkOptions } from "../../checkOptions.ts";
-import { type RetryOptions, withRetry } from "../retry.ts";
+import { checkOptions } from "../../input/checkOptions.ts";
+import { type RetryOptions, withRetry } from "../../transport/retry.ts";
 
 /**
  * Fetches a root's file from where clients fetch it.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentError, TransportError } from "keyroot/errors";
 import { describeValue, isObject } from "keyroot/input";
-import { checkOptions } from "../../checkOptions.ts";
+import { checkOptions } from "../../input/checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { MerkleFile } from "keyroot/merkle";
-import { checkOptions } from "../../checkOptions.ts";
+import { checkOptions } from "../../input/checkOptions.ts";
 import type { Registry, UserRoot } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";

@@ -3,7 +3,7 @@ import { extname } from "node:path";
 import pMap from "p-map";
 import { ArgumentError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
-import { plural } from "../../plural.ts";
+import { plural } from "../../text/plural.ts";
 import { WorkerPool } from "../../threads/workerPool.ts";
 
 /** Keys of one request: a thread is busy with them for about 0.2 s. */

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { checkOptions } from "../../checkOptions.ts";
+import { checkOptions } from "../../input/checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";

@@ -1,5 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
-import { checkOptions } from "../../checkOptions.ts";
+import { checkOptions } from "../../input/checkOptions.ts";
 import { type Fees, maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 

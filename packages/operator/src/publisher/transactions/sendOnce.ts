@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import { isHash } from "keyroot/ethereum";
-import { isTransient } from "../retry.ts";
+import { isTransient } from "../../transport/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
 /** Messages of nodes that have the transaction already, or an equivalent one under the same nonce. */

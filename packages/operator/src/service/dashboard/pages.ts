@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { ServiceError } from "keyroot/errors";
-import { headersOf, readSite } from "../../readSite.ts";
+import { headersOf, readSite } from "../../site/readSite.ts";
 import type { App } from "../http/defineOperation.ts";
 
 interface Site {

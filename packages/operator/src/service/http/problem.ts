@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type ErrorCode, type FieldError, KeyrootError, ServiceError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
-import { plural } from "../../plural.ts";
+import { plural } from "../../text/plural.ts";
 import { isDatabaseUnavailable } from "../store/unavailable.ts";
 import { MAX_BODY_BYTES, USER_ID_FORM } from "./schemas.ts";
 

@@ -4,7 +4,7 @@ import { KeyrootError, TransportError } from "keyroot/errors";
 import { parseQuantity } from "keyroot/ethereum";
 import { REGIONS, type Region } from "keyroot/identity";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
-import { DEFAULT_RETRY } from "../../publisher/retry.ts";
+import { DEFAULT_RETRY } from "../../transport/retry.ts";
 import { Registry } from "../../publisher/chain/registry.ts";
 import { openStore } from "../../publisher/files/openStore.ts";
 import type { Database } from "../store/database.ts";

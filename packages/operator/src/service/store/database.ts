@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import pRetry from "p-retry";
 import { ArgumentError } from "keyroot/errors";
 import { REGIONS, type Region } from "keyroot/identity";
-import { Cleanup } from "../../cleanup.ts";
+import { Cleanup } from "../../resources/cleanup.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { renumberRestoredEvents } from "./restoredEvents.ts";
@@ -190,6 +190,7 @@ async function openPostgres(
       await client.end();
     }
   };
+  // Not `withRetry` of transport, which repeats requests to other servers after their errors. This repeats after one error of SQL.
   const migrateWhenPossible = () =>
     pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
   const database = drizzle(pool);

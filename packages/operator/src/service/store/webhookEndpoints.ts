@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "drizzle-orm";
 import { ArgumentError, ServiceError } from "keyroot/errors";
-import { WebhookSecret } from "../../webhookSecret.ts";
+import { WebhookSecret } from "../../transport/webhookSecret.ts";
 import { hashSecret } from "../tokens/refreshToken.ts";
 import type { SealedSecret, WebhookKeys } from "../tokens/webhookKeys.ts";
 import { type Action, type Author, type EventType, recordChange, SERVICE } from "./changes.ts";

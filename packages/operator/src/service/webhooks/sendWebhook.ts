@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
 import { toMessage } from "../store/events.ts";
 import type { DeliveredEvent } from "../store/webhookDeliveries.ts";
-import type { WebhookSecret } from "../../webhookSecret.ts";
+import type { WebhookSecret } from "../../transport/webhookSecret.ts";
 import {
   AddressRefusedError,
   checkedLookup,

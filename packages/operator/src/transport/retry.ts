@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import { TransportError } from "keyroot/errors";
-import { checkOptions } from "../checkOptions.ts";
+import { checkOptions } from "../input/checkOptions.ts";
 
 /** How often a failed request is repeated, and after which delays. */
 export interface RetryOptions {

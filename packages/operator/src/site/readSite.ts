@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { TransportError } from "keyroot/errors";
 
 /** The built pages: next to `src` in the repository, next to `dist` in the package. */
-const SITE = fileURLToPath(new URL("../site", import.meta.url));
+const SITE = fileURLToPath(new URL("../../site", import.meta.url));
 
 const TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css",

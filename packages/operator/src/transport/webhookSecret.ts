@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { ArgumentError, KeyrootError } from "keyroot/errors";
-import { readSecretFile } from "./disk/permissions.ts";
+import { readSecretFile } from "../disk/permissions.ts";
 
 /** Standard Webhooks, "Signature scheme": this prefix, and 24 to 64 bytes in base64. */
 const SECRET_PREFIX = "whsec_";
