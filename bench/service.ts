@@ -57,7 +57,7 @@ const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
 // Before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would use up to one of two cores.
-await settle();
+await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const lastUse = await costOfLastUse();
 const creation = summary(
@@ -68,7 +68,7 @@ const creation = summary(
     pgbenchWithoutRecords: () => sameRows(clients, { withoutRecords: true }),
   })),
 );
-await settle();
+await vacuumAndCheckpoint();
 const openLoopOfCreation = await openLoop(keyroot.creation, creation[CLAIM]?.keyroot);
 const openLoops = { exchange: openLoopOfExchange, creation: openLoopOfCreation };
 const figures = {
@@ -188,7 +188,7 @@ async function costOfLastUse() {
 }
 
 /** Waits until what earlier rounds left to PostgreSQL is done. */
-async function settle(): Promise<void> {
+async function vacuumAndCheckpoint(): Promise<void> {
   for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
 }
 

@@ -1,9 +1,9 @@
 import type { ErrorCode, VerificationStep } from "keyroot/errors";
 import { plainFile } from "../../fixtures/plainFile.ts";
-import { plainText, type Question, toInput, type Vector } from "./vector.ts";
+import { type FileQuery, plainText, toInput, type Vector } from "./vector.ts";
 
 /** A document that must be rejected, and the query about it. */
-export interface Forged<Query = Question> {
+export interface Forged<Query = FileQuery> {
   content: string | Uint8Array;
   question: Query;
 }
@@ -12,7 +12,7 @@ export interface Forged<Query = Question> {
 type Case<Query> = readonly [name: string, about: string, forged: Forged<Query> | Forged["content"]];
 
 /** Makes vectors that all have the same verdict, such as "file: FILE_SHAPE". */
-export function rejected<Query = Question>(
+export function rejected<Query = FileQuery>(
   verdict: `${VerificationStep}: ${ErrorCode}`,
   question: Query,
   cases: readonly Case<Query>[],

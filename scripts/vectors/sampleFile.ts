@@ -2,7 +2,7 @@ import type { KeyRecord } from "keyroot/identity";
 import { add, BASE, encode, multiply, type Point } from "../../fixtures/curve41417.ts";
 import { type PlainFile, plainFile } from "../../fixtures/plainFile.ts";
 import { sampleUserID, sha256 } from "../../fixtures/samples.ts";
-import { plainText, type Question } from "./vector.ts";
+import { type FileQuery, plainText } from "./vector.ts";
 
 /** The first private key. The others follow by counting. */
 const FIRST_PRIVATE_KEY = BigInt(`0x${sha256("keyroot-vectors-v1")}`);
@@ -51,7 +51,7 @@ export class SampleFile {
   }
 
   /** The query that matches this file, for the user at an index. */
-  question(i = 0): Question {
+  question(i = 0): FileQuery {
     return { userID: this.record(i).userID, root: this.root };
   }
 

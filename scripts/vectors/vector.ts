@@ -9,7 +9,7 @@ import { plainFile } from "../../fixtures/plainFile.ts";
 import { sha256 } from "../../fixtures/samples.ts";
 
 /** A query to a verifier and the correct verdict. test/vectors/README.md explains every field. */
-export interface Vector<Query = Question> {
+export interface Vector<Query = FileQuery> {
   name: string;
   about: string;
   question: Query;
@@ -18,7 +18,7 @@ export interface Vector<Query = Question> {
 }
 
 /** The query about a file or a proof. */
-export interface Question {
+export interface FileQuery {
   userID: string;
   root: string;
   /** In base64. */
@@ -57,7 +57,7 @@ export type VectorSet = { format: "keyroot-vectors-v1"; about: string } & (
 
 /** A vector without its verdict, with the kind of its document. */
 export type Case = Pick<Vector, "input"> &
-  ({ kind: "merkle-file" | "proof"; question: Question } | { kind: "bundle"; question: BundleQuery });
+  ({ kind: "merkle-file" | "proof"; question: FileQuery } | { kind: "bundle"; question: BundleQuery });
 
 /** The cases of a set, with their names and verdicts. */
 export function casesOf(set: VectorSet): (Case & Pick<Vector, "name" | "verdict">)[] {

@@ -57,7 +57,7 @@ export const nameOf = ({ anchor, storageProof }: Pair) => `${anchor}, ${storageP
 /** The specification needs only one endpoint's answer at its latest block: no block is read. */
 export const needsNoBlock = ({ anchor, storageProof }: Pair) => anchor === "endpoint" && !storageProof;
 
-export type Block = HeaderJson & { hash: string; number: string; timestamp: string };
+export type BlockJson = HeaderJson & { hash: string; number: string; timestamp: string };
 
 /** Five endpoints of one chain with the registry and two files. Its fields are set before the tests run. */
 export class FiveEndpoints {
@@ -73,8 +73,8 @@ export class FiveEndpoints {
   blockNumber!: number;
   chainId!: number;
   /** The latest block, after both files, and an earlier one, after the first file. */
-  head!: Block;
-  earlier!: Block;
+  head!: BlockJson;
+  earlier!: BlockJson;
 
   async start(startChain: () => Promise<Omit<Anvil, "stop">>): Promise<void> {
     const chain = await startChain();
@@ -109,8 +109,8 @@ export class FiveEndpoints {
     return this.#opened.disposeAsync();
   }
 
-  async fetchBlock(at: string): Promise<Block> {
-    return (await this.call("eth_getBlockByNumber", [at, false])) as Block;
+  async fetchBlock(at: string): Promise<BlockJson> {
+    return (await this.call("eth_getBlockByNumber", [at, false])) as BlockJson;
   }
 
   urls(): [string, ...string[]] {
@@ -139,7 +139,7 @@ export class FiveEndpoints {
   }
 
   /** The evidence of a verdict with these options: the pair, never less, and the block. */
-  evidenceOf(pair: Pair, { hash, number, timestamp }: Block): Evidence {
+  evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
     return {
       ...pair,
       ...(pair.anchor === "quorum" ? { agreeing: QUORUM } : {}),
@@ -200,7 +200,7 @@ export async function resultOf(options: VerifyOptions, { userID, pubKey } = mine
 /** What a dishonest endpoint shows of an invented chain. */
 export interface InventedState {
   root: string;
-  block: Block;
+  block: BlockJson;
   proof: unknown;
 }
 
@@ -220,8 +220,8 @@ export const lieAboutBlock = (state: InventedState, ...[method, params, truth]: 
 };
 
 /** A block with other fields, and the hash of these fields. */
-export function rehash(block: unknown, fields: HeaderJson): Block {
-  const changed = { ...(block as Block), ...fields };
+export function rehash(block: unknown, fields: HeaderJson): BlockJson {
+  const changed = { ...(block as BlockJson), ...fields };
   return { ...changed, hash: hashHeader(extractHeader(changed)).hash };
 }
 

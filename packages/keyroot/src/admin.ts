@@ -9,7 +9,7 @@ export {
   type InviteOptions,
   type ListPartnersOptions,
   type ListWholeAuditLogOptions,
-  type PublishOptions,
+  type PublishRegisteredOptions,
 } from "./client/admin/adminClient.ts";
 export type {
   CreatedPartner,

@@ -3,7 +3,7 @@ import { getEventListeners } from "node:events";
 import type { RequestListener } from "node:http";
 import { mock } from "node:test";
 import { text } from "node:stream/consumers";
-import { checkOptions, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
+import { checkClientOptions, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
 import { operationCaller, type OperationOptions } from "../../../packages/keyroot/src/client/callOperation.ts";
 import { serve } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
@@ -20,7 +20,7 @@ describe("callOperation", () => {
         handler(request, response);
       }),
     );
-    const post = operationCaller(checkOptions({ baseUrl: `${url}/behind/`, bizId: "biz_1", ...options }));
+    const post = operationCaller(checkClientOptions({ baseUrl: `${url}/behind/`, bizId: "biz_1", ...options }));
     return { requests, post: (options: OperationOptions = {}, body = {}) => post("/v1/x", body, options) };
   };
 
@@ -104,7 +104,7 @@ describe("callOperation", () => {
           setImmediate(waits);
           return Promise.resolve(new Response("{}", { status: 429, headers: { "Retry-After": "86400" } }));
         };
-        const answer = operationCaller(checkOptions({ baseUrl: "https://keys.example", bizId: "b", fetch }))(
+        const answer = operationCaller(checkClientOptions({ baseUrl: "https://keys.example", bizId: "b", fetch }))(
           "/v1/x",
           {},
           {},

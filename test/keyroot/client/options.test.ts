@@ -1,10 +1,14 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
-import { checkOptions, checkRefreshToken, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
+import {
+  checkClientOptions,
+  checkRefreshToken,
+  type ClientOptions,
+} from "../../../packages/keyroot/src/client/options.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
 const check = (options: Partial<ClientOptions>) =>
-  checkOptions({ baseUrl: "https://keys.example", bizId: "biz_1", ...options });
+  checkClientOptions({ baseUrl: "https://keys.example", bizId: "biz_1", ...options });
 const refusal = (options: object) => refusalOf(() => check(options));
 
 describe("the clients' options", () => {

@@ -4,7 +4,7 @@ import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleUserID } from "../../../fixtures/samples.ts";
 import {
-  type Block,
+  type BlockJson,
   describeOnChains,
   forged,
   late,
@@ -57,9 +57,11 @@ describeOnChains("against lies", (chain) => {
   }
 
   describe("about a header", () => {
-    const change = (change: (block: Block) => unknown): Lie => {
+    const change = (change: (block: BlockJson) => unknown): Lie => {
       return async (method, params, truth) =>
-        method.startsWith("eth_getBlockBy") ? change((await truth(method, params)) as Block) : truth(method, params);
+        method.startsWith("eth_getBlockBy")
+          ? change((await truth(method, params)) as BlockJson)
+          : truth(method, params);
     };
     const lies: [string, Lie, code: string, pinned?: string][] = [
       ["with another hash", change((block) => ({ ...block, hash: ZERO })), "HEADER_MISMATCH", "truth"],

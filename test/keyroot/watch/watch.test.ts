@@ -10,7 +10,7 @@ import {
   type Alarm,
   createVerifier,
   type VerifierOptions,
-  type WatchOptions,
+  type WatchKeysOptions,
 } from "../../../packages/keyroot/src/index.ts";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
 import { sampleRecords, sha256 } from "../../../fixtures/samples.ts";
@@ -66,7 +66,7 @@ describe("watch", () => {
     app.abort();
   });
 
-  const start = (options: Partial<WatchOptions> = {}, verifier: Partial<VerifierOptions> = {}) => {
+  const start = (options: Partial<WatchKeysOptions> = {}, verifier: Partial<VerifierOptions> = {}) => {
     const { rpc, chainId, contract, merkleUrl } = chain;
     const all = { rpc, chainId, contract, merkleUrl, fetch: network.fetch, now: () => time, ...verifier };
     return createVerifier(all).watch({
@@ -295,7 +295,7 @@ describe("watch", () => {
         { contacts: [] },
         { onalarm: 1 },
       ]) {
-        expect(await failure(start(wrong as unknown as WatchOptions))).to.include({ code: "ARGUMENT_INVALID" });
+        expect(await failure(start(wrong as unknown as WatchKeysOptions))).to.include({ code: "ARGUMENT_INVALID" });
       }
     });
 
@@ -310,7 +310,7 @@ describe("watch", () => {
     const rows = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => name);
     expect(rows(/^\| `([A-Z_]+)` +\|/gm)).to.have.members([...ALARM_CODES]);
     const source = await readFile(join(project, "packages/keyroot/src/watch/watch.ts"), "utf8");
-    const [, body = ""] = /export interface WatchOptions \{([^]*?)\n\}/.exec(source) ?? [];
+    const [, body = ""] = /export interface WatchKeysOptions \{([^]*?)\n\}/.exec(source) ?? [];
     expect(rows(/^\| `([a-z]\w+)` +\|/gm)).to.have.members(
       Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, name]) => name),
     );

@@ -9,7 +9,7 @@ import {
   isDue,
   newConditions,
   noteReported,
-  type WatchedUser,
+  type WatchedUserState,
 } from "../../../packages/keyroot/src/watch/watchedUser.ts";
 import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
 
@@ -21,12 +21,12 @@ const at = (number: number): Evidence => ({
   storageProof: false,
   block: { hash: `0x${sha256(String(number))}`, number, timestamp: number },
 });
-const conditions = (user: WatchedUser, expected?: string, isOwn = true) =>
+const conditions = (user: WatchedUserState, expected?: string, isOwn = true) =>
   conditionsOf(userID, user, { expected, isOwn, fileLimitMs: 24 * HOUR });
 const codes = (...args: Parameters<typeof conditions>) => conditions(...args).map(({ code }) => code);
 /** A user whose key was read at block 100. */
-const published = (key = "key"): WatchedUser => {
-  const user: WatchedUser = {};
+const published = (key = "key"): WatchedUserState => {
+  const user: WatchedUserState = {};
   applyAnswer(user, root, at(100), 0);
   applyFile(user, key, 0);
   return user;
@@ -35,7 +35,7 @@ const published = (key = "key"): WatchedUser => {
 describe("the state of a watched user", () => {
   describe("before publication", () => {
     it("raises nothing, whatever key the user has", () => {
-      const user: WatchedUser = {};
+      const user: WatchedUserState = {};
       applyAnswer(user, undefined, at(1), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
@@ -182,14 +182,14 @@ describe("the state of a watched user", () => {
     );
     fc.assert(
       fc.property(events, (list) => {
-        const user: WatchedUser = {};
+        const user: WatchedUserState = {};
         for (const [i, event] of list.entries()) {
           if (event.kind === "answer") applyAnswer(user, event.root, at(event.block), i);
           else if (user.root === undefined) continue;
           else if (event.kind === "file") applyFile(user, event.key, i);
           else applyOutage(user, "TIMEOUT", i * HOUR);
         }
-        const restored = JSON.parse(JSON.stringify(user)) as WatchedUser;
+        const restored = JSON.parse(JSON.stringify(user)) as WatchedUserState;
         // JSON omits what is undefined.
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
         expect(plain(conditions(restored, "key"))).to.deep.equal(plain(conditions(user, "key")));

@@ -261,8 +261,8 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
 
       const { code, json, events } = await publish([two, one, three], { plan });
       expect([code, json["users"], json["transactions"]]).to.deep.equal([0, 3, 2]);
-      const remade = events.filter(({ event }) => event === "rebuilt");
-      expect(remade).to.deep.equal([{ event: "rebuilt", root: name.slice(0, 64), users: 2 }]);
+      const rebuilt = events.filter(({ event }) => event === "rebuilt");
+      expect(rebuilt).to.deep.equal([{ event: "rebuilt", root: name.slice(0, 64), users: 2 }]);
       expect(await verify(two.userID)).to.deep.equal([0, true]);
     });
   });

@@ -656,8 +656,8 @@ describe("the keys of webhook secrets", () => {
       .to.include({ code: "CONFIGURATION_INVALID" })
       .with.property("message")
       .that.includes("KEYROOT_WEBHOOK_KEYS");
-    const lacking = await start(await file(randomBytes(32))).catch((error: unknown) => error as Error);
-    expect(lacking).to.include({ code: "CONFIGURATION_INVALID" });
+    const withoutKey = await start(await file(randomBytes(32))).catch((error: unknown) => error as Error);
+    expect(withoutKey).to.include({ code: "CONFIGURATION_INVALID" });
     await receiver.close();
   });
 });

@@ -1,3 +1,3 @@
 export { ANSWER } from "./answers.ts";
 export { operationCaller } from "./callOperation.ts";
-export { checkOptions } from "./options.ts";
+export { checkClientOptions } from "./options.ts";

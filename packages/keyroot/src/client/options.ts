@@ -58,7 +58,10 @@ export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", 
  * @param names the names of the client's other options
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function checkOptions<T extends ClientOptions>(options: T, ...names: (keyof T & string)[]): CheckedOptions {
+export function checkClientOptions<T extends ClientOptions>(
+  options: T,
+  ...names: (keyof T & string)[]
+): CheckedOptions {
   checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
   const { bizId, now = Date.now } = checkNames("The client's options", options, [
     ...CONNECTION,

@@ -1,10 +1,10 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkNames } from "../input/names.ts";
 import { checkObject } from "../input/options.ts";
-import type { Watch, WatchOptions } from "../watch/watch.ts";
+import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseSetup } from "./setup.ts";
-import type { Contact, ContactOutcome, ListOptions } from "./verifyContacts.ts";
+import type { Contact, ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 import { type KeyOptions, type VerifiedKey, verifyUser } from "./verifyPublicKey.ts";
 
 /** Where the contract and the files are, which evidence to require, and the limits: the same for all calls. */
@@ -19,13 +19,13 @@ export interface Verifier {
    */
   verify: (userID: UserID, options?: KeyOptions) => Promise<VerifiedKey>;
   /** Verifies a contact list. @returns an outcome for each contact, as `verifyMany` */
-  verifyMany: (contacts: readonly Contact[], options?: ListOptions) => Promise<ContactOutcome[]>;
+  verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
    * Checks the user's own key and the contacts' keys in the background until `signal` aborts, in one tab at a time
    * (docs/watching.md). Reads finalized blocks, with the evidence that the verifier requires.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
-  watch: (options: WatchOptions) => Promise<Watch>;
+  watch: (options: WatchKeysOptions) => Promise<Watch>;
 }
 
 /** The options of each call. */

@@ -31,7 +31,7 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
 
 /** The options of one contact list. */
-export interface ListOptions extends Pick<VerifyOptions, "signal"> {
+export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
    * Stores verified keys. A root that was read at a finalized block is not requested again while the call would accept
    * its evidence from the endpoints of the call (docs/threat-model.md, "The cache").
@@ -71,7 +71,7 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
 export async function verifyContacts(
   { registry, policy, sources, now }: VerifierSetup,
   contacts: readonly Contact[],
-  { cache: uncheckedCache, signal }: ListOptions,
+  { cache: uncheckedCache, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
   const cache = optional(checkStore, "The option cache", uncheckedCache);
   checkContacts(contacts);

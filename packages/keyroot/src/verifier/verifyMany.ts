@@ -1,9 +1,9 @@
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseSetup } from "./setup.ts";
-import type { Contact, ContactOutcome, ListOptions } from "./verifyContacts.ts";
+import type { Contact, ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 
 /** Options of `verifyMany`: those of `verifyPublicKey` for all contacts, and `cache`. */
-export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey"> & ListOptions;
+export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey"> & ContactListOptions;
 
 /** Each contact has a key of its own. */
 const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"), "cache"];

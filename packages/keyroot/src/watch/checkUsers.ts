@@ -7,10 +7,10 @@ import type { VerifierSetup } from "../verifier/setup.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
 import { type VerifierSources, withSources } from "../verifier/sources.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
-import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUser } from "./watchedUser.ts";
+import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
 /** A user to check. Its state is changed. */
-export type UserToCheck = readonly [userID: UserID, user: WatchedUser];
+export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
 /** How a round reads the chain and the files. */
 interface CheckOptions {

@@ -18,10 +18,10 @@ import type { Contact } from "../verifier/verifyContacts.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
 import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
-import { conditionsOf, isDue, newConditions, noteReported, type WatchedUser } from "./watchedUser.ts";
+import { conditionsOf, isDue, newConditions, noteReported, type WatchedUserState } from "./watchedUser.ts";
 
 /** Whose keys to watch, and what to do about an alarm. */
-export interface WatchOptions {
+export interface WatchKeysOptions {
   /** The app's own user: 32 lowercase characters of zBase32. */
   userID: UserID;
   /** This user's own key, from the user's own device: 105 bytes, or their base64. */
@@ -59,7 +59,7 @@ export interface Watch {
   check(): Promise<WatchStatus>;
 }
 
-const OPTIONS: (keyof WatchOptions)[] = [
+const OPTIONS: (keyof WatchKeysOptions)[] = [
   ...(["userID", "publicKey", "contacts", "store", "makeBundle", "onAlarm"] as const),
   ...(["intervalMs", "recheckMs", "fileLimitMs", "signal"] as const),
 ];
@@ -72,7 +72,7 @@ const MAX_USERS = 20;
 
 /** Everything that a watch remembers, stored as JSON. */
 interface WatchState {
-  users: Record<UserID, WatchedUser>;
+  users: Record<UserID, WatchedUserState>;
   /** When the next round is due, and when the chain answered last, in ms since 1970. */
   nextAt: number;
   checkedAt?: number | undefined;
@@ -84,9 +84,9 @@ interface WatchState {
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
  */
-export function watch(setup: VerifierSetup, options: WatchOptions): Watch {
+export function watch(setup: VerifierSetup, options: WatchKeysOptions): Watch {
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
-    checkOptions(setup, options);
+    checkWatchOptions(setup, options);
   const { registry, now } = setup;
   /** The name of the state in the store, and of the lock. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
@@ -178,7 +178,7 @@ export function watch(setup: VerifierSetup, options: WatchOptions): Watch {
   };
 }
 
-function checkOptions(setup: VerifierSetup, options: WatchOptions) {
+function checkWatchOptions(setup: VerifierSetup, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
   const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
@@ -186,7 +186,7 @@ function checkOptions(setup: VerifierSetup, options: WatchOptions) {
   if (typeof anchor === "object" && "blockHash" in anchor)
     throw invalidArgument("The option blockHash", "undefined for a watch", anchor.blockHash);
   // Without a key, no bytes: they are refused.
-  const { publicKey } = options as Partial<WatchOptions>;
+  const { publicKey } = options as Partial<WatchKeysOptions>;
   const [userID, ownKey] = parseHolder(setup, { ...options, expectedPublicKey: publicKey ?? "" });
   return {
     userID,

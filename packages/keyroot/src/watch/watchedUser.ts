@@ -15,7 +15,7 @@ interface Outage {
 }
 
 /** What the watch knows about a user. It is stored as JSON. A user with a root has evidence for it. */
-export interface WatchedUser extends Partial<Published> {
+export interface WatchedUserState extends Partial<Published> {
   /** When the chain answered last about this user, in ms since 1970. */
   readAt?: number;
   /** When the file of the root was read last, in ms since 1970. */
@@ -33,7 +33,7 @@ export interface WatchedUser extends Partial<Published> {
 const MAX_GAP_MS = 900_000;
 
 /** Takes an answer of the chain at a finalized block. The root is undefined if the user has none. */
-export function applyAnswer(user: WatchedUser, root: string | undefined, evidence: Evidence, now: number): void {
+export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
@@ -53,20 +53,20 @@ export function applyAnswer(user: WatchedUser, root: string | undefined, evidenc
 }
 
 /** Whether the user's key is to be read: for the first time, or again. */
-export function isDue({ publicKey, fileReadAt = NaN }: WatchedUser, now: number, recheckMs: number): boolean {
+export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: number, recheckMs: number): boolean {
   const age = now - fileReadAt;
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
 /** Takes the user's key from the file of the root: base64, or empty if the file has no valid record of the user. */
-export function applyFile(user: WatchedUser, publicKey: string, now: number): void {
+export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;
   delete user.outage;
 }
 
 /** Takes an attempt to read the file of the root that failed. */
-export function applyOutage(user: WatchedUser, code: string, now: number): void {
+export function applyOutage(user: WatchedUserState, code: string, now: number): void {
   const { since = now, last = now, observedMs = 0, attempts = 0 } = user.outage ?? {};
   const gap = Math.min(Math.abs(now - last), MAX_GAP_MS);
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
@@ -75,7 +75,7 @@ export function applyOutage(user: WatchedUser, code: string, now: number): void 
 /** The conditions of a user that raise alarms. */
 export function conditionsOf(
   userID: UserID,
-  user: WatchedUser,
+  user: WatchedUserState,
   { expected, isOwn, fileLimitMs }: { expected: string | undefined; isOwn: boolean; fileLimitMs: number },
 ): Condition[] {
   const conditions: Condition[] = [];
@@ -108,18 +108,18 @@ export function conditionsOf(
 }
 
 /** The conditions whose alarms were not reported yet. */
-export function newConditions({ reported = [] }: WatchedUser, conditions: readonly Condition[]): Condition[] {
+export function newConditions({ reported = [] }: WatchedUserState, conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ id }) => !reported.includes(id));
 }
 
 /** Notes that the alarms of these conditions were reported. A condition that ends and begins again raises another alarm. */
-export function noteReported(user: WatchedUser, conditions: readonly Condition[]): void {
+export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
   // Answers that alternate between two roots are reported once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")) ?? [];
   user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
 }
 
-function publishedOf({ root, publicKey, evidence }: WatchedUser): Published | undefined {
+function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
   return evidence && { root: String(root), publicKey, evidence };
 }
 

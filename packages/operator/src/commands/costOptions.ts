@@ -15,7 +15,7 @@ interface CostArgs {
  * The limits of cost: required unless the chain is a local one, or the owners of a Safe send the transactions.
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function limitsOf(args: CostArgs, target: Target): CostLimits | "local" | undefined {
+export function costLimitsOf(args: CostArgs, target: Target): CostLimits | "local" | undefined {
   if (args.safeOut !== undefined) {
     if (args.maxFee === undefined && args.maxCost === undefined) return undefined;
     const message = "--safe-out excludes --max-fee and --max-cost: the owners of the Safe choose what to pay.";

@@ -10,7 +10,7 @@ import { publish, type PublishOptions } from "../publisher/publish.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
-import { limitsOf } from "./costOptions.ts";
+import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./loadRecords.ts";
@@ -39,7 +39,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
   const { merkleUrl, chainId } = target;
-  const limits = limitsOf(args, target);
+  const limits = costLimitsOf(args, target);
   const store = await openStore(args.out ?? target.merkleDir);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);

@@ -1,7 +1,7 @@
 import { Registry } from "../publisher/chain/registry.ts";
 import { type OwnershipCall, sendOwnershipCall } from "../publisher/ownership.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
-import { limitsOf } from "./costOptions.ts";
+import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./definitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Target } from "./target.ts";
@@ -34,7 +34,7 @@ export async function sendOwnership(
     return { json: { from, to, value: "0", data }, text };
   }
   const { chainId, allowHttp } = target;
-  const limits = limitsOf(args, target) ?? "local";
+  const limits = costLimitsOf(args, target) ?? "local";
   const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
   const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
   const { transactionHash, blockNumber } = await sendOwnershipCall(registry, call, options);

@@ -27,7 +27,7 @@ import type { Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 import { makePlan, planTargetOf } from "./plan/makePlan.ts";
-import { type Batch, checkTarget, countUsers, packBatch, type Plan } from "./plan/plan.ts";
+import { type Batch, checkPlanTarget, countUsers, packBatch, type Plan } from "./plan/plan.ts";
 import { proveBatch, type ProvenBatch } from "./proof/proveBatch.ts";
 import { RecordTable } from "./records/recordTable.ts";
 import { SubgroupChecker } from "./records/subgroupChecker.ts";
@@ -221,7 +221,7 @@ class Publisher {
     const { registry, store } = this.#options;
     const plan = await this.#journal.readPlan();
     if (plan === undefined) return;
-    checkTarget(plan, await planTargetOf(registry));
+    checkPlanTarget(plan, await planTargetOf(registry));
     this.#emit({ event: "resumed", ...sizeOf(plan) });
     let checked = 0;
     const withoutRecord: UserID[] = [];

@@ -45,14 +45,14 @@ export function CompanyPage({ me }: { me: Me }) {
   );
 }
 
-type Question = { kind: "invite" } | { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
+type OpenDialog = { kind: "invite" } | { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
 
 function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
-  const [question, setQuestion] = useState<Question>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const [invitation, setInvitation] = useState<Invitation>();
   const canChange = isAdministrator(me);
   const close = () => {
-    setQuestion(undefined);
+    setDialog(undefined);
   };
   const invited = (created: Invitation) => {
     close();
@@ -66,7 +66,7 @@ function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
         title="People"
         action={canChange ? "Invite a person" : undefined}
         onAction={() => {
-          setQuestion({ kind: "invite" });
+          setDialog({ kind: "invite" });
         }}
       />
       {people.items && (
@@ -76,13 +76,13 @@ function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
               key={member.person_id}
               member={member}
               isSelf={member.person_id === me.person.person_id}
-              ask={canChange ? setQuestion : undefined}
+              open={canChange ? setDialog : undefined}
             />
           ))}
         </ul>
       )}
       <ListEnd pages={people} />
-      {question?.kind === "invite" && (
+      {dialog?.kind === "invite" && (
         <InviteDialog
           title="Invite a person"
           initialRole="reader"
@@ -91,9 +91,9 @@ function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
           onCancel={close}
         />
       )}
-      {question && question.kind !== "invite" && (
-        <StaffQuestion
-          question={question}
+      {dialog && dialog.kind !== "invite" && (
+        <StaffDialog
+          dialog={dialog}
           onInvited={invited}
           onDone={() => {
             close();
@@ -117,10 +117,10 @@ function StaffCard({ me, people }: { me: Me; people: Pages<StaffMember> }) {
 interface RowProps {
   member: StaffMember;
   isSelf: boolean;
-  ask: ((question: Question) => void) | undefined;
+  open: ((dialog: OpenDialog) => void) | undefined;
 }
 
-function StaffRow({ member, isSelf, ask }: RowProps) {
+function StaffRow({ member, isSelf, open }: RowProps) {
   const { name, role, last_sign_in, invitation_expires, passkeys } = member;
   const isInvited = invitation_expires !== null && invitation_expires > Date.now();
   const kinds = [
@@ -146,7 +146,7 @@ function StaffRow({ member, isSelf, ask }: RowProps) {
           {!isInvited && passkeys === 0 && " · invitation expired"}
         </span>
       </div>
-      {ask && (
+      {open && (
         <div class="buttons">
           {kinds
             .filter(([kind]) => !isSelf || kind !== "inviteAgain")
@@ -157,7 +157,7 @@ function StaffRow({ member, isSelf, ask }: RowProps) {
                 class="button button-small"
                 aria-label={`${text}: ${name}`}
                 onClick={() => {
-                  ask({ kind, member });
+                  open({ kind, member });
                 }}
               >
                 {text}
@@ -169,14 +169,14 @@ function StaffRow({ member, isSelf, ask }: RowProps) {
   );
 }
 
-interface QuestionProps {
-  question: { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
+interface StaffDialogProps {
+  dialog: { kind: "inviteAgain" | "remove" | "setRole"; member: StaffMember };
   onInvited: (invitation: Invitation) => void;
   onDone: () => void;
   onCancel: () => void;
 }
 
-function StaffQuestion({ question: { kind, member }, onInvited, onDone, onCancel }: QuestionProps) {
+function StaffDialog({ dialog: { kind, member }, onInvited, onDone, onCancel }: StaffDialogProps) {
   const { person_id, name } = member;
   const role = member.role === "reader" ? "administrator" : "reader";
   const { run, busy, error } = useAction(async () => {

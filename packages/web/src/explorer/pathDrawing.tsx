@@ -1,9 +1,9 @@
 import { useId } from "preact/hooks";
 import { useMedia } from "../shared/useMedia.ts";
 import { Later } from "./later.tsx";
-import { type Comparison, type DrawingProps, type DrawnNode, layOut, NODE_HEIGHT } from "./pathLayout.ts";
+import { type DrawingProps, type DrawnComparison, type DrawnNode, layOut, NODE_HEIGHT } from "./pathLayout.ts";
 
-const SIGNS: Readonly<Record<Comparison["state"], string>> = { equal: "=", different: "≠", open: "?" };
+const SIGNS: Readonly<Record<DrawnComparison["state"], string>> = { equal: "=", different: "≠", open: "?" };
 
 /** The way from the user's key to the root, beside the contract's root. */
 export function PathDrawing(props: DrawingProps) {
@@ -83,7 +83,7 @@ const STATE_WORDS: Readonly<Record<DrawnNode["state"], string>> = {
 };
 
 /** Everything that is drawn, from top to bottom, with whole values. */
-function PathText({ nodes, comparisons }: { nodes: readonly DrawnNode[]; comparisons: readonly Comparison[] }) {
+function PathText({ nodes, comparisons }: { nodes: readonly DrawnNode[]; comparisons: readonly DrawnComparison[] }) {
   const rows = [...nodes].sort((a, b) => a.y - b.y || a.x - b.x);
   const roots = comparisons.find(({ id }) => id === "roots");
   return (
@@ -100,7 +100,7 @@ function PathText({ nodes, comparisons }: { nodes: readonly DrawnNode[]; compari
   );
 }
 
-function rootSentence(state: Comparison["state"]): string {
+function rootSentence(state: DrawnComparison["state"]): string {
   switch (state) {
     case "equal":
       return "The computed root is the contract’s root.";
@@ -111,7 +111,7 @@ function rootSentence(state: Comparison["state"]): string {
   }
 }
 
-function summaryOf(nodes: readonly DrawnNode[], comparisons: readonly Comparison[]): string {
+function summaryOf(nodes: readonly DrawnNode[], comparisons: readonly DrawnComparison[]): string {
   const levels = nodes.filter(({ id, state }) => id.startsWith("level-") && state !== "ghost").length;
   const wrong = nodes.filter(({ state }) => state === "bad").map(({ caption }) => caption);
   const path =

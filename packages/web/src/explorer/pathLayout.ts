@@ -26,7 +26,7 @@ interface DrawnEdge {
 }
 
 /** Between two nodes of a row that should be equal. */
-export interface Comparison {
+export interface DrawnComparison {
   id: string;
   x: number;
   y: number;
@@ -39,7 +39,7 @@ export interface Layout {
   nodeWidth: number;
   nodes: DrawnNode[];
   edges: DrawnEdge[];
-  comparisons: Comparison[];
+  comparisons: DrawnComparison[];
 }
 
 /** The parts of the drawing that have a state of their own. */
@@ -80,7 +80,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
 
   const nodes: DrawnNode[] = [];
   const edges: DrawnEdge[] = [];
-  const comparisons: Comparison[] = [];
+  const comparisons: DrawnComparison[] = [];
   const add = (node: DrawnNode) => nodes.push(node);
   const yOf = (row: number) => 1 + row * ROW;
   const center = column(1);
@@ -158,7 +158,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     add({ id: "given", x, y: yOf(last + 2), caption, text: name(text), full: text, state: states.given, isMain: true });
   }
 
-  const compare = (id: string, row: number, state: Comparison["state"]) => {
+  const compare = (id: string, row: number, state: DrawnComparison["state"]) => {
     comparisons.push({ id, x: column(2) - gap / 2, y: yOf(row) + NODE_HEIGHT / 2, state });
   };
   const computed = path?.nodes.at(-1)?.hash;

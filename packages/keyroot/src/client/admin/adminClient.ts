@@ -78,7 +78,7 @@ export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
 }
 
 /** Options of `AdminClient.publish`. */
-export interface PublishOptions extends CallOptions {
+export interface PublishRegisteredOptions extends CallOptions {
   /** The longest time for publishing in ms. Default 600,000: the service answers after the transactions are confirmed. */
   timeoutMs?: number | undefined;
 }
@@ -232,7 +232,7 @@ export class AdminClient {
    * Publishes all registered keys that are not published. The request is sent once: if its answer is lost, the service
    * finishes publishing, and the batches are not reported again.
    */
-  async publish(options: PublishOptions = {}): Promise<PublishedBatch[]> {
+  async publish(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
     checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS);
     return readBatches(await this.#call("publish", {}, { signal }, { retries: 0, timeoutMs }));

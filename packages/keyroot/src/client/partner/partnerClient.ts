@@ -4,7 +4,7 @@ import {
   type CallOptions,
   checkCallOptions,
   checkIdempotencyKey,
-  checkOptions,
+  checkClientOptions,
   checkRefreshToken,
   type ClientOptions,
   toUserID,
@@ -111,7 +111,7 @@ export class PartnerClient {
     refuseBrowsers(
       "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.",
     );
-    const checked = checkOptions(options, "serverToken");
+    const checked = checkClientOptions(options, "serverToken");
     this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
     this.webhooks = new PartnerWebhooks((...call) => this.#call(...call));
   }

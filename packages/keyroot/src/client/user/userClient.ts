@@ -1,5 +1,11 @@
 import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
-import { type CallOptions, checkCallOptions, checkOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
+import {
+  type CallOptions,
+  checkCallOptions,
+  checkClientOptions,
+  checkRefreshToken,
+  type ClientOptions,
+} from "../options.ts";
 import { ServiceSession } from "../serviceSession.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
 import type { KeyPair } from "../../identity/newPublicKey.ts";
@@ -57,7 +63,7 @@ export class UserClient {
 
   /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
   constructor(options: UserClientOptions) {
-    const checked = checkOptions(options, "refreshToken", ...POSSESSION);
+    const checked = checkClientOptions(options, "refreshToken", ...POSSESSION);
     this.#possession = checkPossession(options, checked);
     this.#session = new ServiceSession(checked, checkRefreshToken("refreshToken", options.refreshToken, "kru_"));
   }

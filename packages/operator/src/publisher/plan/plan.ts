@@ -137,7 +137,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
 }
 
 /** Checks that a plan is for this registry and chain. @throws ArgumentError PLAN_MISMATCH */
-export function checkTarget(plan: Plan, target: PlanTarget): void {
+export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
   for (const key of ["chainId", "genesisHash", "contract"] as const) {
     if (plan[key] === target[key]) continue;
     const message =

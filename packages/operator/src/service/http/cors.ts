@@ -36,6 +36,6 @@ export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): voi
 }
 
 /** Keeps the response from pages. */
-export function refuseBrowsers(reply: FastifyReply): void {
+export function hideFromBrowsers(reply: FastifyReply): void {
   for (const name of Object.keys(RESPONSE_HEADERS)) reply.removeHeader(name);
 }

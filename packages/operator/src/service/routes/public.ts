@@ -1,7 +1,7 @@
 import { ServiceError } from "keyroot/errors";
 import { tokenRefused } from "../http/authenticator.ts";
 import type { ServiceContext } from "../http/context.ts";
-import { refuseBrowsers } from "../http/cors.ts";
+import { hideFromBrowsers } from "../http/cors.ts";
 import { type App, defineOperation } from "../http/defineOperation.ts";
 import { actorOf } from "../http/requestLog.ts";
 import { schemas } from "../http/schemas.ts";
@@ -24,7 +24,7 @@ export function publicRoutes(app: App, context: ServiceContext): void {
       }
       const { principal, refusal } = found;
       // A partner's token belongs on its servers: a page that has one cannot use it.
-      if (principal.kind === "partner") refuseBrowsers(reply);
+      if (principal.kind === "partner") hideFromBrowsers(reply);
       request.actor = actorOf(principal);
       if (refusal !== undefined) throw tokenRefused(refusal);
       await rateLimits.countCaller(principal, reply);

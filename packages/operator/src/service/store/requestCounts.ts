@@ -16,7 +16,7 @@ export const WINDOW_SECONDS = 60;
 const WINDOW = sql`make_interval(secs => ${sql.raw(String(WINDOW_SECONDS))})`;
 const ENDS_IN_MS = sql<number>`extract(epoch from ${rateLimits.expire} - clock_timestamp())::float8 * 1000`;
 
-interface Addition {
+interface CountIncrement {
   name: string;
   requests: number;
 }
@@ -24,11 +24,11 @@ interface Addition {
 /** Counts requests per minute in the home database, for all replicas together. A minute begins with its first request. */
 export class RequestCounts {
   readonly #home: Database;
-  readonly #add: (addition: Addition) => Promise<RequestCount>;
+  readonly #add: (increment: CountIncrement) => Promise<RequestCount>;
 
   constructor(home: Database) {
     this.#home = home;
-    this.#add = batchingLoader(prepareAdd(home));
+    this.#add = batchingLoader(prepareIncrements(home));
   }
 
   /**
@@ -69,8 +69,8 @@ export class RequestCounts {
   }
 }
 
-/** Prepares the statement for many additions. Its times are the database's: the clocks of replicas differ. */
-function prepareAdd(home: Database): (additions: readonly Addition[]) => Promise<RequestCount[]> {
+/** Prepares the statement for many increments. Its times are the database's: the clocks of replicas differ. */
+function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;
   const ended = sql`${expire} <= clock_timestamp()`;
   // In this form, PostgreSQL does not plan the statement again at each execution, for the arrays' length.
@@ -91,15 +91,15 @@ function prepareAdd(home: Database): (additions: readonly Addition[]) => Promise
       endsInMs: ENDS_IN_MS,
     })
     .prepare("add_request_counts");
-  return async (additions) => {
+  return async (increments) => {
     const sums = new Map<string, number>();
-    for (const { name, requests } of additions) sums.set(name, (sums.get(name) ?? 0) + requests);
+    for (const { name, requests } of increments) sums.set(name, (sums.get(name) ?? 0) + requests);
     // Sorted, because concurrent statements that lock the same rows in different orders could deadlock.
     const names = [...sums.keys()].sort();
     const rows = await statement.execute({ names, requests: names.map((name) => sums.get(name)) });
     const counts = new Map(rows.map(({ name, requests, endsInMs }) => [name, { requests, endsInMs }]));
-    // From the last addition to the first: each count is without the later ones.
-    return additions
+    // From the last increment to the first: each count is without the later ones.
+    return increments
       .toReversed()
       .map(({ name, requests: added }) => {
         const count = counts.get(name);

@@ -42,14 +42,14 @@ interface CardProps {
   reload: () => void;
 }
 
-type Question = "suspend" | "limit" | "invite";
+type OpenDialog = "suspend" | "limit" | "invite";
 
 function NumbersCard({ partner, canChange, reload }: CardProps) {
   const { biz_id, name, created, suspended, user_limit, users, pending_keys, published_keys } = partner;
-  const [question, setQuestion] = useState<Question>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const [invitation, setInvitation] = useState<Invitation>();
   const close = () => {
-    setQuestion(undefined);
+    setDialog(undefined);
   };
   const toggle = useAction(async () => {
     await call(suspended === null ? "operator/suspendPartner" : "operator/resumePartner", { biz_id });
@@ -73,7 +73,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
                 type="button"
                 class="button button-small"
                 onClick={() => {
-                  setQuestion(kind);
+                  setDialog(kind);
                 }}
               >
                 {text}
@@ -121,7 +121,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
           <Value value={biz_id} name="biz_id" />
         </dd>
       </dl>
-      {question === "suspend" && (
+      {dialog === "suspend" && (
         <Confirm
           title={suspended === null ? `Suspend ${name}?` : `Resume ${name}?`}
           action={suspended === null ? "Suspend" : "Resume"}
@@ -137,7 +137,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
           </p>
         </Confirm>
       )}
-      {question === "limit" && (
+      {dialog === "limit" && (
         <TextDialog
           title={`Limit the users of ${name}`}
           label="The most users (empty for no limit)"
@@ -157,7 +157,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
           onCancel={close}
         />
       )}
-      {question === "invite" && (
+      {dialog === "invite" && (
         <InviteDialog
           title={`Invite a person of ${name}`}
           hint="A person with this name gets a new link, and all passkeys and sessions of that person end."

@@ -41,18 +41,18 @@ interface EndpointCardProps {
   reload: () => void;
 }
 
-type Question = "edit" | "rotate" | "delete";
+type OpenDialog = "edit" | "rotate" | "delete";
 
 function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
   const { endpoint_id, url, types, created, paused } = endpoint;
-  const [question, setQuestion] = useState<Question>();
+  const [dialog, setDialog] = useState<OpenDialog>();
   const [secret, setSecret] = useState<string>();
   const [tested, setTested] = useState<WebhookTest>();
   const close = () => {
-    setQuestion(undefined);
+    setDialog(undefined);
   };
-  const ask = (asked: Question) => () => {
-    setQuestion(asked);
+  const open = (opened: OpenDialog) => () => {
+    setDialog(opened);
   };
   const test = useAction(async () => {
     setTested(undefined);
@@ -63,7 +63,7 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
     reload();
   });
   const confirmed = useAction(async () => {
-    if (question === "delete") {
+    if (dialog === "delete") {
       await call("webhooks/delete", { endpoint_id });
       go("webhooks");
       return;
@@ -75,11 +75,11 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
   const buttons = [
     ["Send a test", () => void test.run(), test.busy],
     [paused === null ? "Pause" : "Resume", () => void toggle.run(), toggle.busy],
-    ["Edit", ask("edit"), false],
-    ["New secret", ask("rotate"), false],
-    ["Delete", ask("delete"), false],
+    ["Edit", open("edit"), false],
+    ["New secret", open("rotate"), false],
+    ["Delete", open("delete"), false],
   ] as const;
-  const questions = {
+  const confirmations = {
     rotate: {
       title: "Make a new secret?",
       action: "Make a new secret",
@@ -135,7 +135,7 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
         {tested && <TestResult tested={tested} />}
       </div>
       <Failure error={test.error ?? toggle.error} />
-      {question === "edit" && (
+      {dialog === "edit" && (
         <EndpointDialog
           title="Edit the endpoint"
           initial={{ url, types }}
@@ -149,16 +149,16 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
           onCancel={close}
         />
       )}
-      {question !== undefined && question !== "edit" && (
+      {dialog !== undefined && dialog !== "edit" && (
         <Confirm
-          title={questions[question].title}
-          action={questions[question].action}
+          title={confirmations[dialog].title}
+          action={confirmations[dialog].action}
           busy={confirmed.busy}
           error={confirmed.error}
           onConfirm={() => void confirmed.run()}
           onCancel={close}
         >
-          <p>{questions[question].text}</p>
+          <p>{confirmations[dialog].text}</p>
         </Confirm>
       )}
       {secret !== undefined && <WebhookSecret secret={secret} setSecret={setSecret} />}
