@@ -152,6 +152,24 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(polled?.["time"]).to.match(/^\d{4}-.*Z$/);
     });
 
+    it("prints one line for a poll with many roots, and one for each root and user with --verbose", async () => {
+      const roots: string[] = [];
+      for (const record of records) roots.push(await world.publish([record]));
+      const once = watching("--once", "--from-block", "0");
+      const { code, stdout } = await keyroot.run(once);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^block \d+ {2}5 new roots with 5 users, 1 of 1 watched key published, 0 alarms\n$/);
+
+      const verbose = (await keyroot.run([...once, "--verbose"])).stdout.trim().split("\n");
+      const user = `${mine.userID} has the root ${roots[0]}`;
+      expect(verbose.map((line) => line.replace(/ {2}1 user in block \d+$/, ""))).to.have.members([
+        `assigned  ${user} on the chain`,
+        ...roots.map((root) => `root ${root}`),
+        `published  ${user}, with their own key`,
+        stdout.trim(),
+      ]);
+    });
+
     it("ends with 1 at a wrong key, with a JSON line and a message to the webhook", async () => {
       const messages: unknown[] = [];
       const hook = closing(

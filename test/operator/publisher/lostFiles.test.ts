@@ -76,7 +76,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     expect(error).to.be.an.instanceof(VerificationError).that.includes({ code: "FILE_NOT_FOUND", step: "file" });
     expect(error.message)
       .to.include(lost.name)
-      .and.include("1 of its 2 users have no record")
+      .and.include("they lack 1 of its 2 users")
       .and.include("Pass the records that the plan was made from")
       .and.include("from a backup")
       .and.include("--plan DIR");
@@ -98,7 +98,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     );
     const error = (await failure(publishVia(failsIfSent, given, { journal }))) as Error;
     expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
-    expect(error.message).to.include(lost.name).and.include("its 2 users have other keys");
+    expect(error.message).to.include(lost.name).and.include("they have other keys for its 2 users");
     expect(await stored()).to.not.include(lost.name);
   });
 

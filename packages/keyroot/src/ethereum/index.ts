@@ -1,4 +1,4 @@
-export { LOWERCASE_ADDRESS } from "./address.ts";
+export { ADDRESS, LOWERCASE_ADDRESS } from "./address.ts";
 export { type BlockParameter, fetchBlock, fetchBlockByHash, fetchChainId, fetchGenesisHash } from "./blocks.ts";
 export { EMPTY_CODE_HASH, fetchCodeHash } from "./codeHash.ts";
 export { LOWERCASE_HASH, isHash, toHash } from "./hash.ts";

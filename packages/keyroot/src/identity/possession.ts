@@ -4,6 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { ADDRESS } from "../ethereum/address.ts";
 import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
@@ -65,12 +66,7 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
   const name = utf8ToBytes(checkText("The service's name", service));
   if (name.length > MAX_SERVICE_BYTES)
     throw invalidArgument("The service's name", `at most ${MAX_SERVICE_BYTES} bytes`, service);
-  const contract = checkText(
-    "The contract",
-    registry?.contract ?? `0x${ZERO_ADDRESS}`,
-    "an address",
-    /^0x[0-9a-f]{40}$/i,
-  );
+  const contract = checkText("The contract", registry?.contract ?? `0x${ZERO_ADDRESS}`, "an address", ADDRESS);
   return concatBytes(
     utf8ToBytes(LABEL),
     unsigned(name.length, 2),

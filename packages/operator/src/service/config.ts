@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { z } from "zod";
 import { ArgumentError } from "keyroot/errors";
+import { ADDRESS } from "keyroot/ethereum";
 import type { Region } from "keyroot/identity";
 import { nearestName } from "keyroot/input";
 import { isLoopback } from "keyroot/transport";
@@ -167,7 +168,7 @@ const schema = z.strictObject({
   chain: z
     .strictObject({
       rpcUrl: httpUrl(),
-      contract: text().regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x and 40 hex digits"),
+      contract: text().regex(ADDRESS, "must be 0x and 40 hex digits"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       allowHttp: z.boolean("must be true or unset").default(false),
       maxFee: text()

@@ -4,11 +4,14 @@ import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse }
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
 import { checkOptions } from "../input/checkOptions.ts";
 import { listen } from "./ports.ts";
 
 /** The paths that exist, literally: no query, no percent-encoding, no upper case. */
-const PATH = /^\/(?<root>[0-9a-f]{64})(?:\/(?<userID>[a-z0-9]{32})(?<bundle>\.bundle)?)?\.json$/;
+const PATH = new RegExp(
+  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json$`,
+);
 
 /** For content that its path determines: one year, the longest time that caches honor. */
 const FOREVER = "public, max-age=31536000, immutable";

@@ -4,6 +4,9 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { ADDRESS } from "keyroot/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/input";
 import { makeFolder } from "../disk/folder.ts";
 
 /** What commands read to find the local stack that another process runs. */
@@ -81,40 +84,45 @@ export function removeStackFile(root: string, stack: StackFile): void {
   if (isDeepStrictEqual(parseStackFile(text), stack)) rmSync(path, { force: true });
 }
 
+const LOCAL_URL = /^http:\/\/127\.0\.0\.1:[0-9]{1,5}$/;
+const shape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
+
+/** @returns undefined for a malformed file */
 function parseStackFile(text: string): StackFile | undefined {
-  let json: unknown;
   try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
+    const keys = ["rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId", "service", "pid"] as const;
+    const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, pid } = shape.fields(
+      "",
+      parseJson(text, 2),
+      keys,
+    );
+    const stack = {
+      rpcUrl: localUrl("rpcUrl", rpcUrl),
+      merkleUrl: localUrl("merkleUrl", merkleUrl),
+      merkleDir: shape.text("merkleDir", merkleDir),
+      contract: shape.text("contract", contract, ADDRESS),
+      chainId: shape.count("chainId", chainId),
+      pid: shape.count("pid", pid),
+      ...(service !== undefined && { service: parseService(service) }),
+    };
+    // A signal to process 0 would reach this process.
+    return isAbsolute(stack.merkleDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
+  } catch (error) {
+    if (error instanceof KeyrootError) return undefined;
+    throw error;
   }
-  if (typeof json !== "object" || json === null) return undefined;
-  const { rpcUrl, merkleUrl, merkleDir, contract, chainId, service, pid } = json as Record<keyof StackFile, unknown>;
-  const valid =
-    isLocalUrl(rpcUrl) &&
-    isLocalUrl(merkleUrl) &&
-    typeof merkleDir === "string" &&
-    isAbsolute(merkleDir) &&
-    typeof contract === "string" &&
-    /^0x[0-9a-fA-F]{40}$/.test(contract) &&
-    isCount(chainId) &&
-    isCount(pid);
-  if (!valid) return undefined;
-  return { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid, ...(isStackService(service) && { service }) };
 }
 
-function isStackService(value: unknown): value is StackService {
-  if (typeof value !== "object" || value === null) return false;
-  const { baseUrl, adminToken } = value as Record<keyof StackService, unknown>;
-  return isLocalUrl(baseUrl) && typeof adminToken === "string";
+function parseService(value: unknown): StackService {
+  const { baseUrl, adminToken } = shape.fields("service", value, ["baseUrl", "adminToken"]);
+  return { baseUrl: localUrl("service.baseUrl", baseUrl), adminToken: shape.text("service.adminToken", adminToken) };
 }
 
-function isLocalUrl(value: unknown): value is string {
-  return typeof value === "string" && /^http:\/\/127\.0\.0\.1:[0-9]{1,5}$/.test(value) && URL.canParse(value);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
+function localUrl(path: string, value: unknown): string {
+  const url = shape.text(path, value, LOCAL_URL);
+  // A port above 65,535.
+  if (!URL.canParse(url)) throw new ArgumentError("STATE_INVALID", `${path} has an invalid port.`);
+  return url;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,3 +1,4 @@
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { useEffect, useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
 import { Form } from "../shared/form.tsx";
@@ -11,7 +12,6 @@ import { VerificationView } from "./verificationView.tsx";
 
 /** Larger than any bundle: nothing else is read. */
 const MAX_BYTES = 2 ** 16;
-const BLOCK_HASH = /^0x[0-9a-f]{64}$/;
 
 type Outcome = WorkerCalls["verifyBundle"]["result"];
 
@@ -55,7 +55,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
   const submit = () => {
     const blockHash = hash.trim().toLowerCase();
     if (file === undefined) setFileError("Choose a bundle first.");
-    else if (!BLOCK_HASH.test(blockHash)) setHashError("A block hash is 0x and 64 hex digits.");
+    else if (!LOWERCASE_HASH.test(blockHash)) setHashError("A block hash is 0x and 64 hex digits.");
     else void verify(file.bytes, blockHash);
   };
 

@@ -1,11 +1,10 @@
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { useState } from "preact/hooks";
 import { Field } from "../shared/field.tsx";
 import { Form } from "../shared/form.tsx";
 import { TextField } from "../shared/textField.tsx";
 import { config, endpoints, hostOf, isEndpoint, saveVisitorEndpoints, visitorEndpoints } from "./config.ts";
 import type { EvidenceChoice } from "./evidenceChoice.ts";
-
-const BLOCK_HASH = /^0x[0-9a-f]{64}$/;
 
 interface EvidenceFormProps {
   choice: EvidenceChoice;
@@ -23,7 +22,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   };
   const submit = () => {
     const blockHash = draft.blockHash.trim().toLowerCase();
-    if (draft.anchor === "pinned" && !BLOCK_HASH.test(blockHash)) {
+    if (draft.anchor === "pinned" && !LOWERCASE_HASH.test(blockHash)) {
       setError("A block hash is 0x and 64 hex digits.");
       return;
     }

@@ -3,6 +3,7 @@ import { sha256Hex } from "keyroot/bytes";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { checkKeyRecord } from "keyroot/identity";
 import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { plural } from "../../text/plural.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import type { FetchFile } from "./fetchFile.ts";
@@ -76,10 +77,13 @@ export async function findStored(root: string, store: MerkleFileStore): Promise<
 function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
   const found = records.recordsOf(userIDs);
   const missing = userIDs.length - found.length;
-  if (missing > 0) throw cannotRebuild(root, `${missing} of its ${userIDs.length} users have no record`);
+  if (missing > 0) throw cannotRebuild(root, `they lack ${missing} of its ${plural(userIDs.length, "user")}`);
   const file = makeMerkleFile(found);
   if (file.tree.root === root) return file;
-  throw cannotRebuild(root, `its ${userIDs.length} users have other keys, whose root is ${file.tree.root}`);
+  throw cannotRebuild(
+    root,
+    `they have other keys for its ${plural(userIDs.length, "user")}, with the root ${file.tree.root}`,
+  );
 }
 
 function cannotRebuild(root: string, reason: string): VerificationError {

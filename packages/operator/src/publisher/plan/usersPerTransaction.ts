@@ -1,5 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/identity";
+import { plural } from "../../text/plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**
@@ -25,7 +26,7 @@ export async function usersPerTransaction(registry: Registry, max: number): Prom
       if (gas <= gasLimit) return undefined;
       return new TransportError(
         "RPC_ERROR",
-        `A transaction of ${count} users needs ${gas} gas, a block has ${gasLimit}.`,
+        `A transaction of ${plural(count, "user")} needs ${gas} gas, a block has ${gasLimit}.`,
       );
     } catch (error) {
       if (error instanceof TransportError && error.code === "RPC_ERROR") return error;

@@ -2,6 +2,7 @@ import { getAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { describeValue, isObject } from "keyroot/input";
+import { plural } from "../../text/plural.ts";
 import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
@@ -128,7 +129,7 @@ function groupCalls(batches: readonly RootBatch[], usersPerTransaction: number):
     const { length } = batch.userIDs;
     if (length > usersPerTransaction) {
       const message =
-        `The root ${batch.root} has ${length} users, but a transaction of the Safe takes at most ${usersPerTransaction}: ` +
+        `The root ${batch.root} has ${plural(length, "user")}, but a transaction of the Safe takes at most ${usersPerTransaction}: ` +
         "plan with fewer users per file.";
       throw new ArgumentError("ARGUMENT_INVALID", message, { expected: usersPerTransaction, actual: length });
     }

@@ -1,5 +1,6 @@
 import { and, count, desc, eq, exists, gt, inArray, isNull, notExists, type SQL, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
 import type { Database, Databases } from "./database.ts";
 import { batches, batchShares, publicKeys, publishedDays, users } from "./tables.ts";
 
@@ -60,7 +61,7 @@ const MAX_DAYS = 3000;
 const MISSING_AT_ONCE = 50;
 
 /** A cursor of a list of batches: when the last one was created, its root and its region. */
-export const BATCH_CURSOR = /^(\d{1,15})\.([0-9a-f]{64})\.([a-z0-9-]{1,20})$/;
+export const BATCH_CURSOR = new RegExp(`^(\\d{1,15})\\.(${MERKLE_ROOT.source.slice(1, -1)})\\.([a-z0-9-]{1,20})$`);
 
 /** The partner's part of a number of a batch, in proportion to its users. More users may have the root than got it then. */
 const shareOf = (amount: unknown) =>

@@ -1,5 +1,6 @@
 import { eq, sum } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
+import { plural } from "../../text/plural.ts";
 import { addClaims, type Claim, findClaims } from "./claims.ts";
 import type { Database } from "./database.ts";
 import { partners, userCounts } from "./tables.ts";
@@ -35,6 +36,6 @@ export function claimWithinLimit(
 }
 
 function limitReached(users: number, limit: number): ServiceError {
-  const message = `You have ${users} users, and may have ${limit}: request a higher limit from the operator of the service.`;
+  const message = `You have ${plural(users, "user")}, and may have ${limit}: request a higher limit from the operator of the service.`;
   return new ServiceError(409, "USER_LIMIT_REACHED", message);
 }

@@ -1,3 +1,4 @@
+import { rootOfFileName } from "keyroot/merkle";
 import type { Progress } from "../messages.ts";
 
 /** A `fetch` that reports what the verifier requests, and keeps the file that it receives. */
@@ -20,7 +21,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
         return fetch(input, init);
       }
       report({ kind: "file", host: url.host });
-      [, root] = /([0-9a-f]{64})\.json$/.exec(url.pathname) ?? [];
+      root = rootOfFileName(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
       const response = await fetch(input, init);
       // The verifier reads the status of all others, which a copy would not keep.
       if (!response.ok || response.body === null) return response;
