@@ -47,6 +47,14 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     const { code, json } = await keyroot.json(["verify", "--bundle", path, ...options]);
     return { code, json, error: json.error?.["code"] };
   };
+  /** Makes the stack the running one. @returns the environment that names its file */
+  const writeStack = async () => {
+    const { rpcUrl, merkleUrl, merkleDir, contract, chainId } = stack;
+    const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
+    const running = { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid: process.pid };
+    await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(running));
+    return env;
+  };
   /** The bundle with a change. */
   const forge = async (change: (bundle: Bundle) => object) => {
     const path = join(folder.path, "forged.json");
@@ -95,9 +103,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     });
 
     it("replaces a bundle by one for the given block, and uses a running stack", async () => {
-      const note = { ...stack, pid: process.pid, connection: undefined };
-      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
-      await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(note));
+      const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
       const bundling = ["bundle", userID, "--out", stack.merkleDir];
@@ -130,8 +136,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     }
 
     it("ends with 2 without --out, and does not write to the local stack's folder", async () => {
-      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
-      await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify({ ...stack, pid: process.pid, connection: undefined }));
+      const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
       const { code, json } = await keyroot.json(["bundle", userID], { env });
