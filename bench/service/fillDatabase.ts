@@ -121,8 +121,9 @@ function rowsOf(bizID: string, users: number) {
     batch_shares: `(root, biz_id, region, users)
       SELECT min(${root}), '${bizID}', min(${region}), count(*) ${series} WHERE NOT ${isPending} GROUP BY ${batch}`,
     published_days: `(biz_id, day, users, cost, unpriced)
-      SELECT biz_id, part.day, sum(part.users), sum(part.cost), sum(part.unpriced)
-      FROM batch_shares JOIN batches USING (root), published_part(batches, batch_shares.users) part GROUP BY 1, 2`,
+      SELECT biz_id, published_day(batches), sum(users), sum(published_cost(batches, users)),
+        sum(CASE WHEN cost IS NULL THEN users ELSE 0 END)
+      FROM batch_shares JOIN batches USING (root) WHERE block_number IS NOT NULL GROUP BY 1, 2`,
     public_keys: `(user_id, region, pub_key, key_id, registered, possession, publishable_at, submitted, root, biz_id)
       SELECT ${userID}, ${region}, 'B' || ${hex("i")} || '${"A".repeat(131)}', ${keyID}, ${created} + i, 'proven',
         ${created} + i, CASE WHEN NOT ${isPending} THEN ${created} + i END, CASE WHEN NOT ${isPending} THEN ${root} END,

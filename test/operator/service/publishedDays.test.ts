@@ -72,7 +72,7 @@ describe("the sums of published users and costs", () => {
     expect(before).to.have.lengthOf(4);
     for (const statement of [
       "drop table published_days",
-      "drop function count_published_batch, count_published_shares, published_part cascade",
+      "drop function count_published_batch, count_published_shares, published_day, published_cost cascade",
       "drop index batches_by_block, batches_by_time, pending_keys_by_time, publishable_keys",
       "delete from drizzle.__drizzle_migrations where created_at = (select max(created_at) from drizzle.__drizzle_migrations)",
     ])

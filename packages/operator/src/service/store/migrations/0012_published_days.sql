@@ -13,13 +13,13 @@ CREATE TABLE "published_days" (
 	CONSTRAINT "published_days_biz_id_day_pk" PRIMARY KEY("biz_id","day")
 );
 --> statement-breakpoint
--- What a batch adds to its day for a partner with so many users in it: no row while the batch is not on the chain. The cost is
--- divided in proportion to users, and more users may have the root than got it then.
-CREATE FUNCTION "published_part"("batch" "batches", "part" integer) RETURNS TABLE ("day" bigint, "users" bigint, "cost" numeric, "unpriced" bigint) LANGUAGE sql IMMUTABLE AS $$
-	SELECT coalesce("batch"."confirmed", "batch"."created") / 86400000 * 86400000, "part"::bigint,
-		coalesce(div("batch"."cost" * "part", greatest("batch"."added_count", "part")), 0),
-		CASE WHEN "batch"."cost" IS NULL THEN "part"::bigint ELSE 0 END
-	WHERE "batch"."block_number" IS NOT NULL
+-- The day on which a batch was published. Scalar functions, because PGlite (32 bits) can lose a bigint that a function in FROM returns.
+CREATE FUNCTION "published_day"("batch" "batches") RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+	SELECT coalesce("batch"."confirmed", "batch"."created") / 86400000 * 86400000
+$$;--> statement-breakpoint
+-- The cost of so many users of a batch: in proportion, and more users may have the root than got it then.
+CREATE FUNCTION "published_cost"("batch" "batches", "part" integer) RETURNS numeric LANGUAGE sql IMMUTABLE AS $$
+	SELECT coalesce(div("batch"."cost" * "part", greatest("batch"."added_count", "part")), 0)
 $$;--> statement-breakpoint
 -- Two triggers maintain published_days, whichever version of the service changes batches and shares. The first one moves the
 -- shares of a batch that is confirmed, or that a reorganization removed.
@@ -28,11 +28,13 @@ BEGIN
 	INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
 	SELECT "biz_id", "day", sum("sign" * "users"), sum("sign" * "cost"), sum("sign" * "unpriced")
 	FROM (
-		SELECT "share"."biz_id", "before".*, -1 AS "sign"
-		FROM "batch_shares" "share", published_part(OLD, "share"."users") "before" WHERE "share"."root" = OLD."root"
+		SELECT "biz_id", published_day(OLD) AS "day", "users", published_cost(OLD, "users") AS "cost",
+			CASE WHEN OLD."cost" IS NULL THEN "users" ELSE 0 END AS "unpriced", -1 AS "sign"
+		FROM "batch_shares" WHERE "root" = OLD."root" AND OLD."block_number" IS NOT NULL
 		UNION ALL
-		SELECT "share"."biz_id", "after".*, 1
-		FROM "batch_shares" "share", published_part(NEW, "share"."users") "after" WHERE "share"."root" = NEW."root"
+		SELECT "biz_id", published_day(NEW), "users", published_cost(NEW, "users"),
+			CASE WHEN NEW."cost" IS NULL THEN "users" ELSE 0 END, 1
+		FROM "batch_shares" WHERE "root" = NEW."root" AND NEW."block_number" IS NOT NULL
 	) "changes"
 	GROUP BY "biz_id", "day" ORDER BY "biz_id", "day"
 	ON CONFLICT ("biz_id", "day") DO UPDATE SET "users" = "published_days"."users" + excluded."users",
@@ -49,8 +51,10 @@ DECLARE
 BEGIN
 	PERFORM 1 FROM "batches" WHERE "root" IN (SELECT "root" FROM "changed") ORDER BY "root" FOR NO KEY UPDATE;
 	INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
-	SELECT "changed"."biz_id", "part"."day", sum(sign * "part"."users"), sum(sign * "part"."cost"), sum(sign * "part"."unpriced")
-	FROM "changed" JOIN "batches" USING ("root"), published_part("batches", "changed"."users") "part"
+	SELECT "changed"."biz_id", published_day("batches"), sum(sign * "changed"."users"),
+		sum(sign * published_cost("batches", "changed"."users")),
+		sum(CASE WHEN "batches"."cost" IS NULL THEN sign * "changed"."users" ELSE 0 END)
+	FROM "changed" JOIN "batches" USING ("root") WHERE "batches"."block_number" IS NOT NULL
 	GROUP BY 1, 2 ORDER BY 1, 2
 	ON CONFLICT ("biz_id", "day") DO UPDATE SET "users" = "published_days"."users" + excluded."users",
 		"cost" = "published_days"."cost" + excluded."cost", "unpriced" = "published_days"."unpriced" + excluded."unpriced";
@@ -60,6 +64,7 @@ $$;--> statement-breakpoint
 CREATE TRIGGER "count_published_shares" AFTER INSERT ON "batch_shares" REFERENCING NEW TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_published_shares"();--> statement-breakpoint
 CREATE TRIGGER "uncount_published_shares" AFTER DELETE ON "batch_shares" REFERENCING OLD TABLE AS "changed" FOR EACH STATEMENT EXECUTE FUNCTION "count_published_shares"();--> statement-breakpoint
 INSERT INTO "published_days" ("biz_id", "day", "users", "cost", "unpriced")
-SELECT "share"."biz_id", "part"."day", sum("part"."users"), sum("part"."cost"), sum("part"."unpriced")
-FROM "batch_shares" "share" JOIN "batches" USING ("root"), published_part("batches", "share"."users") "part"
+SELECT "share"."biz_id", published_day("batches"), sum("share"."users"), sum(published_cost("batches", "share"."users")),
+	sum(CASE WHEN "batches"."cost" IS NULL THEN "share"."users" ELSE 0 END)
+FROM "batch_shares" "share" JOIN "batches" USING ("root") WHERE "batches"."block_number" IS NOT NULL
 GROUP BY 1, 2;
