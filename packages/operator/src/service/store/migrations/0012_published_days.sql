@@ -13,7 +13,7 @@ CREATE TABLE "published_days" (
 	CONSTRAINT "published_days_biz_id_day_pk" PRIMARY KEY("biz_id","day")
 );
 --> statement-breakpoint
--- The day on which a batch was published. Scalar functions, because PGlite (32 bits) can lose a bigint that a function in FROM returns.
+-- The beginning of the day on which a batch was published.
 CREATE FUNCTION "published_day"("batch" "batches") RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 	SELECT coalesce("batch"."confirmed", "batch"."created") / 86400000 * 86400000
 $$;--> statement-breakpoint
