@@ -17,7 +17,8 @@ import type { VerifyOptions } from "../../packages/keyroot/src/verifier/options.
 import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
-import { type PublishedRoot, publish as publishRecords } from "../../packages/operator/src/publisher/publish.ts";
+import { publish as publishRecords } from "../../packages/operator/src/publisher/publish.ts";
+import type { PublishedRoot } from "../../packages/operator/src/publisher/publishEvents.ts";
 import { type FileHost, startFileHost } from "../../packages/operator/src/stack/fileHost.ts";
 import { startLocalChain } from "../../packages/operator/src/stack/localChain.ts";
 import { PublicKeyRegistry__factory } from "../../typechain-types/index.ts";

@@ -7,7 +7,8 @@ import { FolderStore } from "../../../packages/operator/src/publisher/files/fold
 import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import { packBatch } from "../../../packages/operator/src/publisher/plan/plan.ts";
 import { planTargetOf } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { publish, type PublishEvent } from "../../../packages/operator/src/publisher/publish.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import type { PublishEvent } from "../../../packages/operator/src/publisher/publishEvents.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
 import { LOCAL } from "../../../fixtures/local.ts";

@@ -1,4 +1,4 @@
-import type { PublishEvent } from "../publisher/publish.ts";
+import type { PublishEvent } from "../publisher/publishEvents.ts";
 import { describeGwei } from "./money.ts";
 import type { Progress } from "./progress.ts";
 

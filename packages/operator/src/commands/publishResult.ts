@@ -1,4 +1,4 @@
-import type { PublishResult, PublishEvent } from "../publisher/publish.ts";
+import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import type { BadRow } from "../publisher/records/readRecords.ts";
 import { skippedLine } from "./loadRecords.ts";
 import { describeEther } from "./money.ts";

@@ -1,12 +1,6 @@
 // In the order of the steps in publish.ts.
-export {
-  publish,
-  type PublishedRoot,
-  type PublishEvent,
-  type PublishOptions,
-  type PublishResult,
-  type PublishStage,
-} from "./publish.ts";
+export { publish, type PublishOptions } from "./publish.ts";
+export { type PublishedRoot, type PublishEvent, type PublishResult, type PublishStage } from "./publishEvents.ts";
 export { type BadRow, readRecords, type RecordsRead } from "./records/readRecords.ts";
 export { RecordTable } from "./records/recordTable.ts";
 export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";

@@ -18,7 +18,7 @@ import type { KeyRecord, UserID } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
 import { checkOptions } from "../input/checkOptions.ts";
 import { plural } from "../text/plural.ts";
-import type { AddedRootEvent, Registry, UserRoot } from "./chain/registry.ts";
+import type { AddedRootEvent, Registry } from "./chain/registry.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
 import type { MerkleFileStore } from "./files/merkleFileStore.ts";
 import { ensureFile, storeFile } from "./files/storeFile.ts";
@@ -29,6 +29,7 @@ import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.t
 import { makePlan, planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, checkPlanTarget, countUsers, packBatch, type Plan } from "./plan/plan.ts";
 import { proveBatch, type ProvenBatch } from "./proof/proveBatch.ts";
+import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
 import { RecordTable } from "./records/recordTable.ts";
 import { SubgroupChecker } from "./records/subgroupChecker.ts";
 import type { Execution } from "./safe/awaitExecution.ts";
@@ -37,49 +38,7 @@ import type { SendTransaction } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { addRoots } from "./transactions/addRoots.ts";
 import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
-import { DEFAULT_SEND_OPTIONS, type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
-
-/** A root of the plan that is on the chain, and the event that added it. */
-export interface PublishedRoot extends AddedRootEvent {
-  /** 64 lowercase hex digits. */
-  root: string;
-  /** The number of users who have this root. */
-  users: number;
-  /** The users who have this root, sorted. */
-  readonly userIDs: readonly UserID[];
-  /** The size of the root's file in bytes. */
-  fileBytes: number;
-}
-
-/** The result of publishing. Every user of the records, and of a resumed plan, is in exactly one of the three. */
-export interface PublishResult {
-  /** The roots that this call published. Every key of their users is proven. */
-  published: PublishedRoot[];
-  /** The number of users who had a root before. The contract keeps it, whatever their record says. */
-  alreadyPublished: number;
-  /** Users who got another root after the plan was made: another publisher of the same owner was faster. */
-  superseded: UserRoot[];
-}
-
-/** A stage of publishing, for progress reports. */
-export type PublishStage =
-  "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
-
-/** What happens while publishing. */
-export type PublishEvent =
-  | TransactionEvent
-  | { event: "alreadyPublished"; users: UserRoot[] }
-  | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
-  /** A resumed plan also publishes users who have no record: how many, and the first 20 of them. */
-  | { event: "withoutRecord"; users: number; userIDs: UserID[] }
-  /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
-  | { event: "rebuilt"; root: string; users: number }
-  /** `execute` is done: how many users got their batch's root, and who got another one. The chain may still change. */
-  | ({ event: "executed" } & Execution)
-  /** Roots are not on the chain any more, or not for all users. They will be added again. */
-  | { event: "lost"; batches: number; users: number }
-  /** A root is final, and all keys of its users are proven. */
-  | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);
+import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
 /** Options of `publish`. */
 export interface PublishOptions {

@@ -6,11 +6,8 @@ import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRec
 import { fetchFromHost } from "../../../../packages/operator/src/publisher/files/fetchFile.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import {
-  publish,
-  type PublishEvent,
-  type PublishOptions,
-} from "../../../../packages/operator/src/publisher/publish.ts";
+import { publish, type PublishOptions } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
 import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";

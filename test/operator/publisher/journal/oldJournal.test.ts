@@ -8,7 +8,8 @@ import { FolderJournal } from "../../../../packages/operator/src/publisher/journ
 import { serializeAttempt } from "../../../../packages/operator/src/publisher/journal/journal.ts";
 import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { serializePlan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
-import { publish, type PublishEvent } from "../../../../packages/operator/src/publisher/publish.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
 import { verifyDeployment } from "../../../../fixtures/publisher/deployment.ts";
 import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
 import { sampleRecords } from "../../../../fixtures/samples.ts";

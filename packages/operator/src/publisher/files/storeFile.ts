@@ -9,27 +9,19 @@ import type { RecordTable } from "../records/recordTable.ts";
 import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
-/** A file that was verified as clients verify it, before its root is added. */
-export interface VerifiedFile {
-  /** The size of the file. */
-  bytes: number;
-  /** The SHA-256 of its bytes, as stored and as served: 64 lowercase hex digits. */
-  sha256: string;
-}
-
 /**
  * Stores a new file, checks that clients are served the stored bytes, and verifies these bytes as clients do: the whole tree,
  * and one record per user.
  * @param file made of records whose keys were checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError; and as `store.put`
  */
-export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<VerifiedFile> {
-  const { bytes, sha256 } = await store.put(file);
+export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
+  const stored = await store.put(file);
   const { root } = file.tree;
-  const served = parseMerkleFile(await fetchServedBytes(root, { bytes, sha256 }, fetchFile), root);
+  const served = parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
   // Keys were checked when the records were read. The record of another key is checked again.
   verifyKeys(served, file);
-  return { bytes, sha256 };
+  return stored;
 }
 
 /**

@@ -1,0 +1,46 @@
+import type { UserID } from "keyroot/identity";
+import type { AddedRootEvent, UserRoot } from "./chain/registry.ts";
+import type { Execution } from "./safe/awaitExecution.ts";
+import type { TransactionEvent } from "./transactions/sendOptions.ts";
+
+/** A root of the plan that is on the chain, and the event that added it. */
+export interface PublishedRoot extends AddedRootEvent {
+  /** 64 lowercase hex digits. */
+  root: string;
+  /** The number of users who have this root. */
+  users: number;
+  /** The users who have this root, sorted. */
+  readonly userIDs: readonly UserID[];
+  /** The size of the root's file in bytes. */
+  fileBytes: number;
+}
+
+/** The result of publishing. Every user of the records, and of a resumed plan, is in exactly one of the three. */
+export interface PublishResult {
+  /** The roots that this call published. Every key of their users is proven. */
+  published: PublishedRoot[];
+  /** The number of users who had a root before. The contract keeps it, whatever their record says. */
+  alreadyPublished: number;
+  /** Users who got another root after the plan was made: another publisher of the same owner was faster. */
+  superseded: UserRoot[];
+}
+
+/** A stage of publishing, for progress reports. */
+export type PublishStage =
+  "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
+
+/** What happens while publishing. */
+export type PublishEvent =
+  | TransactionEvent
+  | { event: "alreadyPublished"; users: UserRoot[] }
+  | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
+  /** A resumed plan also publishes users who have no record: how many, and the first 20 of them. */
+  | { event: "withoutRecord"; users: number; userIDs: UserID[] }
+  /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
+  | { event: "rebuilt"; root: string; users: number }
+  /** `execute` is done: how many users got their batch's root, and who got another one. The chain may still change. */
+  | ({ event: "executed" } & Execution)
+  /** Roots are not on the chain any more, or not for all users. They will be added again. */
+  | { event: "lost"; batches: number; users: number }
+  /** A root is final, and all keys of its users are proven. */
+  | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);
