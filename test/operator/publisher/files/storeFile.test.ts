@@ -17,9 +17,9 @@ describe("storeFile", () => {
   const store = (stored: string, served = stored) =>
     storeFile(file, storing(stored), (root) => storing(served).get(root));
 
-  it("returns the size and SHA-256 of the bytes that it verified", async () => {
+  it("returns where the file is stored, and the size and SHA-256 of the bytes that it verified", async () => {
     const text = textOf(file);
-    expect(await store(text)).to.deep.equal({ bytes: text.length, sha256: sha256(text) });
+    expect(await store(text)).to.deep.equal({ where: "", bytes: text.length, sha256: sha256(text) });
   });
 
   it("rejects a file whose served bytes are not the stored ones", async () => {
