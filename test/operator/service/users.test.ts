@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { rowsOf } from "../../../packages/operator/src/service/store/database.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 import { expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
@@ -40,6 +42,17 @@ describeOnEachDatabase("shadow users", (service) => {
         expect(body["created"]).to.be.within(before, after);
       });
     }
+
+    it("stores a user and the claim of its id in one transaction of the home database", async () => {
+      const { hex } = await newUser();
+      const userID = userIDFromHex(hex);
+      const { home } = service.databases;
+      const transactions = sql`select user_ids.xmin::text as claimed, users.xmin::text as inserted
+        from user_ids join users using (user_id) where user_id = ${userID}`;
+      const [row] = rowsOf(await home.execute(transactions));
+      expect(row?.["claimed"]).to.match(/^\d+$/);
+      expect(row?.["inserted"]).to.equal(row?.["claimed"]);
+    });
 
     it("returns a valid name of an S3 bucket", async () => {
       const { body } = await newUser("eu-west-1");

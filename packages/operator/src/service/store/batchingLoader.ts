@@ -2,20 +2,43 @@ import DataLoader from "dataloader";
 
 /** The most items of one statement. */
 const MAX_BATCH = 100;
+/** The most statements of one loader that run at a time. */
+const MAX_RUNNING = 2;
 
 /**
- * Turns a function over many items into a function over one item: all calls within one turn of the event loop share a
- * statement, so a busy service sends the database one statement for many requests. Results are not cached; every item is
- * answered by a statement that began after its call.
+ * Turns a function over many items into a function over one item, so that a busy service sends the database one statement for
+ * many requests. All calls within one turn of the event loop share a statement, and so do all calls while the most statements
+ * run. Results are not cached; every item is answered by a statement that began after its call.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(
   load: (items: readonly Item[]) => Promise<Result[]>,
 ): (item: Item) => Promise<Result> {
-  const loader = new DataLoader(load, {
-    cache: false,
-    maxBatchSize: MAX_BATCH,
-    batchScheduleFn: (send) => void setImmediate(send),
-  });
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  const sendNext = () => {
+    const send = running < MAX_RUNNING ? waiting.shift() : undefined;
+    if (send === undefined) return;
+    running++;
+    setImmediate(send);
+  };
+  const loader = new DataLoader(
+    async (items: readonly Item[]) => {
+      try {
+        return await load(items);
+      } finally {
+        running--;
+        sendNext();
+      }
+    },
+    {
+      cache: false,
+      maxBatchSize: MAX_BATCH,
+      batchScheduleFn: (send) => {
+        waiting.push(send);
+        sendNext();
+      },
+    },
+  );
   return (item) => loader.load(item);
 }

@@ -6,6 +6,7 @@ import { byUserID, type Claim, findClaims, prepareClaims } from "./claims.ts";
 import { columnOf } from "./columns.ts";
 import type { Database, Databases } from "./database.ts";
 import { userDeactivated, userErased } from "./eraseUser.ts";
+import { creationOf, type NewUser, newUser } from "./newUsers.ts";
 import { users, userTokens } from "./tables.ts";
 import {
   type CreateTokenOptions,
@@ -16,7 +17,7 @@ import {
   tooManyTokens,
 } from "./tokenCreation.ts";
 import { claimWithinLimit } from "./userLimit.ts";
-import { creationOf, type NewUser, newUser, type User, type UserNaming, userIDTaken } from "./users.ts";
+import { type User, type UserNaming, userIDTaken } from "./users.ts";
 
 /** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
 export interface WantedUser {

@@ -16,9 +16,8 @@ export function prepareClaims(home: Database): (claims: readonly Claim[]) => Pro
   // In this form, PostgreSQL does not plan the statement again at each execution, for the arrays' length.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
   const columns = sql`${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")}`;
-  // Claims of partners with a limit are counted one after the other, by `claimWithinLimit`.
-  const isUnlimited = sql`(select user_limit from partners where partners.biz_id = claim.biz_id) is null`;
-  const statement = insertClaims(home, sql`${claimsFrom(columns)} where ${isUnlimited}`).prepare("insert_claims");
+  const rows = sql`${claimsFrom(columns)} where ${isOfUnlimitedPartner("claim")}`;
+  const statement = insertClaims(home, rows).prepare("insert_claims");
   return (claims) => {
     const sorted = claims.toSorted(byUserID);
     return statement.execute({
@@ -48,8 +47,17 @@ export function findClaims(home: Database, ids: readonly UserID[]): Promise<Clai
     .where(sql`${userIDs.userID} = any(${columnOf("text", ids, (id) => id)})`);
 }
 
-function insertClaims(home: Database, rows: SQL) {
+/** The insert of those of these claims whose ids are free. It returns them. @param rows a query of the columns of a claim */
+export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
+}
+
+/**
+ * Whether a row is of a partner without a limit of users. Claims of partners with a limit are counted one after the other, by
+ * `claimWithinLimit`.
+ */
+export function isOfUnlimitedPartner(row: "claim" | "item"): SQL {
+  return sql`(select user_limit from partners where partners.biz_id = ${sql.identifier(row)}.biz_id) is null`;
 }
 
 function claimsFrom(columns: SQL): SQL {

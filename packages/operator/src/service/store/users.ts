@@ -1,13 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { ServiceError } from "keyroot/errors";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { batchingLoader } from "./batchingLoader.ts";
-import { bucketName } from "./bucketName.ts";
-import { type Author, type Change, changeRows, RECORDING, recordChange, toRow } from "./changes.ts";
-import { byUserID, type Claim, prepareClaims } from "./claims.ts";
-import { type Database, type Databases, perRegion } from "./database.ts";
+import { type Author, recordChange } from "./changes.ts";
+import { type Claim, prepareClaims } from "./claims.ts";
+import { type Databases, perRegion } from "./database.ts";
 import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
+import { newUser, prepareInsert } from "./newUsers.ts";
 import { userIDs, users } from "./tables.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 
@@ -30,8 +29,6 @@ export interface UserNaming {
   bucketPrefix: string;
   stage: string;
 }
-
-const SALT_BYTES = 16;
 
 /** Stores shadow users: ownership of ids in the home database, everything else in the user's region. */
 export class UserStore {
@@ -57,29 +54,18 @@ export class UserStore {
       });
     });
     this.#inRegion = perRegion(databases, (database) => {
-      const insertUsers = prepareInsert(database);
       return {
         get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: batchingLoader(async (items: readonly (NewUser & { author: Author })[]) => {
-          const rows = items.toSorted(byUserID).map(({ author, ...user }) => ({
-            ...toRow(author, creationOf(user)),
-            ...{ region: user.region, bucket: user.bucket, salt: user.salt },
-          }));
-          const inserted = await insertUsers.execute({ rows: JSON.stringify(rows) });
-          const bySalt = new Map(inserted.map((row) => [row.salt, row]));
-          return items.map(({ author, ...user }) => {
-            const row = bySalt.get(user.salt);
-            if (row !== undefined) author.onChange?.(creationOf(user));
-            return row;
-          });
-        }),
+        insert: prepareInsert(database, { claiming: false }),
+        claimAndInsert: database === home ? prepareInsert(database, { claiming: true }) : undefined,
       };
     });
   }
 
   /**
-   * Creates a user, or returns the one that the same partner created with the same region before. The id is claimed first:
-   * after a crash between both inserts, the partner's next call completes the user.
+   * Creates a user, or returns the one that the same partner created with the same region before. One statement does it in the
+   * home database. In another one, the id is claimed first: after a crash between both inserts, the partner's next call
+   * completes the user.
    * @param created milliseconds since 1970
    * @returns undefined when the id belongs to another partner or another region
    * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
@@ -92,13 +78,16 @@ export class UserStore {
     author: Author,
   ): Promise<User | undefined> {
     const wanted = { userID, bizID, region };
-    if (!(await this.#claim(wanted))) {
+    const { get, insert, claimAndInsert } = this.#inRegion[region];
+    const user = { ...newUser(wanted, created, this.#naming), author };
+    const first = await claimAndInsert?.(user);
+    if (first !== undefined) return first;
+    if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
       const [found] = await this.#getClaim.execute({ userID });
       const claim = found ?? (await this.#claimWithinLimit(wanted));
       if (claim.bizID !== bizID || claim.region !== region) return undefined;
     }
-    const { get, insert } = this.#inRegion[region];
-    const inserted = await insert({ ...newUser(wanted, created, this.#naming), author });
+    const inserted = await insert(user);
     if (inserted !== undefined) return inserted;
     const [earlier] = await get.execute({ userID });
     if (earlier !== undefined && earlier.erased !== null) throw userErased();
@@ -172,36 +161,6 @@ export class UserStore {
     // A claimed id without a user is left out: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
-}
-
-/** A user to insert. */
-export type NewUser = Omit<User, "deactivated">;
-
-/** A user to insert, with a random salt. @param created milliseconds since 1970 */
-export function newUser(claim: Claim, created: number, { bucketPrefix, stage }: UserNaming): NewUser {
-  const bucket = bucketName(bucketPrefix, stage, claim.region, claim.userID);
-  return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };
-}
-
-/** The creation of a user, for the audit log and partners. */
-export function creationOf({ created, bizID, userID, region }: NewUser): Change {
-  return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
-}
-
-/** One statement that inserts many users, and records each that is new. `salt` distinguishes two rows with the same id. */
-function prepareInsert(database: Database) {
-  const further = ", region text, bucket text, salt text";
-  const item = database
-    .$with("item", {})
-    .as(sql`select * from ${changeRows(sql`${sql.placeholder("rows")}`, further)}`);
-  const values = sql`select user_id, biz_id, region, bucket, salt, at, null::bigint, null::bigint from item`;
-  const inserted = database
-    .$with("inserted")
-    .as(database.insert(users).select(values).onConflictDoNothing().returning());
-  const change = database.$with("change", {}).as(sql`select item.* from item join inserted using (salt)`);
-  const entries = database.$with("entries", {}).as(RECORDING.entries);
-  const outbox = database.$with("outbox", {}).as(RECORDING.events);
-  return database.with(item, inserted, change, entries, outbox).select().from(inserted).prepare("insert_users");
 }
 
 /** The error for an id of another partner or region: which one it is remains secret. */

@@ -1,0 +1,79 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { batchingLoader } from "./batchingLoader.ts";
+import { bucketName } from "./bucketName.ts";
+import { type Author, type Change, changeRows, RECORDING, toRow } from "./changes.ts";
+import { byUserID, type Claim, insertClaims, isOfUnlimitedPartner } from "./claims.ts";
+import type { Database } from "./database.ts";
+import { users } from "./tables.ts";
+import type { User, UserNaming } from "./users.ts";
+
+/** A user to insert. */
+export type NewUser = Omit<User, "deactivated">;
+
+const SALT_BYTES = 16;
+
+/** A user to insert, with a random salt. @param created milliseconds since 1970 */
+export function newUser(claim: Claim, created: number, { bucketPrefix, stage }: UserNaming): NewUser {
+  const bucket = bucketName(bucketPrefix, stage, claim.region, claim.userID);
+  return { ...claim, bucket, salt: randomBytes(SALT_BYTES).toString("hex"), created };
+}
+
+/** The creation of a user, for the audit log and partners. */
+export function creationOf({ created, bizID, userID, region }: NewUser): Change {
+  return { action: "user.created", at: created, partner: bizID, user: userID, data: { region } };
+}
+
+/**
+ * Prepares the insert of users, one statement for many. It records the creation of each that is new.
+ * @param claiming whether to claim the ids in the same statement, for a region whose database is the home database. Then users
+ * whose ids have a claim, and users of partners with a limit, are not inserted
+ * @returns a function that returns the inserted user, or undefined if it was not inserted
+ */
+export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {
+  const statement = claiming ? prepareClaimAndInsert(database) : prepareInsertOfClaimed(database);
+  return batchingLoader(async (items: readonly (NewUser & { author: Author })[]) => {
+    const rows = items.toSorted(byUserID).map(({ author, region, bucket, salt, ...user }) => ({
+      ...toRow(author, creationOf({ region, bucket, salt, ...user })),
+      ...{ region, bucket, salt },
+    }));
+    // The salt distinguishes two rows with the same id.
+    const inserted = await statement.execute({ rows: JSON.stringify(rows) });
+    const bySalt = new Map(inserted.map((row) => [row.salt, row]));
+    return items.map(({ author, ...user }) => {
+      const row = bySalt.get(user.salt);
+      if (row !== undefined) author.onChange?.(creationOf(user));
+      return row;
+    });
+  });
+}
+
+function prepareInsertOfClaimed(database: Database) {
+  const { item, inserted, change, entries, outbox } = stepsOf(database, sql`item`);
+  return database.with(item, inserted, change, entries, outbox).select().from(inserted).prepare("insert_users");
+}
+
+function prepareClaimAndInsert(database: Database) {
+  const rows = sql`select user_id, biz_id, region from item where ${isOfUnlimitedPartner("item")}`;
+  const claimed = database.$with("claimed").as(insertClaims(database, rows));
+  const claimedItems = sql`item join claimed using (user_id, biz_id, region)`;
+  const { item, inserted, change, entries, outbox } = stepsOf(database, claimedItems);
+  const steps = [item, claimed, inserted, change, entries, outbox];
+  return database
+    .with(...steps)
+    .select()
+    .from(inserted)
+    .prepare("claim_and_insert_users");
+}
+
+function stepsOf(database: Database, source: ReturnType<typeof sql>) {
+  const further = ", region text, bucket text, salt text";
+  const values = sql`select user_id, biz_id, region, bucket, salt, at, null::bigint, null::bigint from ${source}`;
+  return {
+    item: database.$with("item", {}).as(sql`select * from ${changeRows(sql`${sql.placeholder("rows")}`, further)}`),
+    inserted: database.$with("inserted").as(database.insert(users).select(values).onConflictDoNothing().returning()),
+    change: database.$with("change", {}).as(sql`select item.* from item join inserted using (salt)`),
+    entries: database.$with("entries", {}).as(RECORDING.entries),
+    outbox: database.$with("outbox", {}).as(RECORDING.events),
+  };
+}
