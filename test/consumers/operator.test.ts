@@ -223,7 +223,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
     it("is watched until Ctrl-C", async () => {
       const [{ userID, pubKey } = never()] = records;
-      const child = keyroot.start(["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "50"]);
+      const child = keyroot.start(["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "1"]);
       const ended = outcomeOf(child);
       await once(child.stdout, "data");
       child.kill("SIGINT");

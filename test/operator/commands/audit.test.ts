@@ -128,7 +128,7 @@ describeWithProgram("audit and watch", (keyroot) => {
 
   describe("watch", () => {
     const watching = (...more: string[]) => [
-      ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "20"],
+      ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "1"],
       ...more,
     ];
     const linesOf = (text: string) =>
@@ -351,6 +351,7 @@ describeWithProgram("audit and watch", (keyroot) => {
         watching("--block", "pending"),
         watching("--from-block", "-1"),
         watching("--every", "0"),
+        watching("--every", "2147484"),
       ];
       const ran = await Promise.all(wrong.map((args) => keyroot.json(args)));
       expect(ran.map(({ code }) => code)).to.deep.equal(wrong.map(() => 2));

@@ -300,6 +300,7 @@ describe("the service's configuration", () => {
       ["chain.files", { chain: { ...chain, files: { "us-west-2": "files" } } }],
       ["chain.rpcUrl", { schedule: { every: 1, atLeast: 1 } }],
       ["schedule.every", { chain, schedule: { every: 0, atLeast: 1 } }],
+      ["schedule.every", { chain, schedule: { every: 2_147_484, atLeast: 1 } }],
       ["schedule.atLeast", { chain, schedule: { every: 1, atLeast: 0 } }],
       ["databaseURL", { databaseURL: "postgres://Secret" }],
       ["chain.file", { chain: { ...chain, file: "Secret" } }],

@@ -1,4 +1,5 @@
 /** Every command that needs no Hardhat: its name, help, argument and options. `table.ts` adds the handlers. */
+import { MAX_INT32, MAX_TIMER_SECONDS } from "../input/limits.ts";
 import type { Definition, Parsed } from "./definition.ts";
 
 const text = <const Rest extends object = object>(value: string, description: string, rest?: Rest) =>
@@ -9,8 +10,6 @@ const integer = <const Rest extends { min: number; max?: number; default?: numbe
   rest: Rest,
 ) => ({ kind: "integer", value, description, ...rest }) as const;
 const flag = (description: string) => ({ kind: "flag", description }) as const;
-
-const MAX_INT32 = 2 ** 31 - 1;
 
 // Options that several commands share.
 const json = flag("Print one JSON object instead of text");
@@ -217,7 +216,7 @@ export const DEFINITIONS = {
       publicKey: text("base64", "That user's own public key, in base64"),
       records: text("file", "File with records of several users, as for publish, instead of --user-id"),
       files: text("dir", "Folder with the files, instead of --merkle-url"),
-      every: integer("ms", "Milliseconds between two polls", { min: 1, max: MAX_INT32, default: 12_000 }),
+      every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
       once: flag("Poll once and exit, for cron; with --state it continues where the last run ended"),
       stay: flag("Continue after an alarm"),
       unavailableAfter: integer(
@@ -249,7 +248,7 @@ export const DEFINITIONS = {
     options: {
       every: integer("seconds", "Seconds between two rounds of publishing; 0 turns scheduled publishing off", {
         min: 0,
-        max: MAX_INT32,
+        max: MAX_TIMER_SECONDS,
         default: 0,
       }),
       atLeast: integer("n", "Minimum number of pending keys that starts a round", { min: 1, default: 1 }),

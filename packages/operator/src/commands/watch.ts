@@ -79,7 +79,7 @@ async function* polls(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent[]> {
   if (once) yield* pollEvents({ ...options, readOwnFiles: true });
-  else yield* watch({ ...options, intervalMs: every, signal });
+  else yield* watch({ ...options, intervalMs: every * 1000, signal });
 }
 
 interface Webhook {

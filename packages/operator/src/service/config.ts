@@ -5,6 +5,7 @@ import { ADDRESS } from "keyroot/ethereum";
 import type { Region } from "keyroot/identity";
 import { nearestName } from "keyroot/input";
 import { isLoopback } from "keyroot/transport";
+import { MAX_TIMER_SECONDS } from "../input/limits.ts";
 import { parseAmount } from "../publisher/chain/amounts.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
@@ -185,7 +186,13 @@ const schema = z.strictObject({
     })
     .optional(),
   schedule: z
-    .strictObject({ every: z.number().positive("must be greater than 0"), atLeast: wholeNumber(1, 1e9) })
+    .strictObject({
+      every: z
+        .number()
+        .positive("must be greater than 0")
+        .max(MAX_TIMER_SECONDS, `must be at most ${MAX_TIMER_SECONDS} s`),
+      atLeast: wholeNumber(1, 1e9),
+    })
     .optional(),
 }) satisfies z.ZodType<unknown, ServiceConfig>;
 

@@ -3,7 +3,7 @@ import { KeyrootError } from "keyroot/errors";
 
 /** When to publish registered keys. */
 export interface Schedule {
-  /** Seconds between two checks. */
+  /** Seconds between two checks: more than 0, at most `MAX_TIMER_SECONDS`. */
   every: number;
   /** Publish when at least this many keys may be published. */
   atLeast: number;
