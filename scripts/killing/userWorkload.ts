@@ -62,6 +62,7 @@ export class UserWorkload {
     this.#users.push(known);
     const isAlone = this.#users.length % 2 === 0;
     const token = await (isAlone ? this.#create(known, region) : this.#createInList(known, region));
+    if (token === undefined) return;
     const exchanged = await this.#exchange(token);
     const accessToken = String(exchanged.body["jwt"]);
     const key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
@@ -70,20 +71,26 @@ export class UserWorkload {
     this.acknowledged.keys++;
   }
 
-  /** Creates a user and its token, with a request for each. @returns the token */
-  async #create(known: Acknowledged, region: Region): Promise<string> {
+  /**
+   * Creates a user and its token, with a request for each.
+   * @returns the token; undefined after an unexpected response, which is a finding
+   */
+  async #create(known: Acknowledged, region: Region): Promise<string | undefined> {
     const { hex: user_id_hex } = known;
-    known.user = (await this.#sendAsPartner("users/create", { user_id_hex, region })).body;
+    const user = await this.#sendAsPartner("users/create", { user_id_hex, region });
+    if (user.status >= 400) return undefined;
+    known.user = user.body;
     this.acknowledged.users++;
     const body = { user_id_hex, context: "app" };
     const created = await this.#sendAsPartner("users/createRefreshToken", body, randomUUID());
-    return this.#acknowledge(known, created.body["token"]);
+    return created.status >= 400 ? undefined : this.#acknowledge(known, created.body["token"]);
   }
 
-  /** Creates a user and its token in a list. @returns the token */
-  async #createInList(known: Acknowledged, region: Region): Promise<string> {
+  /** As `#create`, in a list. */
+  async #createInList(known: Acknowledged, region: Region): Promise<string | undefined> {
     const users = [{ user_id_hex: known.hex, region, context: "app" }];
-    const { body } = await this.#sendAsPartner("users/createMany", { users }, randomUUID());
+    const { status, body } = await this.#sendAsPartner("users/createMany", { users }, randomUUID());
+    if (status >= 400) return undefined;
     const [{ token, ...user } = {}] = body["users"] as Record<string, unknown>[];
     known.user = user;
     this.acknowledged.users++;
@@ -102,10 +109,11 @@ export class UserWorkload {
    */
   async readEvents(after?: string): Promise<string | undefined> {
     for (let cursor = after; ;) {
-      const { body } = await this.#sendAsPartner("events/list", {
+      const { status, body } = await this.#sendAsPartner("events/list", {
         limit: 100,
         ...(cursor !== undefined && { after: cursor }),
       });
+      if (status >= 400) return cursor;
       cursor = String(body["cursor"]);
       if ((body["events"] as unknown[]).length === 0) return cursor;
     }

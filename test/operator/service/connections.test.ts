@@ -1,6 +1,10 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
+import { startPostgres } from "../../../fixtures/postgres/postgres.ts";
 import { toServiceError } from "../../../packages/operator/src/service/http/problem.ts";
 import { type Database, type Databases, openDatabases } from "../../../packages/operator/src/service/store/database.ts";
 import { failure } from "../../support/support.ts";
@@ -84,5 +88,32 @@ describe("a transaction", () => {
     expect(thrown).to.equal(reason);
     expect(await pidOf(databases.home)).to.equal(before);
     await run((transaction) => transaction.execute(sql`create table never (id int)`));
+  });
+});
+
+describe("a database", () => {
+  it("whose server is a standby fails with 503, so that no old data are read", async () => {
+    const postgres = await startPostgres();
+    try {
+      const url = await postgres.createDatabase();
+      const restarted = async () => {
+        await postgres.restart();
+        return openDatabases({ url, connections: 1 });
+      };
+      // PostgreSQL's documentation, "Standby Server Operation": the file makes it a standby.
+      const signal = join(postgres.folder, "data", "standby.signal");
+      await writeFile(signal, "");
+      await using standby = await restarted();
+      for (let i = 0; i < 2; i++) {
+        const refused = toServiceError(await failure(standby.home.execute(sql`select 1`)));
+        expect(refused).to.include({ status: 503, retryAfter: 2 });
+        expect(inspect(refused)).to.contain("The database server is a standby");
+      }
+      await rm(signal);
+      await using leader = await restarted();
+      await leader.home.execute(sql`select 1`);
+    } finally {
+      await postgres.stop();
+    }
   });
 });

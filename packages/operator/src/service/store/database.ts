@@ -15,7 +15,7 @@ import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { renumberRestoredEvents } from "./restoredEvents.ts";
 import { schemaRequirements } from "./tables.ts";
-import { isDatabaseUnavailable } from "./unavailable.ts";
+import { IS_STANDBY, isDatabaseUnavailable } from "./unavailable.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -168,6 +168,17 @@ async function openPostgres(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
+    // A proxy that has just started may connect to any server. A standby answers with old data, such as revoked tokens.
+    verify: (client, done) => {
+      client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
+        ({ rows: [row] }) => {
+          done(row?.standby === false ? undefined : new Error(IS_STANDBY));
+        },
+        (error: unknown) => {
+          done(error as Error);
+        },
+      );
+    },
   });
   // Without a listener, a connection that breaks while it runs no query ends the process: an idle one, or one between two
   // statements of a transaction. The pool replaces it; the next query reports the outage.
