@@ -67,7 +67,8 @@ function* piecesOf({ values, lookup, tree }: MerkleFile): Generator<string> {
     yield (i === 0 ? "" : ",") + JSON.stringify(values.slice(i, i + PIECE)).slice(1, -1);
   }
   yield `],"lookup":{`;
-  for (const [userID, i] of lookup) yield `${i === 0 ? "" : ","}"${userID}":${i}`;
+  // Not `Array.from`, which some libraries replace.
+  yield [...lookup.keys()].map((userID, i) => `"${userID}":${i}`).join();
   yield "}}";
 }
 

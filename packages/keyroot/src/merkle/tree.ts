@@ -1,6 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
-import { hashChildren, hashLeaf } from "./hash.ts";
+import { sha256Hex } from "../bytes/platform.ts";
+import { hashLeaf } from "./hash.ts";
 
 /** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
@@ -27,10 +28,7 @@ export class MerkleTree {
     checkValues(values);
     let level = values.map(hashLeaf).join("");
     this.#levels = [level];
-    while (level.length > HASH_CHARACTERS) {
-      level = hashParents(level).join("");
-      this.#levels.push(level);
-    }
+    while (level.length > HASH_CHARACTERS) this.#levels.push((level = hashParents(level)));
   }
 
   /** The root: 64 lowercase hex digits. */
@@ -85,11 +83,13 @@ export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
 
-function hashParents(children: string): string[] {
+function hashParents(children: string): string {
   const parents: string[] = [];
-  for (let i = 0; i < children.length / HASH_CHARACTERS; i += 2) {
-    const left = hashAt(children, i);
-    parents.push(hashChildren(left, hashAt(children, i + 1) || left));
+  const length = 2 * HASH_CHARACTERS;
+  for (let i = 0; i < children.length; i += length) {
+    const pair = children.slice(i, i + length);
+    // As `hashChildren`. A last node alone is paired with itself.
+    parents.push(sha256Hex(pair.padEnd(length, pair)));
   }
-  return parents;
+  return parents.join("");
 }
