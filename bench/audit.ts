@@ -1,7 +1,7 @@
 /**
  * Measures what it costs to audit many users: their files in a folder, and their roots on a chain (Anvil's). In the same run,
  * what the files are compared with, on as many threads: `openssl dgst -sha256` over the same files and `JSON.parse` of each;
- * and `JSON.parse` with OpenSSL's hash of every leaf and node of the trees.
+ * `JSON.parse` with OpenSSL's hash of every leaf and node of the trees; and this with the hashes and checks of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -36,7 +36,8 @@ const ROUNDS = SMALL ? 1 : 3;
 
 const [, , role = "", ...args] = process.argv;
 if (role === "load") process.stdout.write(JSON.stringify(await loadAll(...(args as [string]))));
-else if (role === "least") process.stdout.write(JSON.stringify(await workLeast(...(args as [string, string]))));
+else if (role === "least")
+  process.stdout.write(JSON.stringify(await workLeast(...(args as [string, LeastWork["work"]]))));
 else if (role === "audit") process.stdout.write(JSON.stringify(await auditAll(...(args as [string, string, string]))));
 else await compare();
 
@@ -49,9 +50,10 @@ async function compare(): Promise<void> {
     figures: {
       files: {
         what: `s for all files, medians of ${ROUNDS}, each by ${WORKERS} threads or processes: reading, auditing and indexing them; hashing and parsing them, no more`,
-        rows: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes }) => [
+        rows: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => [
           { users, by: "Keyroot", seconds: round(ours) },
           { users, by: "openssl dgst and JSON.parse", seconds: round(openssl + jsonParse) },
+          { users, by: "JSON.parse, hashes of the tree and checks of keys", seconds: round(keyChecks) },
           { users, by: "JSON.parse and hashes of the tree", seconds: round(treeHashes) },
           { users, by: "openssl dgst", seconds: round(openssl) },
           { users, by: "JSON.parse", seconds: round(jsonParse) },
@@ -66,7 +68,7 @@ async function compare(): Promise<void> {
         rows: chain,
       },
     },
-    ratios: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes }) => {
+    ratios: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {
       const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
       const inSummary = users === FILE_SIZES.at(-1);
       return [
@@ -77,6 +79,7 @@ async function compare(): Promise<void> {
           inSummary,
         },
         { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
+        { what: `${what} parsing them, hashing their trees and checking their keys`, value: round(ours / keyChecks) },
       ];
     }),
   });
@@ -90,6 +93,8 @@ interface Compared {
   jsonParse: number;
   /** `JSON.parse`, and the hash of every leaf and node. */
   treeHashes: number;
+  /** Also the hash of the file, and the hash and check of every key. */
+  keyChecks: number;
   memory: readonly number[];
 }
 
@@ -101,16 +106,18 @@ async function compareFiles(users: number): Promise<Compared> {
     const paths: string[] = [];
     for (const { tree } of makeFiles(dir, users)) paths.push(join(dir, `${tree.root}.json`));
     const loads: { seconds: number; memory: number[] }[] = [];
-    const [openssl, jsonParse, treeHashes]: [number[], number[], number[]] = [[], [], []];
+    const openssl: number[] = [];
+    const [jsonParse, treeHashes, keyChecks]: [number[], number[], number[]] = [[], [], []];
     for (let i = 0; i < ROUNDS; i++) {
       openssl.push(await timed(() => Promise.all(shares(paths).map(hashFiles))));
       jsonParse.push(await inOwnProcess<number>("least", dir, "parse"));
       treeHashes.push(await inOwnProcess<number>("least", dir, "tree"));
+      keyChecks.push(await inOwnProcess<number>("least", dir, "keys"));
       loads.push(await inOwnProcess<{ seconds: number; memory: number[] }>("load", dir));
     }
     const ours = median(loads.map(({ seconds }) => seconds));
-    const least = { openssl: median(openssl), jsonParse: median(jsonParse), treeHashes: median(treeHashes) };
-    return { users, ours, ...least, memory: loads.at(-1)?.memory ?? [] };
+    const hashing = { openssl: median(openssl), treeHashes: median(treeHashes), keyChecks: median(keyChecks) };
+    return { users, ours, ...hashing, jsonParse: median(jsonParse), memory: loads.at(-1)?.memory ?? [] };
   } finally {
     rmSync(dir, { recursive: true });
   }
@@ -157,13 +164,13 @@ async function loadAll(dir: string): Promise<{ seconds: number; memory: number[]
   return { seconds: (performance.now() - start) / 1000, memory };
 }
 
-/** Seconds to do no more than parse all files, or also hash their trees, by as many threads as an audit has. */
-async function workLeast(dir: string, what: string): Promise<number> {
+/** Seconds to do the least work with all files, by as many threads as an audit has. */
+async function workLeast(dir: string, work: LeastWork["work"]): Promise<number> {
   const script = new URL("audit/leastWork.ts", import.meta.url);
   const paths = readdirSync(dir).map((name) => join(dir, name));
   const start = performance.now();
   const threads = shares(paths).map((paths) => {
-    const workerData: LeastWork = { paths, hashesTree: what === "tree" };
+    const workerData: LeastWork = { paths, work };
     return once(new Worker(script, { workerData }), "exit");
   });
   await Promise.all(threads);

@@ -1,4 +1,4 @@
-/** A thread that does the least work that any audit must do for its share of the files, and checks nothing. */
+/** A thread that does the least work of any audit for its share of the files: each step alone, and nothing twice. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
@@ -7,8 +7,11 @@ import { workerData } from "node:worker_threads";
 export interface LeastWork {
   /** Paths of Merkle-tree files. */
   paths: string[];
-  /** Whether to hash every leaf and every node of the trees, too. */
-  hashesTree: boolean;
+  /**
+   * `parse`: only parse the files. `tree`: also hash every leaf and node of the trees. `keys`: also hash the file and every
+   * key, and check every key.
+   */
+  work: "parse" | "tree" | "keys";
 }
 
 interface File {
@@ -16,12 +19,22 @@ interface File {
   values: string[];
 }
 
-const { paths, hashesTree } = workerData as LeastWork;
+const { paths, work } = workerData as LeastWork;
+// Loaded only where needed, so that the other work does not take longer.
+const checkPublicKey = work === "keys" ? (await import("keyroot/identity")).checkPublicKey : undefined;
 for (const path of paths) {
-  const { merkle, values } = JSON.parse(readFileSync(path, "utf8")) as File;
-  if (!hashesTree) continue;
+  const text = readFileSync(path, "utf8");
+  const { merkle, values } = JSON.parse(text) as File;
+  if (work === "parse") continue;
   for (const value of values) hash("sha256", value);
   for (const { left = "data", right = "data" } of Object.values(merkle)) {
     if (left !== "data") hash("sha256", left + right);
+  }
+  if (checkPublicKey === undefined) continue;
+  hash("sha256", text);
+  for (const value of values) {
+    const publicKey = Buffer.from((JSON.parse(value) as { pubKey: string }).pubKey, "base64");
+    hash("sha256", publicKey);
+    checkPublicKey(publicKey);
   }
 }

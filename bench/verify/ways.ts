@@ -17,6 +17,7 @@ export const WAYS = {
   proof: "proof",
   bundle: "bundle",
   parse: "JSON.parse of the file",
+  treeHashes: "JSON.parse and hashes of the tree",
   firstClients: "first clients' method",
 } as const;
 
@@ -38,6 +39,7 @@ export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
   const { userID, root, blockHash, contract, codeHash } = sample;
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+  if (way === "treeHashes") return loadTreeHashes(root);
   if (way === "firstClients") return loadFirstClients(sample);
   const path = `${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`;
   if (way === "file") {
@@ -54,6 +56,27 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   return (bytes) => {
     parsed ??= JSON.parse(new TextDecoder().decode(bytes));
     return verifyProof(parsed, { userID, root });
+  };
+}
+
+/**
+ * The least that any verifier of the whole file does in Node, with no module of its own: loads `node:crypto`, parses the file
+ * and hashes every leaf and node. Checks no record, no key and no form.
+ */
+async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
+  const { hash } = await import("node:crypto");
+  return (bytes) => {
+    const { values } = JSON.parse(new TextDecoder().decode(bytes)) as { values: string[] };
+    let level = values.map((value) => hash("sha256", value));
+    while (level.length > 1) {
+      const parents: string[] = [];
+      for (let i = 0; i < level.length; i += 2) {
+        const left = level[i] ?? "";
+        parents.push(hash("sha256", left + (level[i + 1] ?? left)));
+      }
+      level = parents;
+    }
+    if (level[0] !== root) throw new Error("The file is not the file of the root.");
   };
 }
 
