@@ -1,7 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
-import { sha256Hex } from "../bytes/platform.ts";
-import { hashLeaf } from "./hash.ts";
+import { hashLeaf, hashPair } from "./hash.ts";
 
 /** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
@@ -12,7 +11,7 @@ const HASH_CHARACTERS = 64;
 /**
  * A Merkle tree over 1 to 1,000,000 values. Level 0 contains the leaves, every other level the parents of the level below,
  * and the last level the root. The last node of a level with an odd number of nodes is paired with itself. `hashLeaf` and
- * `hashChildren` define the hashes.
+ * `hashPair` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
@@ -88,8 +87,8 @@ function hashParents(children: string): string {
   const length = 2 * HASH_CHARACTERS;
   for (let i = 0; i < children.length; i += length) {
     const pair = children.slice(i, i + length);
-    // As `hashChildren`. A last node alone is paired with itself.
-    parents.push(sha256Hex(pair.padEnd(length, pair)));
+    // A last node alone is paired with itself.
+    parents.push(hashPair(pair.padEnd(length, pair)));
   }
   return parents.join("");
 }
