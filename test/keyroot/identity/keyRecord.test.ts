@@ -121,11 +121,16 @@ describe("key record", () => {
         ["USER_ID_INVALID", { userID: `0x${userID}` }],
         ["USER_ID_INVALID", { userID: 7 }],
         ["BASE64_INVALID", { pubKey: pubKey.replace(/.$/, "*") }],
+        ["BASE64_INVALID", { pubKey: pubKey.replace(/.$/, "_") }],
         ["BASE64_INVALID", { pubKey: 7 }],
         ["BASE64_INVALID", { keyID: keyID.replace("==", "") }],
         ["BASE64_INVALID", { keyID: keyID.replace(/.==$/, "B==") }],
+        ["BASE64_INVALID", { keyID: keyID.replace(/^./, "_") }],
         ["PUBLIC_KEY_LENGTH", { pubKey: "" }],
         ["PUBLIC_KEY_LENGTH", { pubKey: pubKey.slice(4) }],
+        // The record has its usual length.
+        ["PUBLIC_KEY_LENGTH", { pubKey: pubKey.slice(4), keyID: `AAAA${keyID}` }],
+        ["PUBLIC_KEY_LENGTH", { pubKey: `AAAA${pubKey}`, keyID: keyID.slice(4) }],
         ["KEY_ID_INVALID", { keyID: "" }],
         ["KEY_ID_INVALID", { keyID: `AAAA${keyID}` }],
       ];

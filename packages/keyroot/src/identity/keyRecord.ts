@@ -20,11 +20,11 @@ const FIELDS = ["userID", "pubKey", "keyID"] as const;
 /** The length of a record as `serializeKeyRecord` writes it. */
 const SERIALIZED_LENGTH = 232;
 /**
- * Such a record, if it has that length: then `pubKey` has 140 digits. To count them takes twice as long. Matching takes a
- * fifth of the time of parsing JSON.
+ * Such a record, if the text has that length, so that `pubKey` has 140 digits, and no underscore. Matching it takes less than
+ * half the time of parsing JSON: \w takes a quarter of the time of [A-Za-z0-9], and counted digits take longer.
  */
 const SERIALIZED =
-  /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"([A-Za-z0-9+/]*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
+  /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
 
 /**
  * Makes the record of a user's public key.
@@ -60,7 +60,8 @@ export function serializeKeyRecord(record: KeyRecord): string {
  */
 export function parseKeyRecord(text: string): KeyRecord {
   // `exec` alone would turn other values into text.
-  const match = typeof text === "string" && text.length === SERIALIZED_LENGTH && SERIALIZED.exec(text);
+  const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
+  const match = isCandidate && SERIALIZED.exec(text);
   // Not destructured, which takes twice as long before engines optimize it: a file has many records.
   if (match) return { userID: match[1] ?? "", pubKey: match[2] ?? "", keyID: match[3] ?? "" };
   return toKeyRecord(parseJson(text, 1));

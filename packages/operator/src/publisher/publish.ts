@@ -182,6 +182,7 @@ class Publisher {
     if (plan === undefined) return;
     checkPlanTarget(plan, await planTargetOf(registry));
     this.#emit({ event: "resumed", ...sizeOf(plan) });
+    const total = countUsers(plan.batches);
     let checked = 0;
     const withoutRecord: UserID[] = [];
     for (const batch of plan.batches) {
@@ -191,7 +192,7 @@ class Publisher {
       await this.#checker?.check(file.records);
       for (const { userID } of file.records) if (!records.has(userID)) withoutRecord.push(userID);
       if (isRebuilt) this.#emit({ event: "rebuilt", root, users });
-      this.#progress("checking files", (checked += users), plan);
+      this.#progress("checking files", (checked += users), total);
     }
     const { length: users } = withoutRecord;
     if (users > 0) this.#emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
@@ -271,7 +272,8 @@ class Publisher {
       return;
     }
     const usersOf = new Map(batches.map(({ root, users }) => [root, users]));
-    let done = countUsers(plan.batches) - countUsers(batches);
+    const total = countUsers(plan.batches);
+    let done = total - countUsers(batches);
     await addRoots(batches, {
       registry,
       send: this.#send,
@@ -286,7 +288,7 @@ class Publisher {
           done -= usersOf.get(event.root) ?? 0;
         }
         this.#emit(event);
-        this.#progress("adding roots", done, plan);
+        this.#progress("adding roots", done, total);
       },
     });
   }
@@ -308,7 +310,8 @@ class Publisher {
     const block = await waitForFinality(registry.chain, newest, finality, { ...this.#sending, report });
     const chainId = await registry.chain.chainId();
     const pendingBatches: Batch[] = [];
-    let proven = countUsers(plan.batches) - countUsers(batches);
+    const total = countUsers(plan.batches);
+    let proven = total - countUsers(batches);
     for (const batch of batches) {
       const roots = await registry.getMerkleTreeRoots(batch.userIDs, block);
       if (roots.includes(undefined)) {
@@ -317,7 +320,7 @@ class Publisher {
       }
       const reading = { chainId, roots };
       this.#addResult(batch, await proveBatch(batch, plan, reading, this.#fetchFile, this.#verified.get(batch.root)));
-      this.#progress("proving keys", (proven += batch.users), plan);
+      this.#progress("proving keys", (proven += batch.users), total);
     }
     return pendingBatches;
   }
@@ -358,8 +361,8 @@ class Publisher {
     this.#options.onEvent?.(event);
   }
 
-  #progress(stage: PublishStage, done: number, { batches }: Plan): void {
-    this.#options.onProgress?.(stage, done, countUsers(batches));
+  #progress(stage: PublishStage, done: number, users: number): void {
+    this.#options.onProgress?.(stage, done, users);
   }
 }
 
