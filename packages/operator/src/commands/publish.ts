@@ -17,6 +17,7 @@ import { loadRecords, skippedLine } from "./loadRecords.ts";
 import { print, printError } from "./output.ts";
 import { planFolderOf } from "./planFolderOf.ts";
 import { plural } from "../text/plural.ts";
+import { nodeFetch } from "../transport/nodeFetch.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
 import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";
@@ -35,7 +36,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const usersPerFile =
     safeOut === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
-  const target = await Target.resolve(args, host);
+  const target = await Target.resolve(args, host, nodeFetch);
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
   const { merkleUrl, chainId } = target;

@@ -24,16 +24,24 @@ export class Target {
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
 
-  private constructor(args: TargetArgs, stack: StackFile | undefined, rpc: string | Eip1193Provider) {
+  private constructor(
+    args: TargetArgs,
+    stack: StackFile | undefined,
+    rpc: string | Eip1193Provider,
+    fetch?: typeof globalThis.fetch,
+  ) {
     this.#args = args;
     this.#stack = stack;
     this.rpc = rpc;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-    this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp });
+    this.call = rpcCaller(rpc, { maxBytes, timeoutMs, allowHttp: this.allowHttp, fetch });
   }
 
-  /** @throws ArgumentError ARGUMENT_INVALID */
-  static async resolve(args: TargetArgs, host: Host): Promise<Target> {
+  /**
+   * @param fetch sends the JSON-RPC calls to an endpoint. Default: `globalThis.fetch`
+   * @throws ArgumentError ARGUMENT_INVALID
+   */
+  static async resolve(args: TargetArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<Target> {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
@@ -42,7 +50,7 @@ export class Target {
       return new Target(args, undefined, provider);
     }
     const stack = await readStackFile(host.root);
-    return new Target(args, stack, args.rpc ?? endpointOfEnvironment() ?? stack?.rpcUrl ?? missing("--rpc"));
+    return new Target(args, stack, args.rpc ?? endpointOfEnvironment() ?? stack?.rpcUrl ?? missing("--rpc"), fetch);
   }
 
   get contract(): string {
