@@ -66,10 +66,9 @@ function* piecesOf({ values, lookup, tree }: MerkleFile): Generator<string> {
   for (let i = 0; i < values.length; i += PIECE) {
     yield (i === 0 ? "" : ",") + JSON.stringify(values.slice(i, i + PIECE)).slice(1, -1);
   }
-  yield `],"lookup":{`;
   // Not `Array.from`, which some libraries replace.
-  yield [...lookup.keys()].map((userID, i) => `"${userID}":${i}`).join();
-  yield "}}";
+  const lines = [...lookup.keys()].map((userID, i) => `"${userID}":${i}`);
+  yield `],"lookup":{${lines.join()}}}`;
 }
 
 /**

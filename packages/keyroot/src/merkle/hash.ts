@@ -29,12 +29,7 @@ export function hashLeaf(value: string): string {
  * @returns 64 lowercase hex digits
  */
 export function hashChildren(left: string, right: string): string {
-  return hashPair(left + right);
-}
-
-/** As `hashChildren`, of both hashes in one text. */
-export function hashPair(children: string): string {
-  return sha256Hex(children);
+  return sha256Hex(left + right);
 }
 
 /** The root in the name `<root>.json` of a Merkle-tree file; undefined for any other name. */

@@ -1,6 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import { invalidArgument } from "../input/options.ts";
-import { hashLeaf, hashPair } from "./hash.ts";
+import { hashChildren, hashLeaf } from "./hash.ts";
 
 /** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
@@ -11,7 +11,7 @@ const HASH_CHARACTERS = 64;
 /**
  * A Merkle tree over 1 to 1,000,000 values. Level 0 contains the leaves, every other level the parents of the level below,
  * and the last level the root. The last node of a level with an odd number of nodes is paired with itself. `hashLeaf` and
- * `hashPair` define the hashes.
+ * `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
@@ -27,7 +27,10 @@ export class MerkleTree {
     checkValues(values);
     let level = values.map(hashLeaf).join("");
     this.#levels = [level];
-    while (level.length > HASH_CHARACTERS) this.#levels.push((level = hashParents(level)));
+    while (level.length > HASH_CHARACTERS) {
+      level = hashParents(level).join("");
+      this.#levels.push(level);
+    }
   }
 
   /** The root: 64 lowercase hex digits. */
@@ -82,13 +85,11 @@ export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
 
-function hashParents(children: string): string {
+function hashParents(children: string): string[] {
   const parents: string[] = [];
-  const length = 2 * HASH_CHARACTERS;
-  for (let i = 0; i < children.length; i += length) {
-    const pair = children.slice(i, i + length);
-    // A last node alone is paired with itself.
-    parents.push(hashPair(pair.padEnd(length, pair)));
+  for (let i = 0; i < children.length / HASH_CHARACTERS; i += 2) {
+    const left = hashAt(children, i);
+    parents.push(hashChildren(left, hashAt(children, i + 1) || left));
   }
-  return parents.join("");
+  return parents;
 }
