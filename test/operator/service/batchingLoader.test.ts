@@ -18,7 +18,13 @@ describe("batchingLoader", () => {
     load = batchingLoader(
       (items: readonly number[]) =>
         new Promise<string[]>((resolve, reject) => {
-          sent.push({ items, answer: () => { resolve(items.map((item) => `result ${item}`)); }, fail: reject });
+          sent.push({
+            items,
+            answer: () => {
+              resolve(items.map((item) => `result ${item}`));
+            },
+            fail: reject,
+          });
         }),
     );
   });
@@ -93,7 +99,13 @@ describe("batchingLoader", () => {
         const tested = batchingLoader((items: readonly number[]) => {
           for (const item of items) expect(item).to.be.lessThan(calls);
           const { promise, resolve, reject } = Promise.withResolvers<string[]>();
-          const one = { items, answer: () => { resolve(items.map((item) => `result ${item}`)); }, fail: reject };
+          const one = {
+            items,
+            answer: () => {
+              resolve(items.map((item) => `result ${item}`));
+            },
+            fail: reject,
+          };
           running.add(one);
           mostRunning = Math.max(mostRunning, running.size);
           return promise.finally(() => running.delete(one));
