@@ -1,17 +1,16 @@
 /**
  * Measures the partner service under load, in comparison over the same PostgreSQL in the same run: its token exchange with the
  * refresh grant of oidc-provider, its creation of users with pgbench and the same rows. Also both at a fixed rate below the
- * peak, and what it costs to record the last use of tokens, and changes.
+ * peak, and what it costs to record changes.
  */
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import pMap from "p-map";
 import { Client } from "pg";
 import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
 import { startChild } from "../fixtures/childProcess.ts";
-import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
-import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
+import { serviceEnvironment } from "../fixtures/service/serviceProcess.ts";
+import { type Contender, REGION, startKeyroot } from "./service/keyroot.ts";
+import type { Measured, Plan } from "./service/load.ts";
 import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
 import { measuredOf } from "./service/measured.ts";
@@ -28,15 +27,6 @@ const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;
 /** Connections to the database: as many as clients, so that no client waits for one. */
 const CONNECTIONS = 64;
-const REGION = "us-west-2";
-
-/** A server to send requests to. */
-interface Contender {
-  origin: string;
-  requests: Requests;
-  /** Returns the processor time that its process has used, in µs. */
-  cpu: () => Promise<number>;
-}
 
 await using cleanup = new AsyncDisposableStack();
 const postgres = await startPostgres({
@@ -48,7 +38,7 @@ const environment = await serviceEnvironment(postgres, CONNECTIONS);
 const { DATABASE_URL: databaseUrl } = environment;
 const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", import.meta.url)));
 
-const keyroot = await startKeyroot();
+const keyroot = await startKeyroot(cleanup, environment, TOKENS);
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
 // Until Node.js has optimized their code.
@@ -60,7 +50,6 @@ const exchange = summary(
 // Before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would use up to one of two cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
-const lastUse = await costOfLastUse();
 const creation = summary(
   await inRounds(CLIENTS, (clients) => ({
     keyroot: () => measure(keyroot.creation, clients),
@@ -74,7 +63,6 @@ const openLoopOfCreation = await openLoop(keyroot.creation, creation[CLAIM]?.key
 const openLoops = { exchange: openLoopOfExchange, creation: openLoopOfCreation };
 const figures = {
   database: `${postgres.version}, fsync on, at most ${CONNECTIONS} connections to each server; ${pgbenchVersion()}`,
-  lastUse,
   closedLoop: {
     what: `by number of clients: median of ${ROUNDS} alternating rounds of ${SECONDS} s; requests per second, ms per response, µs of the server's processor time per request, share of a core that the load used`,
     exchange,
@@ -86,37 +74,6 @@ const figures = {
   },
 };
 report(measuredOf(figures));
-
-/** Starts the service, with a partner and users who have a refresh token each. */
-async function startKeyroot(): Promise<{ exchange: Contender; creation: Contender }> {
-  const service = cleanup.use(await startServiceProcess(environment));
-  const { origin } = service;
-  const cpu = () => service.cpu();
-  const { bizID: biz_id, accessToken } = await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN);
-  const exchangeOfOne = async () => {
-    const user_id_hex = randomBytes(20).toString("hex");
-    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { accessToken });
-    const user = { user_id_hex, context: "phone" };
-    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { accessToken });
-    return JSON.stringify({ biz_id, token: created.body["token"] });
-  };
-  const bodies = await pMap(Array.from({ length: TOKENS }), exchangeOfOne, { concurrency: CLAIM });
-  const headers = { "content-type": "application/json" };
-  const creation = JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION });
-  return {
-    exchange: { origin, cpu, requests: { path: "/v1/public/auth/jwt", headers, bodies, status: 200 } },
-    creation: {
-      origin,
-      cpu,
-      requests: {
-        path: "/v1/authdBizSrv/users/create",
-        headers: { ...headers, authorization: `Bearer ${accessToken}` },
-        bodies: [creation],
-        status: 201,
-      },
-    },
-  };
-}
 
 /** Starts oidc-provider, with the same number of refresh tokens for each form of access tokens. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
@@ -151,41 +108,6 @@ SELECT * FROM inserted`;
 ${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
 `;
   return { perSecond: await pgbench({ url: databaseUrl, script, clients, seconds: SECONDS }) };
-}
-
-/**
- * The share of the exchange rate that storing the last use costs, at worst: each token is used for the first time in this hour.
- * In the rounds without it, its use was stored before.
- */
-async function costOfLastUse() {
-  const plan = { origin: keyroot.exchange.origin, requests: [keyroot.exchange.requests], connections: CLAIM };
-  const exchangeAll = async (lastUsed: string) => {
-    await runAt(databaseUrl, `UPDATE user_tokens SET last_used = ${lastUsed}`);
-    await runAt(databaseUrl, "VACUUM user_tokens");
-    // Stored a second after the first use: the round includes it.
-    const measured = await load.send({ ...plan, seconds: SECONDS });
-    throwOnErrors(measured);
-    return measured.perSecond;
-  };
-  const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000;
-  const costs: number[] = [];
-  const all = { stored: [] as number[], known: [] as number[] };
-  for (let i = 0; i < ROUNDS; i++) {
-    const isFirst = i % 2 === 0;
-    const before = isFirst ? await exchangeAll("NULL") : undefined;
-    const known = await exchangeAll(String(hour + 3_600_000));
-    const stored = before ?? (await exchangeAll("NULL"));
-    costs.push(1 - stored / known);
-    all.stored.push(stored);
-    all.known.push(known);
-  }
-  const perSecond = mapValues(all, (rates) => median(rates));
-  return {
-    what: `exchanges per second of ${TOKENS} tokens, ${CLAIM} clients, median of ${ROUNDS} paired rounds of ${SECONDS} s: each token's use is stored, or was stored before`,
-    ...perSecond,
-    tokensPerExchange: round(Math.min(1, TOKENS / (perSecond.stored * SECONDS))),
-    cost: median(costs),
-  };
 }
 
 /** Waits until what earlier rounds left to PostgreSQL is done. */
@@ -281,10 +203,6 @@ function medians(all: Figures[]): Figures {
     const sorted = all.map((figures) => figures[name] ?? NaN).sort((a, b) => a - b);
     return sorted[sorted.length >> 1] ?? NaN;
   });
-}
-
-function median(values: readonly number[]): number {
-  return round(values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN);
 }
 
 function mapValues<Key extends PropertyKey, In, Out>(

@@ -102,6 +102,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ...{ name: "size", script: "serviceSize" },
     about: "the partner service with 1 and 10 million users, beside few",
   },
+  { name: "lastUse", about: "exchanging tokens while their last use is stored, beside the same without" },
   { name: "provision", about: "provisioning users in lists, beside two requests per user" },
   {
     ...{ name: "flood", script: "registrationFlood" },

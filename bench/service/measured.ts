@@ -15,8 +15,6 @@ export interface ServiceFigures {
   database: string;
   closedLoop: { what: string; exchange: ByClients; creation: ByClients };
   openLoop: { what: string; exchange: OpenLoop; creation: OpenLoop };
-  /** What storing the last use of tokens costs: the share of the exchange rate. */
-  lastUse?: { what: string; cost: number };
 }
 
 const NAMES: Record<string, string> = {
@@ -31,11 +29,10 @@ const NAMES: Record<string, string> = {
 const EXCHANGE_GOALS: Rates = { 10: 2.2, 32: 3, 64: 3 };
 const CREATION_GOAL = 0.8;
 const P99_GOAL_MS = 50;
-const LAST_USE_GOAL = 0.05;
 /** README.md quotes the ratios of so many clients. */
 const QUOTED = "32";
 
-export function measuredOf({ closedLoop, openLoop, database, lastUse }: ServiceFigures): Measured {
+export function measuredOf({ closedLoop, openLoop, database }: ServiceFigures): Measured {
   const { exchange, creation } = closedLoop;
   const loops = { exchange: openLoop.exchange, creation: openLoop.creation };
   return {
@@ -48,7 +45,6 @@ export function measuredOf({ closedLoop, openLoop, database, lastUse }: ServiceF
           return { operation, ...numbersIn(figures), errors: sum(errors) };
         }),
       },
-      ...(lastUse && { lastUse: { what: lastUse.what, rows: [numbersIn(lastUse)] } }),
     },
     ratios: [
       ...ratiosOf("token exchange", exchange, "oidcProviderJwt", (clients) => EXCHANGE_GOALS[clients]),
@@ -57,14 +53,6 @@ export function measuredOf({ closedLoop, openLoop, database, lastUse }: ServiceF
         { what: `${operation} at a fixed rate: ms of which 99 % are within`, value: p99, atMost: P99_GOAL_MS },
         { what: `${operation} at a fixed rate: errors`, value: sum(errors), atMost: 0 },
       ]),
-      ...(lastUse === undefined
-        ? []
-        : [
-            {
-              what: "share of the exchange rate that storing the last use of tokens costs",
-              ...{ value: lastUse.cost, atMost: LAST_USE_GOAL },
-            },
-          ]),
     ],
   };
 }

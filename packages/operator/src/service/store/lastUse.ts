@@ -5,7 +5,7 @@ import type { serverTokens, userTokens } from "./tables.ts";
 const HOUR_MS = 60 * 60 * 1000;
 /** How long uses are collected before they are stored together. */
 const DELAY_MS = 1_000;
-const TOKENS_PER_STATEMENT = 200;
+const TOKENS_PER_STATEMENT = 1000;
 
 /**
  * Stores the hour in which each refresh token of a table was last used. No request waits for it: uses are stored after a
@@ -58,11 +58,12 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Another replica may store the same tokens in another order: skipping locked rows prevents deadlocks.
-    const outdated = sql`select ${tokenID} from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
+    // Another replica may store the same tokens in another order: skipping locked rows prevents deadlocks. By the place of the
+    // locked rows, which costs half of finding them by their ids again.
+    const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)
       .set({ lastUsed: hour })
-      .where(sql`${tokenID} in (${outdated})`);
+      .where(sql`ctid = any(array(${places}))`);
   }
 }

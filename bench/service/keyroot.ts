@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import pMap from "p-map";
+import {
+  createPartner,
+  post,
+  type serviceEnvironment,
+  startServiceProcess,
+} from "../../fixtures/service/serviceProcess.ts";
+import { RANDOM_USER_ID, type Requests } from "./load.ts";
+
+/** Where the users of the load are. */
+export const REGION = "us-west-2";
+const CREATED_AT_A_TIME = 32;
+
+/** A server to send requests to. */
+export interface Contender {
+  origin: string;
+  requests: Requests;
+  /** Returns the processor time that its process has used, in µs. */
+  cpu: () => Promise<number>;
+}
+
+/** Starts the service, with a partner and users who have a refresh token each. */
+export async function startKeyroot(
+  cleanup: AsyncDisposableStack,
+  environment: Awaited<ReturnType<typeof serviceEnvironment>>,
+  tokens: number,
+): Promise<{ exchange: Contender; creation: Contender }> {
+  const service = cleanup.use(await startServiceProcess(environment));
+  const { origin } = service;
+  const cpu = () => service.cpu();
+  const { bizID: biz_id, accessToken } = await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN);
+  const exchangeOfOne = async () => {
+    const user_id_hex = randomBytes(20).toString("hex");
+    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { accessToken });
+    const user = { user_id_hex, context: "phone" };
+    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { accessToken });
+    return JSON.stringify({ biz_id, token: created.body["token"] });
+  };
+  const bodies = await pMap(Array.from({ length: tokens }), exchangeOfOne, { concurrency: CREATED_AT_A_TIME });
+  const headers = { "content-type": "application/json" };
+  const creation = JSON.stringify({ user_id_hex: RANDOM_USER_ID, region: REGION });
+  return {
+    exchange: { origin, cpu, requests: { path: "/v1/public/auth/jwt", headers, bodies, status: 200 } },
+    creation: {
+      origin,
+      cpu,
+      requests: {
+        path: "/v1/authdBizSrv/users/create",
+        headers: { ...headers, authorization: `Bearer ${accessToken}` },
+        bodies: [creation],
+        status: 201,
+      },
+    },
+  };
+}
