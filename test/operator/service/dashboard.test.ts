@@ -3,7 +3,7 @@ import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts"
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
 import { DASHBOARD_CALLS } from "../../support/service/dashboardCalls.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
-import { dump } from "../../support/service/dump.ts";
+import { contentsOf, dump } from "../../support/service/dump.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 
 const MINUTE = 60_000;
@@ -65,11 +65,7 @@ describeOnEachDatabase("the dashboard's calls", (service) => {
     return String(url).split("/").at(-1) ?? "";
   };
   const accept = (token: string) => callDashboard(service, "invitations/accept", { token });
-  const contents = async () => {
-    // Otherwise stored within a second.
-    await service.context.refreshTokens.storeUses();
-    return { ...(await dump(service.databases.home)), sessions: [] };
-  };
+  const contents = () => contentsOf(service);
 
   before(async () => {
     const own = await service.createPartner("Acme");

@@ -6,7 +6,7 @@ import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.t
 import { expectProblem, randomHex, type TestPartner } from "../../support/service/caller.ts";
 import { DASHBOARD_CALLS } from "../../support/service/dashboardCalls.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
-import { dump } from "../../support/service/dump.ts";
+import { contentsOf } from "../../support/service/dump.ts";
 import { freshDatabases, serviceOnPostgres, TestService } from "../../support/service/support.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
@@ -51,11 +51,7 @@ describe("the operator's console", () => {
     };
     return bodies[path] ?? {};
   };
-  const contents = async () => {
-    // Otherwise stored within a second.
-    await service.context.refreshTokens.storeUses();
-    return { ...(await dump(service.databases.home)), sessions: [] };
-  };
+  const contents = () => contentsOf(service);
 
   it("has calls for every part", () => {
     expect(OPERATOR_CALLS).to.have.length(12);

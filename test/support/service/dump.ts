@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../../packages/operator/src/service/store/database.ts";
+import type { TestService } from "./support.ts";
 
 /** Every row of every table of a database, as text: everything that a thief of the database could read. */
 export async function dump(database: Database): Promise<Record<string, string[]>> {
@@ -12,6 +13,13 @@ export async function dump(database: Database): Promise<Record<string, string[]>
     return [table, (await texts(database, sql`select row_to_json(t) #>> '{}' from ${name} t`)).sort()] as const;
   });
   return Object.fromEntries(await Promise.all(rows));
+}
+
+/** Everything in a service's home database except its sessions, after the last uses of tokens are stored. */
+export async function contentsOf({ context, databases }: TestService): Promise<Record<string, string[]>> {
+  // Otherwise stored within a second.
+  await context.refreshTokens.storeUses();
+  return { ...(await dump(databases.home)), sessions: [] };
 }
 
 /** The values of the only column of a query. */

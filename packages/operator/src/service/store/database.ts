@@ -15,7 +15,7 @@ import { lockFolder } from "../../disk/lock.ts";
 import { createDatabase } from "./pgliteImage.ts";
 import { renumberRestoredEvents } from "./restoredEvents.ts";
 import { schemaRequirements } from "./tables.ts";
-import { IS_STANDBY, isDatabaseUnavailable } from "./unavailable.ts";
+import { STANDBY_MESSAGE, isDatabaseUnavailable } from "./unavailable.ts";
 
 /** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
@@ -172,7 +172,7 @@ async function openPostgres(
     verify: (client, done) => {
       client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
         ({ rows: [row] }) => {
-          done(row?.standby === false ? undefined : new Error(IS_STANDBY));
+          done(row?.standby === false ? undefined : new Error(STANDBY_MESSAGE));
         },
         (error: unknown) => {
           done(error as Error);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { batchingLoader } from "./batchingLoader.ts";
 import { bucketName } from "./bucketName.ts";
 import { type Author, type Change, changeRows, RECORDING, toRow } from "./changes.ts";
@@ -33,9 +33,9 @@ export function creationOf({ created, bizID, userID, region }: NewUser): Change 
 export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {
   const statement = claiming ? prepareClaimAndInsert(database) : prepareInsertOfClaimed(database);
   return batchingLoader(async (items: readonly (NewUser & { author: Author })[]) => {
-    const rows = items.toSorted(byUserID).map(({ author, region, bucket, salt, ...user }) => ({
-      ...toRow(author, creationOf({ region, bucket, salt, ...user })),
-      ...{ region, bucket, salt },
+    const rows = items.toSorted(byUserID).map(({ author, ...user }) => ({
+      ...toRow(author, creationOf(user)),
+      ...{ region: user.region, bucket: user.bucket, salt: user.salt },
     }));
     // The salt distinguishes two rows with the same id.
     const inserted = await statement.execute({ rows: JSON.stringify(rows) });
@@ -66,7 +66,8 @@ function prepareClaimAndInsert(database: Database) {
     .prepare("claim_and_insert_users");
 }
 
-function stepsOf(database: Database, source: ReturnType<typeof sql>) {
+/** The common table expressions that insert users. @param source the rows of `item` to insert */
+function stepsOf(database: Database, source: SQL) {
   const further = ", region text, bucket text, salt text";
   const values = sql`select user_id, biz_id, region, bucket, salt, at, null::bigint, null::bigint from ${source}`;
   return {

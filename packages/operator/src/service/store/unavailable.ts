@@ -1,5 +1,5 @@
 /** The message of the error for a connection to a standby. */
-export const IS_STANDBY = "The database server is a standby: connect to the leader.";
+export const STANDBY_MESSAGE = "The database server is a standby: connect to the leader.";
 /** Messages of errors without a code, of node-postgres. */
 const MESSAGES =
   /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;
@@ -15,7 +15,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   for (let reason = error; reason instanceof Error; reason = reason.cause) {
     const { code } = reason as { code?: unknown };
     if (typeof code === "string" && CODES.test(code)) return true;
-    if (reason.message === IS_STANDBY || MESSAGES.test(reason.message)) return true;
+    if (reason.message === STANDBY_MESSAGE || MESSAGES.test(reason.message)) return true;
     if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;
   }
   return false;
