@@ -78,7 +78,7 @@ const STAGES: readonly Stage[] = [
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "library", paths: ["test/keyroot"], except: ["test/keyroot/browser"] },
   { name: "demo and docs", paths: ["test/demo", "test/docs"], except: ["test/docs/auditGuide.test.ts"] },
-  { name: "publisher", paths: ["test/operator/publisher"] },
+  { name: "publisher", paths: ["test/operator/publisher", "test/operator/transport"] },
   { name: "benchmarks", paths: ["test/bench"], allOnly: true },
   {
     name: "audit, disk, stack",

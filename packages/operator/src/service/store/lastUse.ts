@@ -58,8 +58,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Another replica may store the same tokens in another order: skipping locked rows prevents deadlocks. By the place of the
-    // locked rows, which costs half of finding them by their ids again.
+    // Another replica may store the same tokens in another order: skipping locked rows prevents deadlocks. Finding the
+    // locked rows by their place takes half the time of finding them by their ids again.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)
