@@ -1,17 +1,19 @@
 /**
  * Measures how one command publishes up to a million users on a local chain: processor time and memory of the publisher's
- * process, per stage; and the gas per user, in comparison with the least gas that any contract needs.
+ * process, per stage, in comparison with a process that only reads, checks, writes and reads back the same data; and the gas
+ * per user, in comparison with the least gas that any contract needs.
  *
  * `node bench/publish.ts USERS …` measures other numbers of users. It reads /proc, so it needs Linux.
  */
 import hre from "hardhat";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord, userIDToBytes } from "keyroot/identity";
 import { startStack } from "@keyroot/operator/stack";
 import { progress, report, round, SMALL } from "./runner/report.ts";
@@ -41,13 +43,15 @@ interface Event {
 }
 
 const dir = await mkdtemp(join(tmpdir(), "keyroot-bench-"));
+const records = join(dir, "users.jsonl");
 process.env["KEYROOT_STACK_FILE"] = join(dir, "stack.json");
 const stack = await startStack(hre, { ports: { chain: 0, files: 0 }, announce: true });
 try {
   const runs = [];
   for (const users of SIZES) {
     progress(`${users} users`);
-    runs.push({ users, ...(await publish(users, "auto")) });
+    const run = await publish(users, "auto");
+    runs.push({ users, ...run, leastSeconds: await workLeast() });
   }
   const plain = await publish(PLAIN_USERS, "never");
   const largest = runs.at(-1);
@@ -65,6 +69,10 @@ try {
         what: "by stage; memory is the peak so far, in MB",
         rows: runs.flatMap(({ users, stages }) => stages.map((stage) => ({ users, ...stage }))),
       },
+      leastWork: {
+        what: "a process that reads and checks the same records, makes and writes the files, reads them back and hashes their trees: no Hardhat, chain and file host",
+        rows: runs.map(({ users, leastSeconds }) => ({ users, cpuSeconds: round(leastSeconds) })),
+      },
       gas: {
         what: "gas of a user in a transaction of 700; the floor is 21,000 + 22,100 per user + the calldata of the ids",
         rows: [
@@ -78,6 +86,10 @@ try {
         what: `s of processor time to publish ${largest.users.toLocaleString("en")} users, per million`,
         ...{ value: round((largest.total.cpuSeconds * 1_000_000) / largest.users), atMost: 35, inSummary: true },
       },
+      {
+        what: "processor time of publishing, relative to the least work on the same data",
+        value: round(largest.total.cpuSeconds / largest.leastSeconds),
+      },
       { what: "MB of memory at the most", value: largest.mostResidentMB, atMost: 500, inSummary: true },
     ],
   });
@@ -86,9 +98,9 @@ try {
   await rm(dir, { recursive: true, force: true });
 }
 
-async function writeRecords(path: string, count: number): Promise<void> {
+async function writeRecords(count: number): Promise<void> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
-  const file = createWriteStream(path);
+  const file = createWriteStream(records);
   for (let i = 0; i < count; i++) {
     const record = { ...keys[i % KEYS], userID: randomUserID() } as (typeof keys)[number];
     if (!file.write(`${serializeKeyRecord(record)}\n`)) await once(file, "drain");
@@ -98,8 +110,8 @@ async function writeRecords(path: string, count: number): Promise<void> {
 
 /** Runs the command for so many new users, and measures its process. */
 async function publish(users: number, accessList: "auto" | "never") {
-  const [records, plan] = [join(dir, "users.jsonl"), join(dir, `plan-${users}-${accessList}`)];
-  await writeRecords(records, users);
+  const plan = join(dir, `plan-${users}-${accessList}`);
+  await writeRecords(users);
   const hardhat = "node_modules/hardhat/dist/src/cli.js";
   const args = ["keyroot", "publish", "--records", records, "--plan", plan, "--access-list", accessList];
   const start = performance.now();
@@ -138,6 +150,15 @@ async function publish(users: number, accessList: "auto" | "never") {
   const total = { cpuSeconds: round(last.cpuSeconds), wallSeconds: round(last.wallSeconds) };
   const gas = { gasPerUser: round(Math.max(...gasPerUser)), ratioToFloor: Math.round(Math.max(...ratios) * 1e5) / 1e5 };
   return { transactions, stages, total, mostResidentMB: round(last.residentMB), gas };
+}
+
+/** Does the least work for the records that were written last. @returns seconds of processor time */
+async function workLeast(): Promise<number> {
+  const folder = join(dir, "least");
+  await mkdir(folder);
+  const { stdout } = await promisify(execFile)(process.execPath, ["bench/publish/leastWork.ts", records, folder]);
+  await rm(folder, { recursive: true });
+  return Number(stdout);
 }
 
 /** A process's CPU time and peak memory so far. */

@@ -9,17 +9,40 @@ import {IPublicKeyRegistry} from "./IPublicKeyRegistry.sol";
 /// is this contract's creation code with the constructor arguments, so the node returns what the constructor returns: the
 /// users' roots. `packages/keyroot/src/registry/readMerkleTreeRoots.ts` contains the creation code.
 contract MerkleTreeRootsReader {
-    /// @notice Returns the ABI encoding of the roots, in the order of the ids. It begins with a zero byte, so nodes do not
-    /// reject it as code that begins with 0xEF (EIP-3541).
+    /// @notice Returns the roots in the order of the ids, each once for all users in a row that have it: 2 bytes for the number
+    /// of these users, and the 32 bytes of the root. So the answer does not begin with 0xEF, with which no code may begin
+    /// (EIP-3541).
     /// @param registry The registry to read from
-    /// @param userIDs The users' ids, at most 765: the roots are returned as code, which is limited to 24,576 bytes (EIP-170)
-    constructor(IPublicKeyRegistry registry, bytes20[] memory userIDs) {
-        bytes32[] memory roots = new bytes32[](userIDs.length);
-        for (uint256 i = 0; i < userIDs.length; ++i) roots[i] = registry.getMerkleTreeRoot(userIDs[i]);
-        bytes memory encoded = abi.encode(roots);
+    /// @param userIDs The users' ids, 20 bytes each, in a row. At most 722: the roots are returned as code, which is limited to
+    /// 24,576 bytes (EIP-170)
+    constructor(IPublicKeyRegistry registry, bytes memory userIDs) {
+        bytes memory answer = new bytes((userIDs.length / 20) * 34);
+        uint256 size;
+        uint256 users;
+        bytes32 last;
+        for (uint256 i = 0; i < userIDs.length; i += 20) {
+            bytes20 userID;
+            // solhint-disable-next-line no-inline-assembly
+            assembly ("memory-safe") {
+                userID := shl(96, shr(96, mload(add(add(userIDs, 32), i))))
+            }
+            bytes32 root = registry.getMerkleTreeRoot(userID);
+            if (users == 0 || root != last) {
+                size += 34;
+                users = 0;
+                last = root;
+            }
+            ++users;
+            // solhint-disable-next-line no-inline-assembly
+            assembly ("memory-safe") {
+                let run := sub(add(add(answer, 32), size), 34)
+                mstore(run, shl(240, users))
+                mstore(add(run, 2), root)
+            }
+        }
         // solhint-disable-next-line no-inline-assembly
         assembly ("memory-safe") {
-            return(add(encoded, 32), mload(encoded))
+            return(add(answer, 32), size)
         }
     }
 }

@@ -67,10 +67,15 @@ describe("user id", () => {
     });
 
     it("accepts only the 32 characters of the alphabet", () => {
-      const taken = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((character) =>
-        isUserID(character + good.slice(1)),
-      );
-      expect(taken.join("")).to.equal("13456789abcdefghijkmnopqrstuwxyz");
+      const characters = Array.from({ length: 2 ** 10 }, (_, code) => String.fromCharCode(code));
+      for (const start of [0, 13, 31]) {
+        const withCharacter = (character: string) => good.slice(0, start) + character + good.slice(start + 1);
+        const taken = characters.filter((character) => isUserID(withCharacter(character)));
+        expect(taken.join("")).to.equal("13456789abcdefghijkmnopqrstuwxyz");
+        const isConverted = (character: string) =>
+          refusalOf(() => userIDToBytes(withCharacter(character))) === undefined;
+        expect(characters.filter(isConverted)).to.deep.equal(taken);
+      }
     });
 
     it("names the value in the error message", () => {

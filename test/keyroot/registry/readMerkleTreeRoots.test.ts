@@ -35,6 +35,32 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(registry.call, [])).to.deep.equal([]);
   });
 
+  it("reads as many different roots as users in one call", async () => {
+    const rootOf = (i: number) => (i + 1).toString(16).padStart(64, "f");
+    const some = users.slice(0, 700);
+    for (const [i, userID] of some.entries()) {
+      await registry.send(registry.owner, "addMerkleTreeRoot", `0x${rootOf(i)}`, `0x${userIDToHex(userID)}`);
+    }
+    let calls = 0;
+    const counted: RpcCall = (...args) => (calls++, registry.call(...args));
+    expect(await read(counted, some)).to.deep.equal(some.map((_, i) => rootOf(i)));
+    expect(calls).to.equal(1);
+  });
+
+  it("asks for 20 bytes per user, and is answered 34 bytes for users in a row with one root", async () => {
+    await publish(users.slice(100, 600));
+    const sizes: number[] = [];
+    const counted: RpcCall = async (method, params) => {
+      const answer = await registry.call(method, params);
+      const [{ data }] = params as [{ data: string }];
+      sizes.push((data.length - ROOTS_READER_CODE.length) / 2, (String(answer).length - 2) / 2);
+      return answer;
+    };
+    const roots = await read(counted, users.slice(0, 700));
+    expect(roots).to.deep.equal(users.slice(0, 700).map((_, i) => (i >= 100 && i < 600 ? ROOT : undefined)));
+    expect(sizes).to.deep.equal([3 * 32 + Math.ceil((700 * 20) / 32) * 32, 3 * 34]);
+  });
+
   it("reports the number of known roots", async () => {
     const counts: number[] = [];
     await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });
@@ -54,7 +80,7 @@ describe("readMerkleTreeRoots", () => {
     await publish(known);
     const limited: RpcCall = (method, params) => {
       const [{ data }] = params as [{ data: string }];
-      const count = (data.length - ROOTS_READER_CODE.length) / 64 - 3;
+      const count = parseInt(data.slice(ROOTS_READER_CODE.length + 128, ROOTS_READER_CODE.length + 192), 16) / 20;
       if (count > 100) return Promise.reject(new TransportError("RPC_ERROR", "out of gas"));
       return registry.call(method, params);
     };
@@ -70,16 +96,21 @@ describe("readMerkleTreeRoots", () => {
   });
 
   it("rejects answers that are not the requested number of roots", async () => {
-    const word = (number: number) => number.toString(16).padStart(64, "0");
     const answers = [
       undefined,
       "0x",
-      `0x${word(32)}${word(1)}`,
-      `0x${word(32)}${word(2)}${ROOT}${ROOT}`,
-      `0x${word(32)}${word(1)}${"zz".repeat(32)}`,
+      `0x0001${ROOT.slice(2)}`,
+      `0x0001${"zz".repeat(32)}`,
+      `0x0001${ROOT}`,
+      `0x0003${ROOT}`,
+      `0x0000${ROOT}0002${ROOT}`,
+      `0x0002${ROOT}0000${ROOT}`,
+      `0x0002${ROOT}00`,
+      `0x0001${ROOT}0001${ROOT}0001${ROOT}`,
+      `0xffff${ROOT}`,
     ];
     for (const answer of answers) {
-      const error = await errorOf(read(() => Promise.resolve(answer), users.slice(0, 1)));
+      const error = await errorOf(read(() => Promise.resolve(answer), users.slice(0, 2)));
       expect(error, String(answer)).to.include({ code: "RPC_ANSWER_INVALID" });
     }
   });

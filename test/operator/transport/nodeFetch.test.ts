@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
 import { nodeFetch } from "../../../packages/operator/src/transport/nodeFetch.ts";
 import { serve, serveRaw } from "../../support/servers.ts";
@@ -28,6 +29,30 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     }
     expect(sockets.size).to.be.lessThan(5);
   });
+
+  const COMPRESS = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
+  for (const [encoding, compress] of Object.entries(COMPRESS)) {
+    it(`asks for compression as clients do, and returns the bytes of a body with ${encoding}`, async () => {
+      const asked: unknown[] = [];
+      const url = await at((request, response) => {
+        asked.push(request.headers["accept-encoding"]);
+        response.writeHead(200, { "Content-Encoding": encoding.toUpperCase() }).end(compress("€".repeat(300)));
+      });
+      const { bytes } = await request(url);
+      expect(new TextDecoder().decode(bytes)).to.equal("€".repeat(300));
+      expect(asked).to.deep.equal(["gzip, deflate, br"]);
+    });
+
+    it(`stops at the limit of a body with ${encoding}, and refuses one that is cut off or changed`, async () => {
+      const bodies = [compress("x".repeat(10_000_000)), compress("x").subarray(0, -1), Buffer.from("not compressed")];
+      const codes: unknown[] = [];
+      for (const body of bodies) {
+        const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end(body));
+        codes.push(((await failure(request(url))) as { code?: unknown }).code);
+      }
+      expect(codes).to.deep.equal(["ANSWER_TOO_LARGE", "UNREACHABLE", "UNREACHABLE"]);
+    });
+  }
 
   it("does not follow redirects", async () => {
     const urls: unknown[] = [];

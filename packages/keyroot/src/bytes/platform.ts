@@ -31,31 +31,31 @@ export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
 
 interface Coder {
   encode: (bytes: Uint8Array) => string;
-  decode: (text: string) => Uint8Array;
+  /** @returns undefined for any text but the canonical encoding of some bytes (RFC 4648, section 3.5) */
+  decode: (text: string) => Uint8Array | undefined;
 }
-
-/** Base64 with padding (RFC 4648, section 4), with the functions of the HTML Living Standard, section 8.3. */
-export const portableBase64: Coder = {
-  encode: (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")),
-  decode: (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
-};
-
-/** Base64 with padding. Validate text before you decode it: platforms treat invalid text differently. */
-export const base64: Coder = nodeBuffer
-  ? {
-      encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
-      decode: (text) => new Uint8Array(nodeBuffer.from(text, "base64")),
-    }
-  : portableBase64;
 
 /** Has no repeated group, which would exhaust the stack on texts of many million characters. */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Whether a text is canonical base64 with padding (RFC 4648, section 3.5): the encoding of the bytes that it decodes to. */
-export const portableIsBase64 = (text: string): boolean =>
-  text.length % 4 === 0 && DIGITS.test(text) && btoa(atob(text)) === text;
+/** Base64 with padding (RFC 4648, section 4), with the functions of the HTML Living Standard, section 8.3. */
+export const portableBase64: Coder = {
+  encode: (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")),
+  decode: (text) => {
+    if (text.length % 4 !== 0 || !DIGITS.test(text)) return undefined;
+    const binary = atob(text);
+    return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
+  },
+};
 
-/** As `portableIsBase64`. Node skips invalid characters, so that it does not return them. */
-export const isBase64: (text: string) => boolean = nodeBuffer
-  ? (text) => nodeBuffer.from(text, "base64").toString("base64") === text
-  : portableIsBase64;
+/** Base64 with padding. */
+export const base64: Coder = nodeBuffer
+  ? {
+      encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
+      decode: (text) => {
+        // Skips invalid characters, so that it may not return them.
+        const bytes = nodeBuffer.from(text, "base64");
+        return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
+      },
+    }
+  : portableBase64;

@@ -2,7 +2,7 @@ import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
 import { isObject, parseJson } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
-import { base64ByteLength, base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
+import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
 
@@ -112,7 +112,7 @@ function invalidRecord(actual: unknown): ArgumentError {
 }
 
 function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGTH" | "KEY_ID_INVALID"): string {
-  const length = base64ByteLength(value);
+  const { length } = base64ToBytes(value);
   if (length === byteLength) return value as string;
   const message = `Expected ${byteLength} bytes in base64, but ${describeValue(value)} contains ${length}.`;
   throw new ArgumentError(code, message, { expected: byteLength, actual: length });

@@ -68,18 +68,22 @@ export function userIDToBytes(userID: UserID): Uint8Array {
  * @throws ArgumentError USER_ID_INVALID
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
-  // Audits and publishers convert many ids. The digit of a character in a table takes a tenth of the time of `indexOf`.
-  const digits = new Uint8Array(128);
+  // Audits and publishers convert many ids. A table takes a tenth of the time of `indexOf`, and checks digits as well.
+  const digits = new Uint8Array(128).fill(32);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
   const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);
   let [at, bits, count] = [0, 0, 0];
   for (const userID of userIDs) {
-    parseUserID(userID);
+    if (typeof userID !== "string" || userID.length !== 32) parseUserID(userID);
+    let all = 0;
     for (let i = 0; i < 32; i++) {
-      bits = (bits << 5) | (digits[userID.charCodeAt(i)] ?? 0);
+      const digit = digits[userID.charCodeAt(i)] ?? 32;
+      all |= digit;
+      bits = (bits << 5) | digit;
       // The element takes the lowest 8 of the bits.
       if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
     }
+    if (all >= 32) parseUserID(userID);
   }
   return bytes;
 }

@@ -1,10 +1,9 @@
 import { VerificationError } from "../errors.ts";
-import { bytesToHex } from "../bytes/platform.ts";
 import { isHash } from "../ethereum/hash.ts";
 import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
 import { parseSafeQuantity } from "../ethereum/quantity.ts";
 import { packUserIDs, type UserID, userIDToHex } from "../identity/userID.ts";
-import { encodeUint, WORD_DIGITS } from "./words.ts";
+import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
 /** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
@@ -35,9 +34,7 @@ export function encodeGetBlockNumber(root: string): string {
  * @throws ArgumentError USER_ID_INVALID
  */
 export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
-  const packed = bytesToHex(packUserIDs(userIDs));
-  const padded = packed.padEnd(Math.ceil(packed.length / WORD_DIGITS) * WORD_DIGITS, "0");
-  return `${ADD_MERKLE_TREE_ROOT}${root}${encodeUint(64)}${encodeUint(packed.length / 2)}${padded}`;
+  return ADD_MERKLE_TREE_ROOT + root + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
 }
 
 /**

@@ -1,5 +1,4 @@
 import pMap from "p-map";
-import { bytesToHex } from "../bytes/platform.ts";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { isData } from "../ethereum/data.ts";
@@ -8,15 +7,18 @@ import { packUserIDs, type UserID } from "../identity/userID.ts";
 import { checkNames } from "../input/names.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
-import { encodeUint, WORD_DIGITS } from "./words.ts";
+import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
-/** The number of users in one call. The reader contract can answer up to 765. */
+/** The number of users in one call. The reader contract can answer up to 722. */
 const USERS_PER_CALL = 700;
 const CONCURRENT_CALLS = 4;
+/** The hex digits of a number of users in the answer. */
+const USERS_DIGITS = 4;
+const RUN_DIGITS = USERS_DIGITS + WORD_DIGITS;
 
 /** The creation code of contracts/MerkleTreeRootsReader.sol. A test compares it with the compiler's output. */
 export const ROOTS_READER_CODE =
-  "0x6080806040523461015957610262803803809161001c82856101eb565b833981016040828203126101595781516001600160a01b0381169290839003610159576020810151906001600160401b03821161015957019080601f830112156101595781519061006c82610222565b9261007a60405194856101eb565b82845260208085019360051b82010191821161015957602001915b8183106101ca5750505080516100c36100ad82610222565b916100bb60405193846101eb565b808352610222565b602082019290601f19013684375f5b8151811015610170576001600160601b03196100ee8284610239565b5160405163ee94c79760e01b81529116600482015290602082602481895afa8015610165575f9061012f575b600192506101288286610239565b52016100d2565b506020823d821161015d575b81610148602093836101eb565b81010312610159576001915161011a565b5f80fd5b3d915061013b565b6040513d5f823e3d90fd5b838360405190816020810193604082019260208652518093526060820190925f5b8181106101b15750506101ad925003601f1981018352826101eb565b5190f35b8451835260209485019486945090920191600101610191565b82516001600160601b03198116810361015957815260209283019201610095565b601f909101601f19168101906001600160401b0382119082101761020e57604052565b634e487b7160e01b5f52604160045260245ffd5b6001600160401b03811161020e5760051b60200190565b805182101561024d5760209160051b010190565b634e487b7160e01b5f52603260045260245ffdfe";
+  "0x608080604052346101c75761024a803803809161001c82856101f7565b83398101906040818303126101c75780516001600160a01b03811691908290036101c7576020810151906001600160401b0382116101c7570182601f820112156101c75780519061006c8261022e565b9361007a60405195866101f7565b828552602083830101116101c7575f5b8281106101e257505060205f91840101526014825104602281029080820460221490151715610166576100d56100bf8261022e565b916100cd60405193846101f7565b80835261022e565b602082019390601f19013685375f905f905f905f5b81518110156101de57602081830181015160405163ee94c79760e01b81526001600160601b031990911660048201529490856024818b5afa9485156101d3575f9561019c575b5080158015610192575b61017a575b5f19811461016657600101938587018560f01b6001198201525260148101809111156100ea575b634e487b7160e01b5f52601160045260245ffd5b5091509260228101809111610166579282915f61013f565b508385141561013a565b9094506020813d82116101cb575b816101b7602093836101f7565b810103126101c75751935f610130565b5f80fd5b3d91506101aa565b6040513d5f823e3d90fd5b8488f35b8060208092840101518282880101520161008a565b601f909101601f19168101906001600160401b0382119082101761021a57604052565b634e487b7160e01b5f52604160045260245ffd5b6001600160401b03811161021a57601f01601f19166020019056fe";
 
 export interface ReadRootsOptions {
   /** The block to read at. Default "latest". */
@@ -83,22 +85,22 @@ function* splitUsers(count: number, size: () => number): Generator<UserRange> {
   }
 }
 
-/** The reader's creation code and its constructor's arguments: the registry, and an array of `bytes20` in a word each. */
+/** The reader's creation code and its constructor's arguments: the registry, and the ids as `bytes`. */
 function encodeRead(contract: string, userIDs: readonly UserID[]): string {
   const registry = contract.slice(2).padStart(WORD_DIGITS, "0");
-  const ids = bytesToHex(packUserIDs(userIDs)).replace(/.{40}/g, (id) => id.padEnd(WORD_DIGITS, "0"));
-  return [ROOTS_READER_CODE, registry, encodeUint(64), encodeUint(userIDs.length), ids].join("");
+  return ROOTS_READER_CODE + registry + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
 }
 
-/** Decodes a `bytes32[]`: its offset, its length and its words. */
+/** Decodes the reader's answer: for users in a row with the same root, their number in 2 bytes, and the root. */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
-  const head = `0x${encodeUint(32)}${encodeUint(count)}`;
-  if (!isData(answer) || answer.length !== head.length + count * WORD_DIGITS || !answer.startsWith(head)) {
-    throw invalidAnswer(`an array of ${count} roots`, answer);
+  const roots: (string | undefined)[] = [];
+  const hex = isData(answer) ? answer.slice(2).toLowerCase() : "";
+  for (let i = 0; i < hex.length; i += RUN_DIGITS) {
+    const users = parseInt(hex.slice(i, i + USERS_DIGITS), 16);
+    const root = hex.slice(i + USERS_DIGITS, i + RUN_DIGITS);
+    if (root.length < WORD_DIGITS || users === 0 || roots.length + users > count) break;
+    for (let n = 0; n < users; n++) roots.push(root === ZERO_ROOT ? undefined : root);
+    if (roots.length === count && i + RUN_DIGITS === hex.length) return roots;
   }
-  const words = answer.slice(head.length).toLowerCase();
-  return Array.from({ length: count }, (_, i) => {
-    const root = words.slice(i * WORD_DIGITS, (i + 1) * WORD_DIGITS);
-    return root === ZERO_ROOT ? undefined : root;
-  });
+  throw invalidAnswer(`the roots of ${count} users`, answer);
 }

@@ -1,5 +1,6 @@
 import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
 import { checkOptions } from "../../input/checkOptions.ts";
+import { nodeFetch } from "../../transport/nodeFetch.ts";
 import { type RetryOptions, withRetry } from "../../transport/retry.ts";
 
 /**
@@ -32,5 +33,5 @@ export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}):
   checkSourceUrl("merkleUrl", merkleUrl, allowHttp);
   const { timeoutMs } = DEFAULT_LIMITS;
   return (root, maxBytes) =>
-    withRetry(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp }), retry);
+    withRetry(() => fetchMerkleFile(merkleUrl, root, { maxBytes, timeoutMs, allowHttp, fetch: nodeFetch }), retry);
 }

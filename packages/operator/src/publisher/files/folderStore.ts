@@ -7,8 +7,8 @@ import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
-/** The size of one write or read. */
-const CHUNK_BYTES = 2 ** 16;
+/** The size of one write or read: a file of 700 users takes three. */
+const CHUNK_BYTES = 2 ** 18;
 
 /**
  * Stores Merkle-tree files in a folder, for a file host that serves it. Creates the folder if it is missing. Several
@@ -101,20 +101,25 @@ function* inChunks(pieces: Iterable<string>): Generator<Buffer> {
   for (const piece of pieces) {
     chunk += piece;
     if (chunk.length < CHUNK_BYTES) continue;
-    yield Buffer.from(chunk);
+    yield toBytes(chunk);
     chunk = "";
   }
-  yield Buffer.from(chunk);
+  yield toBytes(chunk);
+}
+
+/** Files are ASCII, which is also Latin-1: encoding that takes half the time of UTF-8. */
+function toBytes(text: string): Buffer {
+  return Buffer.from(text, "latin1");
 }
 
 /** Reads a file from disk; undefined if there is none. */
 async function readBack(path: string): Promise<StoredFile | undefined> {
   const hash = createHash("sha256");
-  // Reading by a stream takes three times as long.
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let bytes = 0;
   try {
     await using file = await open(path);
+    // Reading by a stream takes three times as long.
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (;;) {
       const { bytesRead } = await file.read(chunk);
       if (bytesRead === 0) return { where: path, bytes, sha256: hash.digest("hex") };

@@ -62,9 +62,9 @@ export async function makePlan(records: RecordTable, registry: Registry, options
   let done = 0;
   for (const file of cutIntoFiles(unpublished, perTransaction)) {
     const fileBytes = await (onFile?.(file) ?? sizeOfFile(file));
-    const start = done;
-    done += file.records.length;
-    batches.push(packBatch(file.tree.root, fileBytes, unpublished.userIDs(start, done)));
+    const userIDs = file.records.map(({ userID }) => userID);
+    batches.push(packBatch(file.tree.root, fileBytes, userIDs));
+    done += userIDs.length;
     onProgress?.("making files", done, unpublished.length);
   }
   return { ...target, usersPerTransaction: perTransaction, batches };
