@@ -20,7 +20,7 @@ contract MerkleTreeRootsReader {
         uint256 size;
         uint256 users;
         bytes32 last;
-        for (uint256 i = 0; i < userIDs.length; i += 20) {
+        for (uint256 i = 0; i + 20 <= userIDs.length; i += 20) {
             bytes20 userID;
             // solhint-disable-next-line no-inline-assembly
             assembly ("memory-safe") {

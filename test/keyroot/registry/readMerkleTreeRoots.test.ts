@@ -61,6 +61,21 @@ describe("readMerkleTreeRoots", () => {
     expect(sizes).to.deep.equal([3 * 32 + Math.ceil((700 * 20) / 32) * 32, 3 * 34]);
   });
 
+  it("uses a reader that ignores bytes after the last whole id", async () => {
+    const [userID = ""] = users;
+    await publish([userID]);
+    const registryWord = registry.contract.slice(2).padStart(64, "0");
+    for (const bytes of [0, 10, 19, 20, 30, 39]) {
+      const ids = userIDToHex(userID)
+        .repeat(2)
+        .slice(0, 2 * bytes)
+        .padEnd(128, "0");
+      const word = (number: number) => number.toString(16).padStart(64, "0");
+      const data = [ROOTS_READER_CODE, registryWord, word(64), word(bytes), ids].join("");
+      expect(await registry.call("eth_call", [{ data }, "latest"])).to.equal(bytes < 20 ? "0x" : `0x0001${ROOT}`);
+    }
+  });
+
   it("reports the number of known roots", async () => {
     const counts: number[] = [];
     await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });

@@ -1,8 +1,10 @@
 import { expect } from "chai";
-import type { RequestListener } from "node:http";
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
+import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
 import { nodeFetch } from "../../../packages/operator/src/transport/nodeFetch.ts";
 import { serve, serveRaw } from "../../support/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
@@ -30,27 +32,71 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     expect(sockets.size).to.be.lessThan(5);
   });
 
-  const COMPRESS = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
-  for (const [encoding, compress] of Object.entries(COMPRESS)) {
-    it(`asks for compression as clients do, and returns the bytes of a body with ${encoding}`, async () => {
-      const asked: unknown[] = [];
-      const url = await at((request, response) => {
-        asked.push(request.headers["accept-encoding"]);
-        response.writeHead(200, { "Content-Encoding": encoding.toUpperCase() }).end(compress("€".repeat(300)));
-      });
-      const { bytes } = await request(url);
-      expect(new TextDecoder().decode(bytes)).to.equal("€".repeat(300));
-      expect(asked).to.deep.equal(["gzip, deflate, br"]);
+  it("sends what fetch sends: which answers it accepts, and a user agent", async () => {
+    let sent: IncomingHttpHeaders = {};
+    const url = await at((request, response) => {
+      sent = request.headers;
+      response.end();
     });
+    await request(url);
+    expect(sent).to.include({ accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "keyroot" });
+  });
 
-    it(`stops at the limit of a body with ${encoding}, and refuses one that is cut off or changed`, async () => {
-      const bodies = [compress("x".repeat(10_000_000)), compress("x").subarray(0, -1), Buffer.from("not compressed")];
-      const codes: unknown[] = [];
-      for (const body of bodies) {
-        const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end(body));
-        codes.push(((await failure(request(url))) as { code?: unknown }).code);
-      }
-      expect(codes).to.deep.equal(["ANSWER_TOO_LARGE", "UNREACHABLE", "UNREACHABLE"]);
+  const COMPRESS = { gzip: gzipSync, br: brotliCompressSync };
+  for (const [encoding, compress] of Object.entries(COMPRESS)) {
+    const answering = (body: Uint8Array, status = 200) =>
+      at((_, response) => response.writeHead(status, { "Content-Encoding": encoding }).end(body));
+
+    describe(`a body with the encoding ${encoding}`, () => {
+      it("is decompressed, whatever the case of the header", async () => {
+        const headers = { "Content-Encoding": encoding.toUpperCase() };
+        const url = await at((_, response) => response.writeHead(200, headers).end(compress("€".repeat(300))));
+        expect(new TextDecoder().decode((await request(url)).bytes)).to.equal("€".repeat(300));
+      });
+
+      it("is read up to the limit of its decompressed size", async () => {
+        const url = await answering(compress("x".repeat(10_000_000)));
+        expect(await failure(request(url))).to.include({ code: "ANSWER_TOO_LARGE" });
+      });
+
+      it("may be empty", async () => {
+        const { status, bytes } = await request(await answering(new Uint8Array(), 404));
+        expect({ status, length: bytes.length }).to.deep.equal({ status: 404, length: 0 });
+      });
+
+      it("fails if it is not compressed, also where nobody reads it", async () => {
+        expect(await failure(request(await answering(Buffer.from("not compressed"))))).to.include({
+          code: "UNREACHABLE",
+        });
+        const redirect = await answering(Buffer.from("not compressed"), 302);
+        expect(await failure(request(redirect))).to.include({ code: "REDIRECT_REFUSED" });
+      });
+
+      it("fails if its connection is cut", async () => {
+        const half = compress("x".repeat(100)).subarray(0, 5);
+        const head = `HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nContent-Length: 50\r\n\r\n`;
+        const { url } = closing(
+          await serveRaw((socket) => {
+            socket.write(head);
+            socket.end(half);
+          }),
+        );
+        expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
+      });
+
+      it("is no Merkle-tree file if it is cut off by its host", async () => {
+        const url = await answering(compress(`{"merkle":"${randomBytes(250).toString("hex")}"}`).subarray(0, 200));
+        const fetching = fetchMerkleFile(url, "0".repeat(64), { maxBytes: 1000, timeoutMs: 10_000, fetch: nodeFetch });
+        expect(await failure(fetching)).to.include({ code: "FILE_HOST_ERROR" });
+      });
+    });
+  }
+
+  for (const encoding of ["zstd", "gzip, br", "x-gzip", "constructor", "__proto__"]) {
+    it(`refuses a body with the encoding ${encoding}`, async () => {
+      const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end("x"));
+      const message = `The request to ${new URL(url).host} failed: UNKNOWN_CONTENT_ENCODING.`;
+      expect(await failure(request(url))).to.include({ code: "UNREACHABLE", message });
     });
   }
 

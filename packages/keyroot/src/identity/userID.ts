@@ -14,6 +14,8 @@ export const USER_ID_BYTES = 20;
 
 /** The digits 0 to 31 of zBase32, the "human-oriented base-32 encoding" by Zooko Wilcox-O'Hearn. */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
+/** What a table of digits has for any other character: a bit that no digit has. */
+const NO_DIGIT = 32;
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
 const USER_ID_HEX = /^[0-9a-f]{40}$/;
@@ -69,21 +71,21 @@ export function userIDToBytes(userID: UserID): Uint8Array {
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
   // Audits and publishers convert many ids. A table takes a tenth of the time of `indexOf`, and checks digits as well.
-  const digits = new Uint8Array(128).fill(32);
+  const digits = new Uint8Array(128).fill(NO_DIGIT);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
   const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);
   let [at, bits, count] = [0, 0, 0];
   for (const userID of userIDs) {
     if (typeof userID !== "string" || userID.length !== 32) parseUserID(userID);
-    let all = 0;
+    let seen = 0;
     for (let i = 0; i < 32; i++) {
-      const digit = digits[userID.charCodeAt(i)] ?? 32;
-      all |= digit;
+      const digit = digits[userID.charCodeAt(i)] ?? NO_DIGIT;
+      seen |= digit;
       bits = (bits << 5) | digit;
       // The element takes the lowest 8 of the bits.
       if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
     }
-    if (all >= 32) parseUserID(userID);
+    if (seen >= NO_DIGIT) parseUserID(userID);
   }
   return bytes;
 }

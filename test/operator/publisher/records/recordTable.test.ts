@@ -36,6 +36,18 @@ describe("RecordTable", () => {
       ).to.equal("19bhy");
     });
 
+    it("stores what it checked of a record whose fields change when they are read", () => {
+      const [one = never(), two = never()] = sampleRecords(2);
+      let reads = 0;
+      const changing = {
+        ...one,
+        get keyID() {
+          return ++reads === 1 ? one.keyID : two.keyID;
+        },
+      };
+      expect([...RecordTable.of([changing])]).to.deep.equal([one]);
+    });
+
     it("rejects a user with two records, and an invalid record", () => {
       const [one = never(), two = never()] = sampleRecords(2);
       expect(refusalOf(() => RecordTable.of([one, two, { ...two, userID: one.userID }]))).to.equal("DUPLICATE_USER");

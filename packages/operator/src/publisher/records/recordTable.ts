@@ -53,8 +53,9 @@ export class RecordTable implements Iterable<KeyRecord> {
   static of(records: Iterable<KeyRecord>): RecordTable {
     const table = new RecordTable();
     for (const record of records) {
-      checkKeyRecord(toKeyRecord(record));
-      table.add(record);
+      const checked = toKeyRecord(record);
+      checkKeyRecord(checked);
+      table.add(checked);
     }
     const [duplicate] = table.sortByUser();
     if (duplicate === undefined) return table;
@@ -64,10 +65,10 @@ export class RecordTable implements Iterable<KeyRecord> {
     });
   }
 
-  /** Adds a record that was checked before. @param line its line in the input. Default: its position, from 1 */
+  /** Adds a record that `checkKeyRecord` has accepted: its key and key id are published as they are. @param line its line in the input. Default: its position, from 1 */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
-    if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.allocUnsafeSlow(ROWS_PER_CHUNK * ROW_BYTES));
+    if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.alloc(ROWS_PER_CHUNK * ROW_BYTES));
     const chunk = this.#chunkOf(row);
     const start = startOf(row);
     chunk.write(userID, start, "latin1");
