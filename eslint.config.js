@@ -7,15 +7,7 @@ const pureCore = ["packages/keyroot/src/**"];
 
 export default defineConfig(
   {
-    ignores: [
-      "artifacts/",
-      "build/",
-      "cache/",
-      "dist/",
-      "node_modules/",
-      "packages/operator/site/",
-      "typechain-types/",
-    ],
+    ignores: ["artifacts/", "build/", "cache/", "dist/", "node_modules/", "packages/*/site/", "typechain-types/"],
   },
   js.configs.recommended,
   tseslint.configs.strictTypeChecked,
@@ -28,12 +20,12 @@ export default defineConfig(
     rules: {
       eqeqeq: "error",
       "no-console": "error",
-      // Numbers are what messages are made of.
+      // Messages contain numbers.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
     },
   },
   {
-    // What computes does no I/O and runs in browsers: no Node, no framework, and nothing of the outer parts.
+    // The library runs in browsers: no modules of Node, no framework, and no other package of this repository.
     files: pureCore,
     // A store in a folder, which browsers cannot import.
     ignores: ["packages/keyroot/src/store/fileStore.ts"],
@@ -48,8 +40,8 @@ export default defineConfig(
     },
   },
   {
-    // Node 22, which the packages support, does not have these. See packages/operator/src/resources/cleanup.ts.
-    files: ["packages/operator/src/**"],
+    // Node 22, which the packages support, does not have these. See packages/operator/src/shared/cleanup.ts.
+    files: ["packages/{operator,service}/src/**"],
     rules: { "no-restricted-globals": ["error", "AsyncDisposableStack", "DisposableStack"] },
   },
   {

@@ -19,8 +19,8 @@ import { fetchGenesisHash } from "keyroot/ethereum";
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { rpcCaller, type RpcCall } from "keyroot/transport";
 import type { LeastWork } from "./audit/leastWork.ts";
-import { startAnvil } from "../fixtures/anvil/anvil.ts";
-import { receiptOf } from "../fixtures/receiptOf.ts";
+import { startAnvil } from "../test/support/anvil/anvil.ts";
+import { receiptOf } from "../test/support/chain/local.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 
 const run = promisify(execFile);
@@ -70,13 +70,11 @@ async function compare(): Promise<void> {
     },
     ratios: files.flatMap(({ users, ours, openssl, jsonParse, treeHashes, keyChecks }) => {
       const what = `auditing the files of ${users.toLocaleString("en")} users, relative to`;
-      const inSummary = users === FILE_SIZES.at(-1);
       return [
         {
           what: `${what} hashing and parsing them`,
           value: round(ours / (openssl + jsonParse)),
           atMost: 1.5,
-          inSummary,
         },
         { what: `${what} parsing them and hashing their trees`, value: round(ours / treeHashes), atMost: 1.5 },
         { what: `${what} parsing them, hashing their trees and checking their keys`, value: round(ours / keyChecks) },
@@ -131,7 +129,7 @@ async function measureAudit(users: number): Promise<Row> {
   try {
     const call = rpcCaller(anvil.url, LIMITS);
     // Imported here, so that Hardhat is not part of the memory of the processes below.
-    const { deployOn } = await import("../fixtures/freshRegistry.ts");
+    const { deployOn } = await import("../test/support/chain/freshRegistry.ts");
     const [owner] = (await call("eth_accounts", [])) as [string];
     const contract = (await deployOn(call, owner)).toLowerCase();
     await publishAll(call, contract, dir, users);

@@ -1,12 +1,13 @@
 /**
- * Measures the explorer in Chromium: how long a file of 700 users takes from the arrival of its last byte to the verified
- * path on the screen, the same for the view of a batch of 10,000 users, and the longest task of the main thread in both.
+ * Measures the explorer in Chromium. It measures the time from a file's last byte to the verified path on the screen, for
+ * 700 users. It measures the same for the view of a batch of 10,000 users. It also measures the main thread's longest task
+ * in both.
  * Every run has a new browser context, so that nothing is cached or compiled.
  */
 import { makeMerkleFile } from "keyroot/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
-import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
-import { sampleRecords } from "../fixtures/samples.ts";
+import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
+import { sampleRecords } from "../test/support/samples.ts";
 import { report, round, SMALL } from "./runner/report.ts";
 
 /** The limits in ms, for a machine with nothing else to do. */
@@ -40,7 +41,7 @@ await world.start();
 try {
   const url = await world.serve();
   const batch = makeMerkleFile(sampleRecords(BATCH_USERS, 3));
-  await new FolderStore(world.stack.merkleDir).put(batch);
+  await new FolderStore(world.stack.filesDir).put(batch);
   const userID = world.victim.userID;
   const views = {
     path: { address: `${url}#/verify/${userID}`, measure: "keyroot: drawn" },
@@ -90,7 +91,7 @@ async function run(address: string, measure: string): Promise<Run> {
     const page = await context.newPage();
     await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline"] });
     await page.goto(address);
-    // Not waitForFunction, which runs a large script of its own in the page.
+    // waitForFunction would run a large script in the page.
     const drawn = await page.evaluate(
       (name) =>
         new Promise<number>((resolve) => {

@@ -1,6 +1,7 @@
 /**
- * Measures how much memory a hostile answer takes, from an endpoint or a file host: each in a process of its own, as the
- * peak of its resident memory above that of the same verification with a short answer. The server is in another process.
+ * Measures the memory for a hostile answer from an endpoint or a file host. Each verification runs in a separate process.
+ * The result is the peak of resident memory above that of the same verification with a short answer. The server is in
+ * another process.
  * Linux only. Exit code 1 above the limit that docs/threat-model.md states.
  */
 import { execFile } from "node:child_process";
@@ -11,12 +12,12 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { verifyPublicKey } from "keyroot";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
-import { sampleRecords } from "../fixtures/samples.ts";
+import { sampleRecords } from "../test/support/samples.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 
 /** The limit of both kinds of answers, in bytes: the default for files. */
 const LIMIT = 2 ** 24;
-/** Each answer is measured so often; the highest peak counts. */
+/** Measurements of each answer. The highest peak counts. */
 const RUNS = SMALL ? 1 : 3;
 /** A valid file of just under 16 MiB. */
 const USERS = SMALL ? 10 : 18_000;

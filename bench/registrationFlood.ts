@@ -1,14 +1,20 @@
 /**
- * Measures what one partner's requests cost other partners: the response times of one partner's users, alone and while another
- * partner sends as many requests as the rate limit allows. Its servers create users, list users or list events; or three of its
+ * Measures how one partner's requests delay other partners. It measures the response times of one partner's users, alone
+ * and during a flood. In a flood, another partner sends as many requests as the rate limit allows. Its servers create
+ * users, list users or list events; or three of its
  * users send registrations that are refused. Every registration needs curve arithmetic before it can be refused.
  */
 import { randomBytes } from "node:crypto";
-import { startChild } from "../fixtures/childProcess.ts";
-import { add, encode, multiply, BASE, pointsOfSmallOrder, type Point } from "../fixtures/curve41417.ts";
-import { startPostgres } from "../fixtures/postgres/postgres.ts";
-import { keyFieldsOf } from "../fixtures/service/answerChallenge.ts";
-import { createPartner, post, serviceEnvironment, startServiceProcess } from "../fixtures/service/serviceProcess.ts";
+import { startChild } from "../test/support/processes/childProcess.ts";
+import { add, encode, multiply, BASE, pointsOfSmallOrder, type Point } from "../test/support/data/curve41417.ts";
+import { startPostgres } from "../test/support/postgres/postgres.ts";
+import { keyFieldsOf } from "../test/support/service/answerChallenge.ts";
+import {
+  createPartner,
+  post,
+  serviceEnvironment,
+  startServiceProcess,
+} from "../test/support/service/serviceProcess.ts";
 import { generateKeyPair } from "keyroot/identity";
 import { type Measured, type Plan, RANDOM_USER_ID } from "./service/load.ts";
 import { report, round, SMALL } from "./runner/report.ts";
@@ -89,7 +95,7 @@ report({
   ],
 });
 
-/** What the other partner's server sends. Above its limit, it is rejected. */
+/** The requests of the other partner's server. The service rejects those above the limit. */
 function partnersFlood(path: string, body: object, seconds: number): Plan {
   const headers = { ...json, authorization: `Bearer ${victim.attacker.accessToken}` };
   const requests = [{ path: `/v1/authdBizSrv/${path}`, headers, bodies: [JSON.stringify(body)], status: 200 }];

@@ -1,14 +1,15 @@
 /**
- * Measures the partner service under load, in comparison over the same PostgreSQL in the same run: its token exchange with the
- * refresh grant of oidc-provider, its creation of users with pgbench and the same rows. Also both at a fixed rate below the
+ * Measures the partner service under load. Over the same PostgreSQL in the same run, it compares token exchanges with the
+ * refresh grant of oidc-provider. It compares the creation of users with the same rows in pgbench. Also both at a fixed
+ * rate below the
  * peak, and what it costs to record changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { Client } from "pg";
-import { runAt, startPostgres } from "../fixtures/postgres/postgres.ts";
-import { startChild } from "../fixtures/childProcess.ts";
-import { serviceEnvironment } from "../fixtures/service/serviceProcess.ts";
+import { runAt, startPostgres } from "../test/support/postgres/postgres.ts";
+import { startChild } from "../test/support/processes/childProcess.ts";
+import { serviceEnvironment } from "../test/support/service/serviceProcess.ts";
 import { type Contender, REGION, startKeyroot } from "./service/keyroot.ts";
 import type { Measured, Plan } from "./service/load.ts";
 import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";

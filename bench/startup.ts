@@ -55,10 +55,10 @@ try {
         : [
             {
               what: "s from npm start, installed, until everything is up",
-              ...{ value: medianOf(starts, "ready"), atMost: 6, inSummary: true },
+              ...{ value: medianOf(starts, "ready"), atMost: 6 },
             },
           ]),
-      { what: "s from npm install keyroot to the first verified key", value: round(installed), inSummary: true },
+      { what: "s from npm install keyroot to the first verified key", value: round(installed) },
       ...(help === undefined
         ? []
         : [{ what: "keyroot --help, relative to an empty script", value: round(help.helpMs / help.emptyScriptMs) }]),
@@ -74,7 +74,7 @@ function medianOf(starts: readonly { verified: number; ready: number }[], of: "v
 
 /** Packs packages. @returns the paths of the tarballs */
 function pack(names: readonly string[]): string[] {
-  const script = fileURLToPath(new URL("../scripts/packPackages.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../scripts/package/packPackages.ts", import.meta.url));
   const output = execFileSync(process.execPath, [script, ...names, "--out", dir], { encoding: "utf8" });
   return output.trim().split("\n");
 }

@@ -1,6 +1,6 @@
 /**
- * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input,
- * prints the URL where it listens, and forwards `/<attack>/rpc` and `/<attack>/files/…` with the changes of that attack.
+ * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input, and
+ * prints the URL where it listens. It forwards `/<attack>/rpc` and `/<attack>/files/…` with the changes of that attack.
  * It ends when standard input ends.
  */
 import { once } from "node:events";

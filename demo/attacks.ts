@@ -3,7 +3,7 @@ import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/identity
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { encodeGetMerkleTreeRoot } from "keyroot/registry";
 
-/** The target of an attack and what the attacker has. */
+/** The victim of an attack, and what the attacker has. */
 export interface AttackContext {
   victim: UserID;
   /** The attacker's own public key, 105 bytes. */
@@ -15,7 +15,7 @@ export interface AttackContext {
 /** One way to make a client accept a false key. */
 export interface Attack {
   name: string;
-  /** What the attacker does, in one line. */
+  /** Description of the attack in one line. */
   description: string;
   /** The code with which the verifier must reject it. */
   expectedCode: ErrorCode;

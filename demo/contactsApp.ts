@@ -1,6 +1,6 @@
 /**
- * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line, calls
- * the public verifier, and writes the results in the same order. It knows only the addresses in the requests.
+ * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line. It
+ * calls the public verifier, and writes the results in the same order. It has only the addresses in the requests.
  */
 import { createInterface } from "node:readline";
 import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";

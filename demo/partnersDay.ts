@@ -1,9 +1,9 @@
-import type { Stack, StackService } from "@keyroot/operator/stack";
-import { AdminClient } from "keyroot/admin";
-import { InvariantError } from "keyroot/errors";
+import type { Stack, StackService } from "@keyroot/service/stack";
+import { AdminClient } from "@keyroot/service/admin";
 import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
+import { DemoError } from "./demoError.ts";
 
 /**
  * The sample partner's users per region. An attack adds one in eu-west-1: an even and an odd number, so that their trees differ
@@ -13,25 +13,25 @@ const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
 /** A partner and its users, each with an app that has registered a key. */
 export interface Provisioned {
-  bizId: string;
+  bizID: string;
   serverToken: string;
   users: { userID: string; region: Region; app: UserClient }[];
 }
 
 /**
  * A partner's day: the operator creates the partner. Its server creates a shadow user and a refresh token for each of its
- * users, and each user's app makes a key pair and registers the public key.
+ * users. Each user's app makes a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,
   { chainId, contract }: Pick<Stack, "chainId" | "contract">,
   signal: AbortSignal,
 ): Promise<Provisioned> {
-  const { baseUrl } = service;
+  const { serviceUrl } = service;
   const admin = new AdminClient(service);
-  const { biz_id: bizId } = await admin.createPartner("Sample partner");
-  const { token: serverToken } = await admin.createServerToken(bizId);
-  const partner = new PartnerClient({ baseUrl, bizId, serverToken });
+  const { biz_id: bizID } = await admin.createPartner("Sample partner");
+  const { token: serverToken } = await admin.createServerToken(bizID);
+  const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
   // Derived under a secret, because readers of the chain must not be able to guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
@@ -40,14 +40,14 @@ export async function provisionUsers(
       region: region as Region,
     })),
   );
-  const provisioned: Provisioned = { bizId, serverToken, users: [] };
+  const provisioned: Provisioned = { bizID, serverToken, users: [] };
   for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
     if ("error" in outcome) throw outcome.error;
     const { user, token: refreshToken } = outcome;
-    const app = new UserClient({ baseUrl, bizId, refreshToken, chainId, contract });
+    const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
     const { state } = await app.register(generateKeyPair(), { signal });
     if (state !== "pending") {
-      throw new InvariantError("DEMO_FAILED", `A newly registered key is ${state}, not pending.`);
+      throw new DemoError(`A newly registered key is ${state}, not pending.`);
     }
     provisioned.users.push({ ...user, app });
   }
@@ -60,7 +60,7 @@ export async function fetchKeys({ users }: Provisioned, signal: AbortSignal): Pr
   if (first === undefined) return [];
   return Promise.all(
     users.map(async ({ userID }) => {
-      const { pubKey, keyID } = await first.app.publicKeyOf(userID, { signal });
+      const { public_key: pubKey, key_id: keyID } = await first.app.unverifiedPublicKeyOf(userID, { signal });
       return { userID, pubKey, keyID };
     }),
   );

@@ -1,17 +1,18 @@
-import type { Stack, StackService } from "@keyroot/operator/stack";
+import type { Stack, StackService } from "@keyroot/service/stack";
 import { base64ToBytes } from "keyroot/bytes";
-import { InvariantError, ServiceError } from "keyroot/errors";
+import { ServiceError } from "keyroot/errors";
 import { generateKeyPair, provePossession, randomUserID } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
 import type { Provisioned } from "./partnersDay.ts";
+import { DemoError } from "./demoError.ts";
 
 /** An attack on the registration of keys, and what stopped it. */
 export interface RegistrationAttack {
   attack: string;
   /** In one line. */
   description: string;
-  /** The code of the service's error, or what the user's app did. */
+  /** The code of the service's error, or the reaction of the user's app. */
   outcome: string;
 }
 
@@ -19,27 +20,27 @@ export interface RegistrationAttack {
  * An attacker has stolen a new user's token. It first registers another user's public key, which the service refuses. Then it
  * registers its own key before the user's app does, which notices it and withdraws it. The user ends with its own key, and is
  * added to `provisioned`.
- * @throws InvariantError DEMO_FAILED if an attack has another outcome
+ * @throws DemoError DEMO_FAILED if an attack has another outcome
  */
 export async function attackRegistrations(
-  { baseUrl }: StackService,
+  { serviceUrl }: StackService,
   { chainId, contract }: Pick<Stack, "chainId" | "contract">,
   provisioned: Provisioned,
   signal: AbortSignal,
 ): Promise<RegistrationAttack[]> {
-  const { bizId, serverToken, users } = provisioned;
-  const partner = new PartnerClient({ baseUrl, bizId, serverToken });
+  const { bizID, serverToken, users } = provisioned;
+  const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
   const region = "eu-west-1";
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
-  const refreshToken = await partner.createRefreshToken(userID, "phone", { signal });
+  const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
   // The attacker has stolen the user's token.
-  const openApp = () => new UserClient({ baseUrl, bizId, refreshToken, chainId, contract, userID });
+  const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
   const attacker = openApp();
 
   const [victim] = users;
-  if (victim === undefined) throw failed("There is no user to attack.");
-  const publicKey = base64ToBytes((await attacker.publicKeyOf(victim.userID, { signal })).pubKey);
+  if (victim === undefined) throw new DemoError("There is no user to attack.");
+  const publicKey = base64ToBytes((await attacker.unverifiedPublicKeyOf(victim.userID, { signal })).public_key);
   const { privateKey } = generateKeyPair();
   const prove = (statement: Parameters<typeof provePossession>[0]) => provePossession(statement, privateKey);
   const foreign = await refusalOf(attacker.register({ publicKey, prove }, { signal }), "POSSESSION_REFUSED");
@@ -47,13 +48,14 @@ export async function attackRegistrations(
   await attacker.register(generateKeyPair(), { signal });
   const [app, own] = [openApp(), generateKeyPair()];
   await refusalOf(app.register(own, { signal }), "PUBLIC_KEY_REGISTERED");
-  const { state, keyID = "" } = await app.record({ signal });
-  if (state !== "pending") throw failed(`The hijacked key is ${state}, not pending.`);
+  const { state, key_id: keyID = "" } = await app.record({ signal });
+  if (state !== "pending") throw new DemoError(`The hijacked key is ${state}, not pending.`);
   await app.withdraw(keyID, { signal });
   await app.register(own, { signal });
   const { events } = await partner.publicKeyOf(userID, { signal });
   const types = events.map(({ type }) => type).join();
-  if (types !== "registered,withdrawn,offered,registered") throw failed(`The partner sees the events ${types}.`);
+  if (types !== "registered,withdrawn,conflict,registered")
+    throw new DemoError(`The partner sees the events ${types}.`);
   users.push({ userID, region, app });
 
   return [
@@ -78,9 +80,5 @@ async function refusalOf(operation: Promise<unknown>, expected: string): Promise
     if (error instanceof ServiceError && error.code === expected) return expected;
     throw error;
   }
-  throw failed(`The service did not refuse with ${expected}.`);
-}
-
-function failed(message: string): InvariantError {
-  return new InvariantError("DEMO_FAILED", message);
+  throw new DemoError(`The service did not refuse with ${expected}.`);
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { listen, type Listening } from "@keyroot/operator/stack";
+import { listen, type Listening } from "@keyroot/service/stack";
 
 /**
  * Starts one more endpoint on this machine, which forwards every call to the chain's. It is no independent source, but

@@ -1,6 +1,6 @@
 // Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later) and uses only Node itself. npm compares everything that it installs with the lock file,
-// Node's own binary too, and runs only the install scripts that package.json lists in `allowScripts`.
+// machine's Node (20 or later) and uses only Node itself. npm compares each package with the lock file, also Node's binary.
+// It runs only the install scripts that package.json lists in `allowScripts`.
 //
 // npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So an
 // older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
@@ -48,7 +48,7 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** Whether the last complete install is at least as new as the lock file, and has its Node. npm writes the marker last. */
+/** true: the last complete install is at least as new as the lock file, and has its Node. npm writes the marker last. */
 function isInstalled() {
   const marker = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;

@@ -10,10 +10,10 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { promisify } from "node:util";
-import { CHROMIUM } from "../fixtures/browser/chromium.ts";
-import { startSampleDashboard } from "../fixtures/browser/sampleDashboard.ts";
-import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
-import { sampleRecords } from "../fixtures/samples.ts";
+import { CHROMIUM } from "../test/support/browser/chromium.ts";
+import { startSampleDashboard } from "../test/support/browser/sampleDashboard.ts";
+import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
+import { sampleRecords } from "../test/support/samples.ts";
 
 const LIGHTHOUSE = "lighthouse@13.5.0";
 const LIMIT = 95;
@@ -40,7 +40,7 @@ try {
     "explorer attack": { address: `${url}#/attack/swapped-record` },
     "dashboard signing in": { address: dashboard.url },
   };
-  for (const page of ["company", "servers", "users", "publishing", "webhooks", "audit"])
+  for (const page of ["overview", "company", "servers", "users", "publishing", "webhooks", "audit"])
     pages[`dashboard ${page}`] = { address: `${dashboard.url}#/${page}`, cookie: dashboard.cookie };
   const results: Record<string, unknown> = {};
   for (const [name, { address, cookie }] of Object.entries(pages)) {

@@ -1,12 +1,12 @@
 /**
  * Runs the tests in stages, several at a time, and prints each stage's time:
  *
- *     npm test                    every stage on one chain and one database
- *     npm run test:all            also the second chain and database, thorough fuzzing, browser, consumers, and all checks
- *     npm test -- FILE …          these files only, in one process
+ *     npm test                    all stages that need no browser, on one chain and one database
+ *     npm run test:all            all stages, also on the second chain and database, with thorough fuzzing and all checks
+ *     npm test -- FILE …          only these files, in one process
  *
- * With `test:all`, a stage that failed beside another one runs once more alone. If it passes then, it counts as passed, and its
- * failures are printed as unstable. The last line is `N passed, N failed`.
+ * `test:all` runs a failed stage once more, alone. A stage that then passes counts as passed, and is reported as unstable. The last
+ * line is `N passed, N failed`.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, statSync } from "node:fs";
@@ -17,48 +17,37 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const HARDHAT = fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json")));
 
-/** Where `scripts/packPackages.ts` puts the packages. Tests that install them copy them from there. */
+/** Folder of the built packages. Tests that install packages copy them from there. */
 const PACKED = join(ROOT, "build");
 
-/** What runs in one process. */
+/** The tests of one process. */
 interface Stage {
   name: string;
   /** Files and folders below the project's folder. */
   paths?: readonly string[];
-  /** Files and folders among these that belong to another stage. */
+  /** Files and folders in `paths` that belong to another stage. */
   except?: readonly string[];
-  /** Files and folders among these that only `npm run test:all` runs. */
+  /** Files and folders in `paths` that only `npm run test:all` runs. */
   thorough?: readonly string[];
-  /** Instead of tests: an npm script. Its exit code decides; it counts as one test. */
+  /** An npm script that runs instead of tests. It counts as one test, and passes with exit code 0. */
   script?: string;
-  /** Whether only `npm run test:all` runs it. */
+  /** true: only `npm run test:all` runs the stage. */
   allOnly?: boolean;
 }
 
-/** Tests that kill, race, upgrade or restore a whole service. */
-const SERVICE_FAULTS = [
-  "killFailover",
-  "killEvents",
-  "killPublishing",
-  "killService",
-  "raceWithdrawals",
-  "restoreDrill",
-  "rollingUpgrade",
-].map((name) => `test/operator/service/${name}.test.ts`);
-
-/** The longest first, so that all lanes end at about the same time. Every test file belongs to exactly one stage. */
+/** The stages, longest first, so that all lanes end at about the same time. Every test file belongs to exactly one stage. */
 const STAGES: readonly Stage[] = [
   {
     name: "contracts",
-    // All tests that deploy with Ignition: they share the folder of its records.
+    // Tests that deploy with Ignition share the folder of its records.
     paths: [
       "test/contracts",
       "test/operator/commands/deploy.test.ts",
-      "test/proof",
+      "test/formal",
       "test/solidity",
       "test/docs/auditGuide.test.ts",
     ],
-    thorough: ["test/proof", "test/contracts/package.test.ts", "test/operator/commands/deploy.test.ts"],
+    thorough: ["test/formal", "test/contracts/package.test.ts", "test/operator/commands/deploy.test.ts"],
   },
   {
     name: "commands",
@@ -67,29 +56,18 @@ const STAGES: readonly Stage[] = [
     thorough: ["test/operator/commands/hardhatProject.test.ts"],
   },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
-  {
-    name: "service",
-    paths: ["test/operator/service", "test/fixtures"],
-    except: SERVICE_FAULTS,
-    thorough: ["test/fixtures"],
-  },
+  { name: "service", paths: ["test/service"], except: ["test/service/faults", "test/service/stack"] },
   { name: "checks", script: "check:sources", allOnly: true },
-  { name: "service with faults", paths: SERVICE_FAULTS, allOnly: true },
+  { name: "service with faults", paths: ["test/service/faults"], allOnly: true },
   { name: "consumers", paths: ["test/consumers"], allOnly: true },
   { name: "library", paths: ["test/keyroot"], except: ["test/keyroot/browser"] },
   { name: "demo and docs", paths: ["test/demo", "test/docs"], except: ["test/docs/auditGuide.test.ts"] },
-  { name: "publisher", paths: ["test/operator/publisher", "test/operator/transport"] },
+  { name: "publisher", paths: ["test/operator/publisher"] },
   { name: "benchmarks", paths: ["test/bench"], allOnly: true },
   {
-    name: "audit, disk, stack",
-    paths: [
-      "test/operator/audit",
-      "test/operator/disk",
-      "test/operator/stack",
-      "test/operator/resources",
-      "test/operator/layers.test.ts",
-      "test/scripts",
-    ],
+    name: "operator and stack",
+    paths: ["test/operator", "test/layers.test.ts", "test/service/stack"],
+    except: ["test/operator/browser", "test/operator/commands", "test/operator/publisher"],
   },
 ];
 
@@ -116,7 +94,7 @@ function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
   return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
 }
 
-/** The test files of each stage that run. @throws Error for a file that belongs to no stage or to two */
+/** Returns the test files that each stage runs. @throws Error for a file in no stage or in two stages */
 function assignFiles(): Map<Stage, string[]> {
   const every = STAGES.flatMap((stage) => filesOf(stage, stage.except ?? []));
   const forgotten = testFilesIn("test").filter((file) => !every.includes(file));
@@ -142,17 +120,17 @@ function run(command: readonly string[], env: NodeJS.ProcessEnv): Promise<{ code
   });
 }
 
-/** Hardhat sums up all its runners in lines of its own: "384 passing (3 solidity, 381 mocha)". */
+/** Reads the total of all runners in Hardhat's output, such as "384 passing (3 solidity, 381 mocha)". */
 function countIn(output: string, what: "passing" | "failing"): number {
   const lines = output.matchAll(new RegExp(`^(\\d+) ${what} \\(\\d+ (?:mocha|solidity)`, "gm"));
   return Number([...lines].at(-1)?.[1] ?? 0);
 }
 
-/** What a failed stage printed about its failures: after mocha's count, or in its last lines. */
+/** The failures in a stage's output: the text after mocha's count, or the last 60 lines. */
 function failuresIn({ stage, output }: StageResult): string {
   const summary = output.search(/^ +\d+ passing \(/m);
   const failures = summary < 0 ? output.split("\n").slice(-60).join("\n") : output.slice(summary);
-  return `===== failures of ${stage.name}\n${failures.trimEnd()}\n`;
+  return `===== failures in ${stage.name}\n${failures.trimEnd()}\n`;
 }
 
 async function runStage(stage: Stage, files: readonly string[], env: NodeJS.ProcessEnv): Promise<StageResult> {
@@ -165,7 +143,7 @@ async function runStage(stage: Stage, files: readonly string[], env: NodeJS.Proc
   const seconds = (performance.now() - start) / 1000;
   const passed = stage.script === undefined ? countIn(output, "passing") : Number(code === 0);
   const failed = countIn(output, "failing");
-  // A stage that ended badly, or ran no test, has failed, whatever it counted.
+  // A stage without tests, or with another exit code than 0, has failed.
   return { stage, seconds, passed, failed: code !== 0 || passed === 0 ? Math.max(1, failed) : failed, output };
 }
 
@@ -188,12 +166,12 @@ async function runAll(
 }
 
 const all = process.argv.includes("--all");
-/** How many stages run at a time. Beside a stage with browsers or killed services, two others exceed their time limits. */
+/** Number of stages that run in parallel. Tests with browsers or killed services exceed their time limits beside two other stages. */
 const LANES = all ? Math.min(2, availableParallelism()) : availableParallelism() + 1;
 const named = process.argv.slice(2).filter((word) => word !== "--all");
 const env = {
   ...process.env,
-  // The tests start hundreds of processes: none compiles what another has compiled.
+  // Hundreds of processes share their compiled code.
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),
   ...(all && { KEYROOT_TEST_ALL: "1", FUZZ: "thorough", KEYROOT_PACKED: PACKED }),
   ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
@@ -205,9 +183,9 @@ if (named.length > 0) {
 } else {
   const files = assignFiles();
   const start = performance.now();
-  // Once, before stages run side by side. The check builds the contracts, too.
+  // The stages share these builds. The check also builds the contracts.
   const commands = all
-    ? [[join(ROOT, "scripts/generateContractArtifacts.ts"), "--check"], [join(ROOT, "scripts/packPackages.ts")]]
+    ? [[join(ROOT, "scripts/generate/contracts.ts"), "--check"], [join(ROOT, "scripts/package/packPackages.ts")]]
     : [[HARDHAT, "build", "--quiet"]];
   const builds = await Promise.all(
     commands.map((words) => run([process.execPath, ...words], { ...env, KEYROOT_PACKED: undefined })),
@@ -237,9 +215,10 @@ if (named.length > 0) {
       "",
       ...[...passedAlone, ...broken].map(failuresIn),
       ...results.map(line),
-      `${"in all".padEnd(20)} ${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s`,
+      `${"total".padEnd(20)} ${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s`,
       ...passedAlone.map(
-        ({ stage, failed }) => `Unstable: ${failed} of ${stage.name} failed, and passed when it ran alone.`,
+        ({ stage, failed }) =>
+          `Unstable: ${failed} tests of ${stage.name} failed beside another stage and passed alone.`,
       ),
       ...(broken.length > 0 ? [`Failed: ${broken.map(({ stage }) => stage.name).join(", ")}.`] : []),
       ...(all

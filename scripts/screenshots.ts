@@ -1,5 +1,5 @@
 /**
- * Takes pictures of every page and state of the explorer and the dashboard, in light and dark, at 360 and 1440 pixels:
+ * Takes pictures of every page and state of the explorer and the dashboard, in light and dark, at 390 and 1280 pixels:
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
@@ -8,9 +8,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { EXPLORER_STATES, VIEWS } from "../fixtures/browser/explorerStates.ts";
-import { ExplorerWorld } from "../fixtures/browser/explorerWorld.ts";
-import { sampleRecords } from "../fixtures/samples.ts";
+import { EXPLORER_STATES } from "../test/support/browser/explorerStates.ts";
+import { VIEWS } from "../test/support/browser/pageQuality.ts";
+import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
+import { sampleRecords } from "../test/support/samples.ts";
 
 const [, , folder = "screenshots", states] = process.argv;
 /** As many as a full batch has. */

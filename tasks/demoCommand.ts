@@ -1,9 +1,10 @@
-import { type Definition, defineCommand, type Parsed, port } from "@keyroot/operator/hardhat";
+import { type Definition, defineCommand, type Parsed } from "@keyroot/operator/hardhat";
+import { port } from "@keyroot/service/stack";
 
 const definition = {
   summary: "Show how keys are published and verified, and how attacks are rejected",
   options: {
-    stay: { kind: "flag", description: "Keep the stack running afterwards, until Ctrl-C" },
+    keepRunning: { kind: "flag", description: "Keep the stack running after the demo, until Ctrl-C" },
     port,
     json: { kind: "flag", description: "Print one JSON object instead of text" },
   },

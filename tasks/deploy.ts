@@ -6,14 +6,14 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { checkAddress, messageOf, type Outcome, Target } from "@keyroot/operator/commands";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
-import { buildContracts } from "@keyroot/operator/stack";
+import { buildContracts } from "@keyroot/service/stack";
 import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { EMPTY_CODE_HASH, fetchCodeHash, fetchGenesisHash } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import publicKeyRegistry from "../ignition/modules/PublicKeyRegistry.ts";
 import type { DeployArgs } from "./deployCommand.ts";
 
-/** Where and how to deploy. */
+/** The chain, owner and options of a deployment. */
 interface Deployment {
   hre: HardhatRuntimeEnvironment;
   target: Target;
@@ -25,7 +25,7 @@ interface Deployment {
 interface Deployed {
   contract: string;
   codeHash: string;
-  /** Whether it was deployed before this command ran. */
+  /** True if it was deployed before this command ran. */
   existed: boolean;
 }
 
@@ -150,7 +150,7 @@ async function recordOf({ hre, target, chainId, owner = "" }: Deployment, suffix
   return join(hre.config.paths.ignition, "deployments", name);
 }
 
-/** Whether Ignition's record contains the registry's address. */
+/** True if Ignition's record contains the registry's address. */
 async function isDeployed(record: string): Promise<boolean> {
   try {
     const addresses: unknown = JSON.parse(await readFile(join(record, "deployed_addresses.json"), "utf8"));

@@ -1,3 +1,4 @@
+import { chainOptions, json } from "@keyroot/operator/definition";
 import { type Definition, defineCommand, type Parsed } from "@keyroot/operator/hardhat";
 
 const definition = {
@@ -6,20 +7,15 @@ const definition = {
     owner: {
       kind: "text",
       value: "address",
-      description: "Account that may add roots (default: the deploying account)",
+      description: "Account that may add roots",
+      defaultText: "the deploying account",
     },
     deterministic: {
       kind: "flag",
       description: "Deploy with CREATE2: same address on every chain for the same --owner; if it exists, send nothing",
     },
-    rpc: { kind: "text", value: "url", description: "JSON-RPC endpoint of the chain (default: the local stack's)" },
-    chainId: {
-      kind: "integer",
-      value: "id",
-      description: "Chain id that the endpoint must have (default: the local stack's)",
-      min: 1,
-    },
-    json: { kind: "flag", description: "Print one JSON object instead of text" },
+    ...chainOptions,
+    json,
   },
 } as const satisfies Definition;
 

@@ -1,4 +1,19 @@
-/** The commands of this repository, beside those of the plugin: `npx hardhat keyroot deploy` and `… demo`. */
+/**
+ * The commands `npx hardhat keyroot <name>`, and where each is. A command has its help and options in one file, and its
+ * handler in another. Only those of the first row need this repository.
+ *
+ * | commands                                                                    | help and options                             | handlers                       |
+ * | --------------------------------------------------------------------------- | -------------------------------------------- | ------------------------------ |
+ * | deploy, demo                                                                | tasks/<name>Command.ts                       | tasks/<name>.ts                |
+ * | sample-users, build-file, check-file, estimate, publish                     | packages/operator/src/commands/help.ts       | packages/operator/src/commands |
+ * | status, transfer-ownership, accept-ownership                                | the same                                     | the same                       |
+ * | verify, light-client, bundle, explorer, audit, watch, make-auditor-key      | the same                                     | the same                       |
+ * | serve, migrate, reconcile, publish-registered                               | packages/service/src/commands/help.ts        | packages/service/src/commands  |
+ * | make-signing-key, create-partner, list-partners, limit-users, invite        | the same                                     | the same                       |
+ * | suspend-partner, resume-partner, list-audit-log                             | the same                                     | the same                       |
+ * | create-server-token, list-server-tokens, revoke-server-token                | the same                                     | the same                       |
+ * | stack                                                                       | packages/service/src/stack/stackCommand.ts   | packages/service/src/stack     |
+ */
 import { commandTask } from "@keyroot/operator/hardhat";
 import { demoCommand } from "./demoCommand.ts";
 import { deployCommand } from "./deployCommand.ts";

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 
-/** What a thread does. */
+/** The task of one thread. */
 export interface LeastWork {
   /** Paths of Merkle-tree files. */
   paths: string[];

@@ -19,7 +19,7 @@ export interface Chart {
   y: { column: string; title: string; logarithmic?: boolean };
   /** The column that names the line, or the bar in its category. Default: one line or one bar. */
   series?: string;
-  /** What grows with x: the page then states the exponent of each line. */
+  /** The quantity that grows with x. The page states the exponent of each line. */
   growth?: string;
   /** Whether README.md shows it. */
   inReadme?: boolean;

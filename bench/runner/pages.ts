@@ -5,6 +5,7 @@ import { growthExponent, type Point } from "./growth.ts";
 import { BENCHMARKS } from "./registry.ts";
 import type { Figures, Ratio, Row } from "./report.ts";
 import { newestResults, type Result } from "./results.ts";
+import { summaryRows } from "./summary.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 /** The pages that contain generated parts. */
@@ -43,7 +44,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** What the page says of one benchmark: where it was measured, its ratios, charts and figures. */
+/** One benchmark's part of the page: machine, ratios, charts and figures. */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);
@@ -61,18 +62,14 @@ function section(benchmark: string, results: readonly Result[], file: string): s
   return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
 }
 
-/** The main ratios and charts. */
+/** The ratios that README.md shows, and its charts. */
 function summary(results: readonly Result[]): string {
-  const ratios = results.flatMap((result) => result.ratios.filter(({ inSummary = false }) => inSummary));
   const charts = BENCHMARKS.flatMap(({ name, charts = [] }) => {
     const measured = results.find(({ benchmark }) => benchmark === name)?.figures ?? {};
     const shown = charts.filter(({ figures, inReadme = false }) => inReadme && figures in measured);
     return shown.map((chart) => `![${chart.title}](${imageOf(chart)})`);
   });
-  const busy = results.some(({ load, ratios }) => load.busy && ratios.some(({ inSummary = false }) => inSummary))
-    ? ["Some of this was measured while the machine was busy with other work."]
-    : [];
-  return [ratioTable(ratios), ...busy, ...charts].join("\n\n");
+  return [table(summaryRows(results)), ...charts].join("\n\n");
 }
 
 function whereOf({ command, date, machine, load, seconds }: Result, file: string): string {

@@ -5,14 +5,17 @@ export interface Benchmark {
   name: string;
   /** Its script in bench, if that has another name. */
   script?: string;
-  /** What it measures, in one line. */
+  /** The measured quantity, in one line. */
   about: string;
   charts?: readonly Chart[];
 }
 
 const USERS = { column: "users", title: "Users" };
 
-/** All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless it says otherwise. */
+/**
+ * All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless `script` names another
+ * one.
+ */
 export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "tree",
@@ -50,6 +53,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
       },
     ],
   },
+  { name: "anchors", about: "following mainnet's beacon chain as a light client, beside one BLS verification" },
   {
     name: "gas",
     about: "the registry's gas, beside the least of any contract and the predecessor",
@@ -102,15 +106,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ...{ name: "size", script: "serviceSize" },
     about: "the partner service with 1 and 10 million users, beside few",
   },
-  { name: "lastUse", about: "exchanging tokens while their last use is stored, beside the same without" },
-  { name: "provision", about: "provisioning users in lists, beside two requests per user" },
   {
     ...{ name: "flood", script: "registrationFlood" },
     about: "response times of a partner while another one floods the service with registrations",
   },
-  { name: "possession", about: "refusing registrations of keys that the registrant does not hold" },
   { name: "explorer", about: "the explorer in Chromium: from a file's last byte to the drawn path" },
-  { name: "import", about: "importing an entry of the library in a new process" },
   {
     name: "startup",
     about: "from nothing to the first verified key, and the start of npm start and keyroot --help",
@@ -122,5 +122,4 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ],
   },
   { name: "memory", about: "memory that hostile answers take, in multiples of the limit" },
-  { name: "storage", about: "keeping a plan and the state of an audit on disk" },
 ];

@@ -1,4 +1,4 @@
-/** What a benchmark prints at its end, on one line: everything else that it prints goes to standard error. */
+/** The result that a benchmark prints on one line at its end. All other output goes to standard error. */
 export interface Measured {
   /** By name. */
   figures: Record<string, Figures>;
@@ -7,7 +7,7 @@ export interface Measured {
 
 /** A table of figures. The rows have the same columns, and each column has one unit. */
 export interface Figures {
-  /** What was measured, with the units. */
+  /** The measured quantity, with units. */
   what: string;
   rows: readonly Row[];
 }
@@ -21,8 +21,6 @@ export interface Ratio {
   /** The goal. */
   atMost?: number;
   atLeast?: number;
-  /** Whether README.md quotes it. */
-  inSummary?: boolean;
 }
 
 /** Whether the run uses small data, to test the benchmark and not to measure: `npm run bench -- --small`. */

@@ -7,7 +7,7 @@ import type { Benchmark } from "./registry.ts";
 import type { Measured } from "./report.ts";
 import { type Result, today } from "./results.ts";
 
-/** Runs a benchmark in a process of its own. @throws Error if it fails */
+/** Runs a benchmark in a separate process. @throws Error if it fails */
 export async function runBenchmark({ name, script = name }: Benchmark, { small }: { small: boolean }): Promise<Result> {
   const start = performance.now();
   const { result, load } = await withLoad(() => runScript(script, small), small ? 0 : SAMPLE_MS);

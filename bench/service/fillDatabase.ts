@@ -7,7 +7,7 @@ export const PENDING = 10_000;
 /** Users of a batch, in round numbers. */
 const USERS_PER_BATCH = 700;
 
-/** Of the connections that fill: no foreign keys, no triggers, no waiting for the disk, and enough memory for indexes. */
+/** Settings of the connections that insert: no foreign keys, no triggers, no waiting for the disk, and memory for indexes. */
 const SETTINGS = [
   "SET session_replication_role = replica",
   "SET synchronous_commit = off",
@@ -23,7 +23,7 @@ export interface Relation {
 }
 
 /**
- * Adds users with two tokens and a key each, and for each an audit entry, an event and an entry of the key's history. All keys
+ * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys
  * are published, but those of `PENDING` users.
  *
  * Foreign keys and triggers are switched off for the two connections that fill, so their sums, `user_counts` and `published_days`,
@@ -44,14 +44,14 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
   ]);
-  // When no transaction is open any more that could need to know what is new.
+  // No open transaction needs the old rows any more.
   await inHalves((table) => [`VACUUM (ANALYZE) ${table}`]);
   await runAll(url, ["CHECKPOINT"]);
 }
 
 /**
- * Reads the indexes of ids and hashes into the server's memory, as they are in a server that has run for a while: each creation
- * of a user or token writes to them at random places.
+ * Reads the indexes of ids and hashes into the server's memory, as in a server that has run for a while. Each new user or
+ * token writes to them at random places.
  */
 export async function readIntoMemory(url: string): Promise<void> {
   await runAll(url, [
@@ -124,10 +124,10 @@ function rowsOf(bizID: string, users: number) {
       SELECT biz_id, published_day(batches), sum(users), sum(published_cost(batches, users)),
         sum(CASE WHEN cost IS NULL THEN users ELSE 0 END)
       FROM batch_shares JOIN batches USING (root) WHERE block_number IS NOT NULL GROUP BY 1, 2`,
-    public_keys: `(user_id, region, pub_key, key_id, registered, possession, publishable_at, submitted, root, biz_id)
+    public_keys: `(user_id, region, pub_key, key_id, registered, possession, hold_ends_at, submitted, root, biz_id)
       SELECT ${userID}, ${region}, 'B' || ${hex("i")} || '${"A".repeat(131)}', ${keyID}, ${created} + i, 'proven',
         ${created} + i, CASE WHEN NOT ${isPending} THEN ${created} + i END, CASE WHEN NOT ${isPending} THEN ${root} END,
-        CASE WHEN ${isPending} THEN '${bizID}' END
+        '${bizID}'
       ${series}`,
     user_counts: `(biz_id, shard, users) VALUES ('${bizID}', 99, ${users})`,
     audit_entries: `(biz_id, user_id, data, at, action, actor_kind, actor_id, actor_token, request_id, address)

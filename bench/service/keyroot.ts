@@ -5,7 +5,7 @@ import {
   post,
   type serviceEnvironment,
   startServiceProcess,
-} from "../../fixtures/service/serviceProcess.ts";
+} from "../../test/support/service/serviceProcess.ts";
 import { RANDOM_USER_ID, type Requests } from "./load.ts";
 
 /** Where the users of the load are. */

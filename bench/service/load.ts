@@ -17,7 +17,7 @@ export interface Requests {
   status: number;
 }
 
-/** What to send, the kinds in turns. */
+/** The requests to send, in turns. */
 export interface Plan {
   origin: string;
   requests: Requests[];
@@ -40,7 +40,7 @@ export interface Measured {
   max: number;
   /** The share of a core that this process used. Near 1, the load generator is the bottleneck. */
   loadCores: number;
-  /** The longest time in which this process did nothing, in ms: because of its own work, or of others' on the machine. */
+  /** The longest pause of this process in ms, caused by its work or by other processes. */
   loadStall: number;
   /** With a rate: seconds of the run whose slowest response took more than `SLOW_MS`, and that time. */
   slowSeconds?: Record<number, number>;
@@ -111,7 +111,7 @@ function sender(
         method: "POST",
         path,
         headers,
-        body: body.replace(RANDOM_USER_ID, () => randomBytes(20).toString("hex")),
+        body: body.replaceAll(RANDOM_USER_ID, () => randomBytes(20).toString("hex")),
       });
       await response.body.text();
       if (response.statusCode === status) onResponse(due, performance.now() - due);

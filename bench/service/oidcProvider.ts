@@ -10,7 +10,7 @@ import type { AddressInfo } from "node:net";
 import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from "oidc-provider";
 import { Pool } from "pg";
 import pMap from "p-map";
-import { firstRequest } from "../../fixtures/childProcess.ts";
+import { firstRequest } from "../../test/support/processes/childProcess.ts";
 import { createTable, PostgresAdapter } from "./oidcAdapter.ts";
 
 const FOUR_HOURS = 4 * 60 * 60;

@@ -7,14 +7,14 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import hre from "hardhat";
 import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
-import { startStack } from "@keyroot/operator/stack";
+import { startStack } from "@keyroot/service/stack";
 import { rpcCaller } from "keyroot/transport";
-import { LOCAL } from "../../fixtures/local.ts";
-import { sampleRecords } from "../../fixtures/samples.ts";
+import { LOCAL } from "../../test/support/chain/local.ts";
+import { sampleRecords } from "../../test/support/samples.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What `npm start` prints when the contact's app has verified the keys, and when everything is up. */
+/** The lines that `npm start` prints when the contact's app has verified the keys, and when everything is up. */
 const VERIFIED = /verified \d+ of \d+/;
 const READY = "stays up until Ctrl-C";
 
@@ -33,7 +33,7 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
     if (VERIFIED.test(line)) verified = seconds();
     if (!line.includes(READY)) continue;
     ready = seconds();
-    // Ctrl-C goes to npm and to everything below it.
+    // Ctrl-C ends npm and its child processes.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
   }
   await closed;
@@ -41,7 +41,7 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
   return { verified, ready };
 }
 
-/** Seconds to clone this repository. What is not committed is not in the clone. */
+/** Seconds to clone this repository. The clone has committed files only. */
 export function clone(folder: string): number {
   const start = performance.now();
   execFileSync("git", ["clone", "--quiet", "--no-local", ROOT, folder]);
@@ -56,7 +56,7 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
   const call = rpcCaller(rpc, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const records = sampleRecords(25);
-  const store = new FolderStore(stack.merkleDir);
+  const store = new FolderStore(stack.filesDir);
   await publish(records, { ...LOCAL, registry: await Registry.connect(call, contract), store });
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), '{ "type": "module", "private": true }');

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { SMALL } from "../runner/report.ts";
 
-/** What one process measured. */
+/** The figures of one process. */
 export interface Made {
   root: string;
   treeMs: number;
@@ -95,8 +95,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * With the format's hash of nodes. It does not duplicate last nodes, so it gets the list of values that these duplicates
- * stand for: for s = 1, 2, 4, …, the last s values again where the number of groups of s is odd.
+ * With the format's hash of nodes. It does not duplicate last nodes, so it gets a longer list of values. For s = 1, 2, 4,
+ * …, the last s values are repeated if the number of groups of s is odd.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");

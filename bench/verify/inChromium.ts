@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { launchChromium } from "../../test/support/browser/chromium.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import { inputOf, MODULES, WAYS } from "./ways.ts";
 
@@ -15,11 +15,11 @@ type BrowserWay = (typeof BROWSER_WAYS)[number];
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract }, root, bytes);`,
-  proof: (module) => `import { verifyProof } from ${module};
-    export default ({ userID, root }, bytes) => verifyProof(bytes, { userID, root });`,
+  proof: (module) => `import { verifyMerkleProof } from ${module};
+    export default ({ userID, root }, bytes) => verifyMerkleProof(bytes, { userID, root });`,
   bundle: (module) => `import { verifyBundle } from ${module};
-    export default ({ userID, contract, codeHash, blockHash }, bytes) =>
-      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { blockHash });`,
+    export default ({ userID, contract, codeHash, pinned }, bytes) =>
+      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { pinned });`,
 };
 
 interface Options {

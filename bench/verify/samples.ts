@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeMerkleFile, makeProof, serializeMerkleFile } from "keyroot/merkle";
-import { CODE_HASH, CONTRACT, plainBundle } from "../../fixtures/plainBundle.ts";
-import { sampleRecords } from "../../fixtures/samples.ts";
+import { makeMerkleFile, makeMerkleProof, serializeMerkleFile } from "keyroot/merkle";
+import { CODE_HASH, CONTRACT, plainBundle } from "../../test/support/data/plainBundle.ts";
+import { sampleRecords } from "../../test/support/samples.ts";
 import { type Sample } from "./ways.ts";
 
 /** Full branch nodes above the account and above its storage slot, as on mainnet: 8 levels hold 4.3 billion entries. */
@@ -14,9 +14,9 @@ export function writeSample(folder: string, users: number): void {
   const file = makeMerkleFile(sampleRecords(users));
   const userID = file.records[users >> 1]?.userID ?? "";
   const { root } = file.tree;
-  const proof = makeProof(file, userID);
-  const { bundle, blockHash } = plainBundle(proof, DEPTHS);
-  const sample: Sample = { userID, root, blockHash, contract: CONTRACT, codeHash: CODE_HASH };
+  const proof = makeMerkleProof(file, userID);
+  const { bundle, pinned } = plainBundle(proof, DEPTHS);
+  const sample: Sample = { userID, root, pinned, contract: CONTRACT, codeHash: CODE_HASH };
   writeFileSync(join(folder, "file.json"), [...serializeMerkleFile(file)].join(""));
   for (const [name, content] of Object.entries({ proof, bundle, sample }))
     writeFileSync(join(folder, `${name}.json`), JSON.stringify(content));

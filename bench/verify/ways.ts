@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
 import type { KeyRecord } from "keyroot/identity";
 
-/** A user of a file, and what a verifier knows before it gets the file, proof or bundle. */
+/** A user of a file, and the input of a verifier besides the file, proof or bundle. */
 export interface Sample {
   userID: string;
   root: string;
-  blockHash: string;
+  pinned: string;
   contract: string;
   codeHash: string;
 }
@@ -37,7 +37,7 @@ export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
 
 /** Loads what a way needs. The function that it returns verifies the bytes. @param library the folder of the library's modules */
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
-  const { userID, root, blockHash, contract, codeHash } = sample;
+  const { userID, root, pinned, contract, codeHash } = sample;
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
   if (way === "treeHashes") return loadTreeHashes(root);
   if (way === "firstClients") return loadFirstClients(sample);
@@ -48,19 +48,19 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   }
   if (way === "bundle") {
     const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
-    return (bytes) => verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { blockHash });
+    return (bytes) => verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { pinned });
   }
-  const { verifyProof } = (await import(path)) as typeof import("keyroot/merkle");
-  if (way === "proof") return (bytes) => verifyProof(bytes, { userID, root });
+  const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/merkle");
+  if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root });
   let parsed: unknown;
   return (bytes) => {
     parsed ??= JSON.parse(new TextDecoder().decode(bytes));
-    return verifyProof(parsed, { userID, root });
+    return verifyMerkleProof(parsed, { userID, root });
   };
 }
 
 /**
- * The least that any verifier of the whole file does in Node, with no module of its own: loads `node:crypto`, parses the file
+ * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file
  * and hashes every leaf and node. Checks no record, no key and no form.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
@@ -82,7 +82,7 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
 
 /**
  * The method of the format's first clients: rebuild the tree with merkle-tree-gen, compare the root, and look the user up. It
- * replaces built-ins of Array, so it needs a process of its own.
+ * replaces built-ins of Array, so it needs a separate process.
  */
 function loadFirstClients({ userID, root }: Sample): (bytes: Uint8Array) => void {
   interface MerkleTreeGen {

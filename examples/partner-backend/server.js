@@ -3,8 +3,14 @@ import { json } from "node:stream/consumers";
 import { deriveUserID } from "keyroot";
 import { KeyrootError, PartnerClient } from "keyroot/partner";
 
-const { BASE_URL: baseUrl, BIZ_ID: bizId, SERVER_TOKEN: serverToken, USER_ID_SECRET, PORT = "8550" } = process.env;
-const partner = new PartnerClient({ baseUrl, bizId, serverToken });
+const {
+  SERVICE_URL: serviceUrl,
+  BIZ_ID: bizID,
+  SERVER_TOKEN: serverToken,
+  USER_ID_SECRET,
+  PORT = "8550",
+} = process.env;
+const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
 const secret = Buffer.from(USER_ID_SECRET ?? "", "hex");
 
 /** Creates the shadow user of an account, or finds it, and a refresh token for a device. */
@@ -12,7 +18,7 @@ async function addDevice({ account, device }) {
   // An id that nobody can guess from the account, and that is the same each time.
   const userID = deriveUserID(secret, account);
   await partner.createUser(userID, "eu-west-1");
-  return { bizId, userID, refreshToken: await partner.createRefreshToken(userID, device) };
+  return { bizID, userID, refreshToken: await partner.createUserRefreshToken(userID, device) };
 }
 
 const server = createServer(async (request, response) => {

@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Application, Converter, type DocumentReflection, PageEvent, ReflectionKind } from "typedoc";
-import type { Manifest } from "../packages/manifest.ts";
 import { accessible } from "./accessible.ts";
 import { addErrorIds, errorCodesIn, linkErrors } from "./errorLinks.ts";
-import { ENTRIES, GROUP_ORDER, sitePages } from "./pages.ts";
+import { apiEntries, GROUP_ORDER, sitePages } from "./pages.ts";
 import { SiteRouter, SiteTheme } from "./theme.ts";
 
 const ERRORS_PAGE = "documents/errors.html";
@@ -76,21 +75,6 @@ export async function makeSite(root: string, out: string): Promise<void> {
   await app.generateOutputs(project);
   if (app.logger.hasErrors() || app.logger.hasWarnings())
     throw new Error("The site has the problems that the lines above describe.");
-}
-
-/** The entries of the API reference: path of the source -> name that programs import. */
-function apiEntries(root: string): Map<string, string> {
-  const entries = new Map<string, string>();
-  for (const [folder, subpaths] of Object.entries(ENTRIES)) {
-    const { name, exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
-    for (const subpath of subpaths) {
-      const target = exports[subpath];
-      const source = typeof target === "string" ? target : (target?.["types"] ?? target?.["default"]);
-      if (typeof source !== "string") throw new Error(`${name} has no entry ${subpath}.`);
-      entries.set(join(folder, source), join(name, subpath));
-    }
-  }
-  return entries;
 }
 
 /** Takes a page's title from its first heading, and its place in the menu from the table of pages. */

@@ -1,5 +1,6 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Manifest } from "../package/manifest.ts";
 
 /** Where pages go that no group names. */
 const OTHERS = "Reference";
@@ -10,12 +11,20 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Examples: ["", "browser-app/", "partner-backend/", "hardhat-project/", "cron/", "contract/"].map(
     (folder) => `examples/${folder}README.md`,
   ),
-  "App developers": ["verifying", "watching", "safety-code", "threat-model", "explorer"].map(inDocs),
-  "Partner engineers": ["http-api", "webhooks", "dashboard"].map(inDocs),
-  Operators: ["publishing", "operations", "contract", "commands", "local-chain"].map(inDocs),
-  Auditors: ["auditing", "audit-guide"].map(inDocs),
-  [OTHERS]: ["errors", "formats"].map(inDocs),
-  Packages: ["packages/keyroot/README.md", "packages/operator/README.md", "contracts/README.md"],
+  "App developers": ["verifying", "light-client", "watching", "safety-code", "threat-model", "explorer"].map(inDocs),
+  "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),
+  Operators: [
+    ...["publishing", "costs", "contract", "install", "variables", "backup", "scaling", "monitoring"],
+    ...["commands", "json-output", "local-chain"],
+  ].map(inDocs),
+  Auditors: ["auditing", "watch-command", "audit-guide"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "proof-formats", "errors", "glossary"].map(inDocs),
+  Packages: [
+    "packages/keyroot/README.md",
+    "packages/operator/README.md",
+    "packages/service/README.md",
+    "contracts/README.md",
+  ],
   Project: ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
 };
 
@@ -23,12 +32,13 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 
 /** Packages, by their folders, and the entries that the API reference describes. Their other entries may change in any release. */
-export const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
-    ...[".", "./admin", "./bundle", "./errors", "./identity", "./partner", "./safety-code"],
+    ...[".", "./bundle", "./errors", "./identity", "./partner", "./safety-code"],
     ...["./store/file", "./store/indexeddb", "./user"],
   ],
   "packages/operator": [".", "./hardhat"],
+  "packages/service": [".", "./admin"],
   contracts: ["."],
 };
 
@@ -49,4 +59,19 @@ export function sitePages(root: string): Map<string, string> {
 
 function inDocs(name: string): string {
   return `docs/${name}.md`;
+}
+
+/** The entries of the API reference: path of the source -> name that programs import. */
+export function apiEntries(root: string): Map<string, string> {
+  const entries = new Map<string, string>();
+  for (const [folder, subpaths] of Object.entries(ENTRIES)) {
+    const { name, exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as Manifest;
+    for (const subpath of subpaths) {
+      const target = exports[subpath];
+      const source = typeof target === "string" ? target : (target?.["types"] ?? target?.["default"]);
+      if (typeof source !== "string") throw new Error(`${name} has no entry ${subpath}.`);
+      entries.set(join(folder, source), join(name, subpath));
+    }
+  }
+  return entries;
 }

@@ -1,4 +1,4 @@
-import { CONTRACT_PATH, readImports, runSolc } from "../contractSources.ts";
+import { CONTRACT_PATH, readImports, runSolc } from "../generate/contractSources.ts";
 
 /** The parts of the compiler's output that mutation testing uses. */
 export interface Compiled {

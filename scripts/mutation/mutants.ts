@@ -30,9 +30,9 @@ const OPERATORS: Record<string, string[]> = {
 };
 
 /**
- * Creates all mutants of a contract: operators and constants replaced, conditions replaced by true and false, statements,
- * modifiers and initial values removed, variables replaced by others of the same type, private state made public, two-step
- * ownership transfer made one-step. Some mutants do not compile.
+ * Creates all mutants of a contract. It replaces operators and constants, and conditions by true and false. It removes
+ * statements, modifiers and initial values. It replaces variables by others of the same type. It makes private state
+ * public, and the two-step ownership transfer one-step. Some mutants do not compile.
  */
 export function mutantsOf(source: string, ast: AstNode): Mutant[] {
   const bytes = Buffer.from(source);

@@ -5,15 +5,15 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { randomBytes } from "node:crypto";
-import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { launchChromium } from "../support/browser/chromium.ts";
 import { type KeyRecord, parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { UserClient } from "../../packages/keyroot/src/user.ts";
 import { createVerifier } from "../../packages/keyroot/src/verifier/createVerifier.ts";
-import { environment } from "../support/commandLine.ts";
+import { environment } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { ROOT } from "../support/packages/installPackages.ts";
-import { serve } from "../support/servers.ts";
+import { serve } from "../support/servers/servers.ts";
 import { closedAfterEach } from "../support/support.ts";
 import { newcomer } from "./newcomer.ts";
 
@@ -33,7 +33,7 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", fu
     records = lines.map(parseKeyRecord);
   });
 
-  it("are these, and need no package that is not installed here", async () => {
+  it("use only packages that are installed here", async () => {
     const names = (await readdir(join(ROOT, "examples"), { withFileTypes: true })).filter((one) => one.isDirectory());
     expect(names.map(({ name }) => name).sort()).to.deep.equal([
       "browser-app",
@@ -56,7 +56,7 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", fu
     }
   });
 
-  it("browser-app encrypts to a published key, and refuses a swapped one", async () => {
+  it("encrypt to a published key, and refuse a swapped one: browser-app", async () => {
     const folder = await newcomer.copyExample("browser-app");
     const config = join(folder, "config.js");
     await writeFile(config, newcomer.withUrls(await readFile(config, "utf8")));
@@ -88,18 +88,18 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", fu
     expect(await send(bob?.pubKey)).to.equal("Not sent. This is not the published key (KEY_MISMATCH).");
   });
 
-  it("partner-backend gives an account a user, whose app registers a key that is then published", async () => {
+  it("publish the key of a new account's user: partner-backend", async () => {
     const folder = await newcomer.copyExample("partner-backend");
-    const { bizId } = JSON.parse(await newcomer.runOrFail("npx keyroot create-partner --name Acme --json")) as {
-      bizId: string;
+    const { bizID } = JSON.parse(await newcomer.runOrFail("npx keyroot create-partner --name Acme --json")) as {
+      bizID: string;
     };
-    const created = await newcomer.runOrFail(`npx keyroot create-server-token --biz-id ${bizId} --json`);
+    const created = await newcomer.runOrFail(`npx keyroot create-server-token --biz-id ${bizID} --json`);
     const { serverToken } = JSON.parse(created) as { serverToken: string };
-    const baseUrl = newcomer.stack.service.baseUrl;
+    const serviceUrl = newcomer.stack.service.serviceUrl;
     const child = spawn(process.execPath, ["server.js"], {
       ...{ cwd: folder, stdio: ["ignore", "pipe", "inherit"] },
       env: environment({
-        ...{ BASE_URL: baseUrl, BIZ_ID: bizId, SERVER_TOKEN: serverToken, PORT: "0" },
+        ...{ SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT: "0" },
         USER_ID_SECRET: randomBytes(32).toString("hex"),
       }),
     });
@@ -120,23 +120,23 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", fu
     const { rpcUrl: rpc, merkleUrl, chainId, contract } = newcomer.stack;
     const { userID = "", refreshToken = "" } = phone.body;
     const pair = generateKeyPair();
-    await new UserClient({ baseUrl, bizId, refreshToken, chainId, contract }).register(pair);
+    await new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract }).register(pair);
     await newcomer.runOrFail("npx keyroot publish-registered");
     const { publicKey } = await createVerifier({ rpc, merkleUrl, chainId, contract }).verify(userID);
     expect(publicKey).to.deep.equal(pair.publicKey);
   });
 
-  it("hardhat-project: its tests pass", async () => {
+  it("pass their tests: hardhat-project", async () => {
     const cwd = await newcomer.copyExample("hardhat-project");
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("3 passing (3 mocha)");
   });
 
-  it("contract: its tests pass", async () => {
+  it("pass their tests: contract", async () => {
     const cwd = await newcomer.copyExample("contract");
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
   });
 
-  it("cron publishes and audits without a word, and shows what fails", async () => {
+  it("publish and audit silently, and print failures: cron", async () => {
     const cwd = await newcomer.copyExample("cron");
     await newcomer.runOrFail("npx keyroot sample-users --count 2 > users.jsonl", { cwd });
     for (let run = 0; run < 2; run++)

@@ -13,7 +13,7 @@ import type { Outcome } from "./app/check.ts";
 import { APP, BROWSER_MAIN, BROWSER_PAGE, checkProgram, expectedOutcome, inputOf, MAIN } from "./programs.ts";
 import { type ConsumerTools, installTools } from "./tools.ts";
 
-/** What attw finds, and why it stays. */
+/** Accepted findings of attw, with reasons. */
 const ATTW_FINDINGS = {
   "NoResolution node10": "TypeScript's node10 resolution does not know `exports`. TypeScript 7 no longer has it.",
   "CJSResolvesToESM node16-cjs":
@@ -77,13 +77,13 @@ describeIfNamed(import.meta.filename)(
       for (const major of [22, 26] as const) {
         const oldest = major === 22 ? "22.13.0, the oldest supported" : "26, the current one";
 
-        it(`${oldest}, with import`, async function () {
+        it(`imports the library in ${oldest}`, async function () {
           const node = tools.node[major];
           if (node === undefined) return this.skip(); // npm has no binary of this version for this platform.
           await expectOutcome(await moduleFolder(`node-${major}`), node, "main.js");
         });
 
-        it(`${oldest}, with require()`, async function () {
+        it(`requires the library in ${oldest}`, async function () {
           const node = tools.node[major];
           if (node === undefined) return this.skip(); // npm has no binary of this version for this platform.
           await expectOutcome(await commonJsFolder(`node-${major}-require`), node, "main.cjs");
@@ -92,15 +92,15 @@ describeIfNamed(import.meta.filename)(
     });
 
     describe("other runtimes", () => {
-      it("Bun, with import", async () => {
+      it("import the library: Bun", async () => {
         await expectOutcome(await moduleFolder("bun"), tools.bun, "--no-install", "main.js");
       });
 
-      it("Bun, with require()", async () => {
+      it("require the library: Bun", async () => {
         await expectOutcome(await commonJsFolder("bun-require"), tools.bun, "--no-install", "main.cjs");
       });
 
-      it("Deno", async function () {
+      it("import the library: Deno", async function () {
         if (tools.deno === undefined) return this.skip(); // npm has Deno's binary only for some platforms.
         const permissions = ["--no-prompt", "--allow-net=127.0.0.1", "--node-modules-dir=manual", "--no-remote"];
         await expectOutcome(await moduleFolder("deno"), tools.deno, "run", ...permissions, "main.js");
@@ -108,7 +108,7 @@ describeIfNamed(import.meta.filename)(
     });
 
     describe("bundlers, in Chromium under a strict content security policy", () => {
-      it("Vite", async () => {
+      it("build an app: Vite", async () => {
         const files = { "check.js": await checkProgram("esm"), "main.js": BROWSER_MAIN, "index.html": BROWSER_PAGE };
         const root = await folder("vite", files);
         await run(process.execPath, [tools.vite, "build", "--logLevel", "error"], { cwd: root });
@@ -122,7 +122,7 @@ describeIfNamed(import.meta.filename)(
         await expectOutcomeInBrowser({ chunks, entry });
       });
 
-      it("esbuild, as a single file", async () => {
+      it("build a single file: esbuild", async () => {
         const cwd = await folder("esbuild", { "check.js": await checkProgram("esm") });
         const single = await bundle(BROWSER_MAIN, { splitting: false }, cwd);
         expect(single.chunks.size).to.equal(1);
@@ -145,18 +145,20 @@ describeIfNamed(import.meta.filename)(
         for (const file of ["check", "types"]) {
           await copyFile(join(APP, `${file}.ts`), join(path, `${file}.${extension}`));
         }
-        await run(process.execPath, [compilers()[version] ?? "", "--project", path]);
+        await run(process.execPath, [compilers()[version] ?? "", "--project", path]).catch((error: unknown) => {
+          throw new Error(String((error as { stdout?: unknown }).stdout), { cause: error });
+        });
         return path;
       }
 
       for (const version of ["5.0", "6.0", "7.0"]) {
-        it(`${version}, nodenext`, async () => {
+        it(`compiles an app in version ${version}, module "nodenext"`, async () => {
           const path = await compile(version, `ts-${version}-nodenext`, { module: "nodenext" });
           await writeFile(join(path, "out", "main.js"), MAIN.esm);
           await expectOutcome(path, process.execPath, "out/main.js");
         });
 
-        it(`${version}, bundler`, async () => {
+        it(`compiles an app in version ${version}, module resolution "bundler"`, async () => {
           const options = { module: "esnext", moduleResolution: "bundler" };
           const path = await compile(version, `ts-${version}-bundler`, options);
           await writeFile(join(path, "out", "main.js"), MAIN.esm);
@@ -168,7 +170,7 @@ describeIfNamed(import.meta.filename)(
       }
 
       for (const version of ["6.0", "7.0"]) {
-        it(`${version}, nodenext, compiled to require()`, async () => {
+        it(`compiles an app to require() in version ${version}, module "nodenext"`, async () => {
           const path = await compile(version, `ts-${version}-require`, { module: "nodenext" }, "cts");
           await writeFile(join(path, "out", "main.cjs"), MAIN.cjs);
           await expectOutcome(path, process.execPath, "out/main.cjs");
@@ -176,7 +178,7 @@ describeIfNamed(import.meta.filename)(
       }
     });
 
-    it("attw finds nothing in the types but what is explained", async () => {
+    it("has only accepted findings of attw", async () => {
       const tarball = await packPackage("keyroot");
       // Into a file: attw exits before a pipe has taken all of its output.
       const report = join(app, "attw.json");

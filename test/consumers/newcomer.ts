@@ -4,24 +4,26 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { StackFile } from "../../packages/operator/src/stack/stackFile.ts";
-import { environment, outcomeOf, type Ran } from "../support/commandLine.ts";
+import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
+import { environment, outcomeOf } from "../support/processes/commandLine.ts";
+import type { Ran } from "../support/processes/runMany.ts";
 import { type CodeBlock, codeBlocksOf } from "../support/packages/codeBlocks.ts";
 import { packPackage, ROOT } from "../support/packages/installPackages.ts";
 
-/** The packages of this repository: name on npm -> name in `scripts/packages/packages.ts`. */
+/** The packages of this repository: name on npm -> name in `scripts/package/packages.ts`. */
 const OURS: Readonly<Record<string, string>> = {
   keyroot: "keyroot",
   "@keyroot/contracts": "contracts",
   "@keyroot/operator": "operator",
+  "@keyroot/service": "service",
 };
 
 /** The addresses of the pages and examples: those of a stack whose ports are free. */
 const DEFAULT_URLS = ["http://127.0.0.1:8545", "http://127.0.0.1:8546", "http://127.0.0.1:8547"] as const;
 
 /**
- * A newcomer's empty folder, in which the quick start's first section was done: the packed packages are installed, and a
- * stack is running. The quick starts and the examples share it.
+ * A newcomer's folder after the quick start's first section. The packed packages are installed, and a stack is running. The
+ * quick starts and the examples share it.
  */
 class Newcomer {
   #started: Promise<void> | undefined;
@@ -94,7 +96,7 @@ class Newcomer {
   /** A text with the addresses of this stack, once it runs. */
   withUrls(text: string): string {
     if (this.#stack === undefined) return text;
-    const urls = [this.stack.rpcUrl, this.stack.merkleUrl, this.stack.service.baseUrl];
+    const urls = [this.stack.rpcUrl, this.stack.merkleUrl, this.stack.service.serviceUrl];
     return DEFAULT_URLS.reduce((replaced, url, i) => replaced.replaceAll(url, urls[i] ?? ""), text);
   }
 
@@ -135,7 +137,7 @@ class Newcomer {
   }
 }
 
-/** What the examples need beside the packages of the quick start. */
+/** Packages of the examples that the quick start does not install. */
 const EXAMPLES_NEED = ["vite", "@nomicfoundation/hardhat-mocha", "solc"];
 
 /** The PATH without this repository's programs: only its Node comes first. */

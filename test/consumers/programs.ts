@@ -11,7 +11,7 @@ export function inputOf({ stack, record, swapped }: PublishedKey): CheckInput {
   return { userID: record.userID, published: record.pubKey, swapped, options: { rpc, merkleUrl, chainId, contract } };
 }
 
-/** What `check` must find out about a published key. */
+/** The result that `check` must have for a published key. */
 export function expectedOutcome({ record: { pubKey } }: PublishedKey): Outcome {
   return {
     ...{ verified: pubKey, proven: pubKey, created: [pubKey, pubKey], bundled: pubKey },

@@ -19,7 +19,7 @@ describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with
     await follow((newcomer.sections.get("Start a local system") ?? []).slice(3));
   });
 
-  /** Writes the files and runs the commands of blocks. What they print must be as shown. */
+  /** Writes the files and runs the commands of blocks. They must print the shown output. */
   async function follow(blocks: readonly CodeBlock[]): Promise<void> {
     let printed = "";
     for (const block of blocks) {
@@ -31,12 +31,12 @@ describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with
     }
   }
 
-  it("are these four", () => {
+  it("have the four tours of this test", () => {
     expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
   });
 
   for (const tour of TOURS) {
-    it(`${tour}: prints what the page shows`, async () => {
+    it(`print what the page shows: ${tour}`, async () => {
       const blocks = newcomer.sections.get(tour) ?? [];
       expect(blocks.map(({ language }) => language)).to.include.members(["sh"]);
       await follow(blocks);

@@ -5,7 +5,7 @@ import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import { testAll } from "../../fixtures/testAll.ts";
+import { testAll } from "../support/testSize.ts";
 import { withoutHardhatOptions } from "./environment.ts";
 
 const run = promisify(execFile);
@@ -22,10 +22,10 @@ for (const words of testAll ? [[], MOCHA] : [[]])
     before("runs the contract's tests in a copy of the project", async () => {
       // Not in this project: the build would replace the artifacts of the tests that are running.
       project = await mkdtemp(join(tmpdir(), "keyroot-coverage-"));
-      const files = ["test/contracts/PublicKeyRegistry.test.ts", "test/solidity", "test/proof", "ignition/modules"];
+      const files = ["test/contracts/PublicKeyRegistry.test.ts", "test/solidity", "test/formal", "ignition/modules"];
       for (const path of ["contracts", "typechain-types", ...files]) {
         // Without the programs of the proof, which need more of the project and measure nothing.
-        const filter = (from: string) => !/proof.*\.ts$/.test(relative(root, from));
+        const filter = (from: string) => !/formal\/.*\.ts$/.test(relative(root, from));
         await cp(join(root, path), join(project, path), { recursive: true, filter });
       }
       await symlink(join(root, "node_modules"), join(project, "node_modules"));

@@ -4,9 +4,9 @@ import { Contract, JsonRpcProvider, keccak256, ZeroAddress } from "ethers";
 import hre from "hardhat";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { describeOnAnvil, startAnvil } from "../../fixtures/anvil/anvil.ts";
-import { startHardhat } from "../../fixtures/freshRegistry.ts";
-import { hardhat } from "../support/commandLine.ts";
+import { describeOnAnvil, startAnvil } from "../support/anvil/anvil.ts";
+import { startHardhat } from "../support/chain/freshRegistry.ts";
+import { hardhat } from "../support/processes/commandLine.ts";
 
 const DEPLOYMENTS = join(hre.config.paths.ignition, "deployments");
 const OWNER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";

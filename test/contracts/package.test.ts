@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { publint } from "publint";
-import { generateFiles, readDeployments } from "../../scripts/contractArtifacts.ts";
-import { startHardhat } from "../../fixtures/freshRegistry.ts";
+import { generateFiles, readDeployments } from "../../scripts/generate/contractArtifacts.ts";
+import { startHardhat } from "../support/chain/freshRegistry.ts";
 import { packPackage } from "../support/packages/installPackages.ts";
 import { withoutHardhatOptions } from "./environment.ts";
 

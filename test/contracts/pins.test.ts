@@ -6,7 +6,7 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { compile, type CompilerInput, pinsOf } from "../../scripts/contractArtifacts.ts";
+import { compile, type CompilerInput, pinsOf } from "../../scripts/generate/contractArtifacts.ts";
 import { withoutHardhatOptions } from "./environment.ts";
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
-import { InvariantError } from "../../packages/keyroot/src/errors.ts";
+import { DemoError } from "../../demo/demoError.ts";
 import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
@@ -13,17 +13,17 @@ import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/calldata.ts";
-import { stackPorts } from "../../packages/operator/src/stack/ports.ts";
-import { startStack, type Stack } from "../../packages/operator/src/stack/stack.ts";
-import type { StackFile } from "../../packages/operator/src/stack/stackFile.ts";
+import { stackPorts } from "../../packages/operator/src/shared/ports.ts";
+import { startStack, type Stack } from "../../packages/service/src/stack/stack.ts";
+import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
 import { type Attack, ATTACKS } from "../../demo/attacks.ts";
 import { type LineProcess, startProcess } from "../../demo/startProcess.ts";
-import { type DemoListener, type DemoResult, runDemo } from "../../demo/demo.ts";
+import { type DemoListener, type DemoResult, runDemo } from "../../demo/runDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { samplePublicKeys, sampleRecords } from "../../fixtures/samples.ts";
-import { testAll } from "../../fixtures/testAll.ts";
+import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
+import { testAll } from "../support/testSize.ts";
 import { failure, hold, never, portOf, rpc, temporaryFolder } from "../support/support.ts";
 import {
   npxHardhat as hardhat,
@@ -33,8 +33,8 @@ import {
   signalGroup,
   stackFoldersIn,
   untilGroupIsGone,
-} from "../support/commandLine.ts";
-import { LOCAL } from "../../fixtures/local.ts";
+} from "../support/processes/commandLine.ts";
+import { LOCAL } from "../support/chain/local.ts";
 
 const REJECTIONS = ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode }));
 const forever = new AbortController().signal;
@@ -80,7 +80,7 @@ describe("the demo", function () {
 
     it("fails if an attack is rejected for another reason than expected", async () => {
       const error = await runWith("swapped-record", { expectedCode: "KEY_MISMATCH" });
-      expect(error).to.be.an.instanceof(InvariantError).with.property("code", "DEMO_FAILED");
+      expect(error).to.be.an.instanceof(DemoError).with.property("code", "DEMO_FAILED");
       expect(error).to.have.property("message").that.contains("swapped-record").and.contains("ROOT_MISMATCH");
     });
 
@@ -114,12 +114,12 @@ describe("the demo", function () {
 
     before(async () => {
       stack = await startStack(hre, { ports: stackPorts(0) });
-      const { rpcUrl, merkleUrl, merkleDir, contract } = stack;
+      const { rpcUrl, merkleUrl, filesDir, contract } = stack;
       const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
       const { published } = await publish([victim, ...others], {
         ...LOCAL,
         registry,
-        store: new FolderStore(merkleDir),
+        store: new FolderStore(filesDir),
       });
       root = published[0]?.root ?? never();
       attacker = startProcess(new URL("../../demo/attacker.ts", import.meta.url), forever);
@@ -150,7 +150,7 @@ describe("the demo", function () {
     });
 
     it("changes the file in transit in each attack on the file", async () => {
-      const honest = await readFile(join(stack.merkleDir, `${root}.json`), "utf8");
+      const honest = await readFile(join(stack.filesDir, `${root}.json`), "utf8");
       for (const { name } of ATTACKS.filter((attack) => attack.file)) {
         const response = await fetch(`${url}/${name}/files/${root}.json`, { redirect: "manual" });
         if (name === "redirect") expect(response.status).to.equal(302);
@@ -241,32 +241,32 @@ describe("the demo", function () {
     for (const [what, ...signals] of [repeated, ...(testAll ? single : [])]) {
       it(`stays up until ${what}, then frees its ports and removes its files`, async () => {
         const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
-        child = hardhat.start(["demo", "--stay", "--port", "0", "--json"], env);
+        child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];
         const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
-          DemoResult & { baseUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
-        const place = ["rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId"];
+          DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
+        const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId"];
         expect(ready).to.have.all.keys(
           ...place,
-          "baseUrl",
+          "serviceUrl",
           "explorerUrl",
           "dashboardUrl",
-          "bizId",
+          "bizID",
           "serverToken",
           "users",
         );
         expect(ready.users).to.have.lengthOf(25);
-        const { baseUrl, explorerUrl, bizId, serverToken } = ready;
+        const { serviceUrl, explorerUrl, bizID, serverToken } = ready;
         expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
         const { origin, pathname, hash } = new URL(ready.dashboardUrl);
-        expect(origin).to.equal(baseUrl.replace("127.0.0.1", "localhost"));
+        expect(origin).to.equal(serviceUrl.replace("127.0.0.1", "localhost"));
         expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
-        expect(await (await fetch(baseUrl + pathname)).text()).to.contain("Keyroot dashboard");
+        expect(await (await fetch(serviceUrl + pathname)).text()).to.contain("Keyroot dashboard");
         const known = new Set<string>();
-        for await (const user of new PartnerClient({ baseUrl, bizId, serverToken }).listUsers())
+        for await (const user of new PartnerClient({ serviceUrl, bizID, serverToken }).listUsers())
           known.add(user.user_id);
         expect(known).to.deep.equal(new Set(ready.users));
-        expect((await stat(ready.merkleDir)).isDirectory()).to.be.true;
+        expect((await stat(ready.filesDir)).isDirectory()).to.be.true;
         const { code, json } = await program.json(["verify", ready.users[24] ?? never()], { env });
         expect([code, json["contract"]]).to.deep.equal([0, ready.contract]);
 
@@ -276,7 +276,7 @@ describe("the demo", function () {
         await untilGroupIsGone(child);
         expect(await stackFoldersIn(folder.path)).to.be.empty;
         expect(await readdir(join(folder.path, "stack"))).to.be.empty;
-        for (const address of [ready.rpcUrl, ready.merkleUrl, baseUrl, explorerUrl]) {
+        for (const address of [ready.rpcUrl, ready.merkleUrl, serviceUrl, explorerUrl]) {
           const server = await hold(Number(new URL(address).port));
           expect(portOf(server)).to.equal(Number(new URL(address).port));
           server.close();

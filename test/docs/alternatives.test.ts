@@ -33,7 +33,7 @@ describe("docs/alternatives.md", () => {
     }
   });
 
-  it("defines each source that it names, and names each that it defines", () => {
+  it("defines exactly the sources that it names", () => {
     const named = new Set(Array.from(page.matchAll(/\]\[(\w+)\]/g), ([, name]) => name));
     const defined = Array.from(page.matchAll(/^\[(\w+)\]: https:\/\/\S+$/gm), ([, name]) => name);
     expect(defined).to.have.members([...named]);

@@ -3,7 +3,7 @@ import hre from "hardhat";
 import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { claimNames } from "../proof/prove.ts";
+import { claimNames } from "../formal/prove.ts";
 
 const require = createRequire(import.meta.url);
 const { root } = hre.config.paths;
@@ -62,7 +62,7 @@ describe("the audit guide", () => {
     const paths = [...guide.matchAll(/`(?:node )?((?:bench|contracts|docs|scripts|test)\/[^` ]*)`/g)].map(
       ([, path]) => path,
     );
-    expect(paths).to.include("scripts/mutateContract.ts");
+    expect(paths).to.include("scripts/mutation/mutateContract.ts");
     for (const path of paths) await access(join(root, path ?? ""));
     const commands = [...guide.matchAll(/(?:`|^)npm (?:run )?([\w:]+)/gm)].map(([, name]) => name);
     expect(commands).to.include("audit:contract");

@@ -19,7 +19,7 @@ describe("docs/benchmarks.md", () => {
     expect(parts.toSorted()).to.deep.equal(BENCHMARKS.map(({ name }) => name).toSorted());
   });
 
-  it("has no chart that is not drawn any more", async () => {
+  it("has no outdated chart", async () => {
     const images = await readdir(join(root, "docs/images"));
     const drawn = [...(await renderPages()).keys()].map((path) => basename(path));
     expect(drawn).to.include.members(images.filter((name) => /^bench-.*\.svg$/.test(name)));
@@ -30,14 +30,14 @@ describe("growthExponent", () => {
   /** Not `closeTo`: the matchers of ethers, which other tests load, replace it by one for whole numbers. */
   const isClose = (actual = NaN, expected: number) => Math.abs(actual - expected) < 1e-9;
 
-  it("is the exponent of a power of the size, whatever its factor", () => {
+  it("returns a power's exponent for any factor", () => {
     for (const exponent of [0, 0.5, 1, 2]) {
       const points = [1, 700, 10_000].map((size) => [size, 3 * size ** exponent] as const);
       expect(isClose(growthExponent(points), exponent)).to.equal(true);
     }
   });
 
-  it("is that of the least-squares line through the logarithms", () => {
+  it("returns the slope of the least-squares line through the logarithms", () => {
     // By hand: x = 0, 1, 2 and y = 0, 1, 1 in powers of e have the slope 1/2.
     const points = [
       [1, 1],
@@ -47,7 +47,7 @@ describe("growthExponent", () => {
     expect(isClose(growthExponent(points), 0.5)).to.equal(true);
   });
 
-  it("is undefined for a single size", () => {
+  it("returns undefined for a single size", () => {
     expect(growthExponent([[700, 3]])).to.equal(undefined);
   });
 });

@@ -3,17 +3,18 @@ import { HDNodeWallet } from "ethers";
 import hre from "hardhat";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import type { StackFile } from "../../packages/operator/src/stack/stackFile.ts";
+import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
 const readme = await readFile(join(root, "README.md"), "utf8");
 const live = /```console\n([^]*?)```/.exec(readme)?.[1]?.trim().split("\n") ?? [];
+const programs = Array.from(readme.matchAll(/```js\n([^]*?)```/g), ([, program = ""]) => program);
 const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trim().split("\n"));
 
 describe("the README", () => {
@@ -38,20 +39,38 @@ describe("the README", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("names two commands to try it", () => {
+  it("begins with two commands to try", () => {
     expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
   });
 
-  it("has no other commands than those that run here", () => {
+  it("has at most 1,100 words", () => {
+    expect(readme.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length).to.be.at.most(1_100);
+  });
+
+  it("shows at most six figures, and marks each as met or missed", () => {
+    const [, summary = ""] = /<!-- bench: summary -->([^]*?)<!-- end of bench -->/.exec(readme) ?? [];
+    const rows = summary.match(/^\| .*\|$/gm)?.slice(2) ?? [];
+    expect(rows).to.have.length.within(1, 6);
+    for (const row of rows) expect(row).to.match(/\| (?:met|\*\*missed\*\*) +\|$/);
+  });
+
+  it("has only blocks that run here", () => {
+    const languages = Array.from(readme.matchAll(/^```(\w+)$/gm), ([, language]) => language);
+    expect(languages.toSorted()).to.deep.equal(["console", "js", "sh", "sh", "sh"]);
+  });
+
+  it("has only commands that run here", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
     expect(commands.toSorted()).to.deep.equal([...blocks.flat(), ...live].toSorted());
   });
 
-  it("publishes your own users with the commands that it names", async function () {
+  it("publishes users with its commands", async function () {
     this.timeout(60_000);
     // The files of the commands go into a folder of the test; npx finds Hardhat from the project's.
     const inFolder = (command: string) =>
-      command.replace(/\b(users\.jsonl|files)\b/g, (name) => join(folder, name)).replace("npx", "npx --no-install");
+      command
+        .replace(/(?<!-)\b(users\.jsonl|files)\b/g, (name) => join(folder, name))
+        .replace("npx", "npx --no-install");
     const outputs: string[] = [];
     for (const command of blocks[1] ?? []) {
       const { stdout } = await run("bash", ["-euo", "pipefail", "-c", inFolder(command)], { cwd: root, env });
@@ -70,7 +89,19 @@ describe("the README", () => {
     expect(watched).to.match(/^block \d+ .* 100 of 100 watched keys published, 0 alarms\n$/);
   });
 
-  it("serves partners with the commands that it names", async function () {
+  it("verifies a published key with its program", async function () {
+    this.timeout(60_000);
+    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+    const program = (programs[0] ?? "")
+      .replace("http://127.0.0.1:8545", stack.rpcUrl)
+      .replace("http://127.0.0.1:8546", stack.merkleUrl)
+      .replace(/"0x[0-9a-fA-F]{40}"/, JSON.stringify(stack.contract))
+      .replace('"users.jsonl"', JSON.stringify(join(folder, "users.jsonl")));
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root, env });
+    expect(stdout).to.equal("verified a key of 105 bytes\n");
+  });
+
+  it("serves partners with its commands", async function () {
     this.timeout(60_000);
     const outputs: string[] = [];
     for (const command of blocks[2] ?? [])
@@ -79,7 +110,7 @@ describe("the README", () => {
     expect(outputs[1]).to.equal("Published 0 keys.\n");
   });
 
-  it("deploys and publishes on a chain that is named by --network, with the commands that it names", async function () {
+  it("deploys and publishes on a network with its commands", async function () {
     this.timeout(60_000);
     const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
     // In the place of the keystore, which asks a person: the environment, with the key of the chain's first account.
@@ -92,29 +123,20 @@ describe("the README", () => {
     const filledIn = publish
       .replace("0x…", contract)
       .replace("--chain-id 1", `--chain-id ${stack.chainId}`)
-      .replace("DIR", stack.merkleDir)
+      .replace("DIR", stack.filesDir)
       .replace("https://…", stack.merkleUrl)
       .replace("users.jsonl", join(folder, "users.jsonl"));
     const { stdout } = await run("bash", ["-c", filledIn], { cwd: root, env: keys });
     expect(stdout).to.include("Published 100 users; 0 already published.");
   });
+});
 
-  it("links to files and headings that are there, as all pages do", async () => {
-    const pages = (await readdir(join(root, "docs")))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `docs/${name}`);
-    for (const page of ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...pages]) {
-      const text = await readFile(join(root, page), "utf8");
-      for (const [, link = ""] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
-        const [path = "", heading] = link.split("#");
-        const target = await readFile(path === "" ? join(root, page) : join(root, dirname(page), path), "utf8");
-        if (heading !== undefined) expect(headingsOf(target), `${page}: ${link}`).to.include(heading);
-      }
-    }
-  });
-
-  it("names every folder of the project, and no other", async () => {
-    const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, name]) => name);
+describe("the contributing page", () => {
+  it("names exactly the project's folders", async () => {
+    const page = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
+    const named = [...(page.split("\n## Where code goes\n")[1] ?? "").matchAll(/^\| `([^`]+)`/gm)].map(
+      ([, name]) => name,
+    );
     const { stdout } = await run("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root });
     const folders = new Set(
       stdout.split("\n").flatMap((path) => {
@@ -126,13 +148,3 @@ describe("the README", () => {
     expect(named.toSorted()).to.deep.equal([...folders].toSorted());
   });
 });
-
-/** The names by which headings can be linked to. */
-function headingsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
-}

@@ -26,7 +26,7 @@ function rowsOf(heading: string): string[][] {
 const nameOf = (place: string) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
 
 describe("SECURITY.md", () => {
-  it("names tests that exist", async () => {
+  it("names only existing tests", async () => {
     const named = new Set(page.match(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g));
     expect(named.size).to.be.greaterThan(20);
     for (const path of named) await access(join(project, path));
@@ -38,18 +38,18 @@ describe("SECURITY.md", () => {
     );
     const listed = scripts.map(([name = ""]) => name.replaceAll("`", ""));
 
-    it("lists every package with an install script, and no other", () => {
+    it("lists exactly the packages with an install script", () => {
       const locked = Object.entries(packages).flatMap(([place, one]) => (one.hasInstallScript ? [nameOf(place)] : []));
       expect(listed.toSorted()).to.deep.equal([...new Set(locked)].sort());
     });
 
-    it("says which of them run: those that package.json allows, and that bootstrap passes to npm", () => {
+    it("names the install scripts that run: those that package.json allows", () => {
       const running = scripts.filter(([, state]) => state === "runs").map(([name = ""]) => name.replaceAll("`", ""));
       expect(running.toSorted()).to.deep.equal(Object.keys(manifest.allowScripts).sort());
       expect(Object.values(manifest.allowScripts)).to.not.include(false);
     });
 
-    it("is true of the lock files: every package has a SHA-512, Node's binaries included", async () => {
+    it("includes a SHA-512 for each package in the lock files", async () => {
       const consumers = JSON.parse(await read("test/consumers/package-lock.json")) as { packages: typeof packages };
       for (const locked of [packages, consumers.packages]) {
         for (const [place, { link, integrity }] of Object.entries(locked)) {
@@ -63,7 +63,7 @@ describe("SECURITY.md", () => {
       }
     });
 
-    it("is true of bootstrap and of the workflows: no other install runs scripts, and actions are pinned by commit", async () => {
+    it("runs no other install script, and pins actions by commit", async () => {
       expect((await read("scripts/bootstrap.mjs")).match(/"ci"[^\]]*/g)).to.deep.equal([
         '"ci", "--ignore-scripts", "--loglevel=error"',
         '"ci", "--ignore-scripts", "--loglevel=error"',
@@ -76,7 +76,28 @@ describe("SECURITY.md", () => {
     });
   });
 
-  it("has a row for each risk of the OWASP API Security Top 10 (2023), met with a test", () => {
+  describe("the workflows", () => {
+    it("publish in a job that installs nothing and runs no code of the repository", async () => {
+      const jobs = jobsOf(await read(".github/workflows/release.yml"));
+      const publishing = jobs.filter((job) => job.includes("id-token: write"));
+      expect(publishing).to.have.lengthOf(1);
+      expect(publishing[0]).to.not.match(/checkout|npm (?:ci|install|i|run)\b|bootstrap|\.ci\/run|npx/);
+      expect(publishing[0]).to.include("environment: npm");
+    });
+
+    it("pass secrets in variables, never as arguments", async () => {
+      for (const name of await readdir(join(project, ".github/workflows"))) {
+        const workflow = await read(`.github/workflows/${name}`);
+        const secrets = Array.from(workflow.matchAll(/(\w+): \$\{\{ secrets\.\w+ \}\}/g), ([, variable]) => variable);
+        expect(workflow.match(/secrets\./g)?.length ?? 0, name).to.equal(secrets.length);
+        for (const variable of secrets) expect(workflow, name).to.not.include(`$${variable}`);
+        expect(workflow, name).to.not.include("--rpc ");
+      }
+    });
+    const jobsOf = (workflow: string) => workflow.slice(workflow.indexOf("\njobs:")).split(/\n {2}(?=[a-z]+:\n)/);
+  });
+
+  it("names a test for each risk of the OWASP API Security Top 10 (2023)", () => {
     const rows = rowsOf("OWASP API Security Top 10 (2023)").slice(1);
     expect(rows.map(([risk = ""]) => risk.split(" ")[0])).to.deep.equal(
       Array.from({ length: 10 }, (_, i) => `API${i + 1}`),
@@ -87,7 +108,7 @@ describe("SECURITY.md", () => {
     }
   });
 
-  it("has a row for each chapter of OWASP ASVS 5.0: met with a test, or not, with the reason", () => {
+  it("names a test or a reason for each chapter of OWASP ASVS 5.0", () => {
     const rows = rowsOf("OWASP ASVS 5.0, level 2, by chapter").slice(1);
     expect(rows.map(([chapter = ""]) => chapter.split(" ")[0])).to.deep.equal(
       Array.from({ length: 17 }, (_, i) => `V${i + 1}`),

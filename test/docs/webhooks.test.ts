@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { WebhookWorker } from "../../packages/operator/src/service/webhooks/worker.ts";
-import { freePort } from "../../fixtures/ports.ts";
+import { WebhookWorker } from "../../packages/service/src/webhooks/worker.ts";
+import { freePort } from "../support/servers/ports.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
 import { temporaryFolder } from "../support/support.ts";
 

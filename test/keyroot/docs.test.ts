@@ -1,19 +1,23 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { execFile } from "node:child_process";
-import { access, readdir, readFile } from "node:fs/promises";
+import { globSync } from "node:fs";
+import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { serializeStatement } from "keyroot/auditors";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
-import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/fetchBytes.ts";
+import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
-import { startStack, type Stack } from "../../packages/operator/src/stack/stack.ts";
-import { LOCAL } from "../../fixtures/local.ts";
-import { sampleRecords, sampleUserID } from "../../fixtures/samples.ts";
-import { type Endpoint, startEndpoint } from "../support/lyingEndpoint.ts";
+import { startStack, type Stack } from "../../packages/service/src/stack/stack.ts";
+import { StatementHost } from "../support/auditors/statementHost.ts";
+import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
+import { LOCAL } from "../support/chain/local.ts";
+import { sampleRecords, sampleUserID } from "../support/samples.ts";
+import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
 import { temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
@@ -31,7 +35,10 @@ describe("the pages about verifying", () => {
   const opened = new AsyncDisposableStack();
   let stack: Stack;
   let endpoints: Endpoint[];
-  let blockHash: string;
+  let pinned: string;
+  let statements: StatementHost;
+  const auditors = ["a.example", "b.example", "c.example"].map((name) => new TestAuditor(name));
+  const keys = auditors.map(({ key }) => key);
   const folder = temporaryFolder();
 
   before(async () => {
@@ -39,10 +46,21 @@ describe("the pages about verifying", () => {
     opened.defer(() => stack.close());
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const registry = await Registry.connect(call, stack.contract);
-    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.merkleDir) });
+    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
     endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(stack.rpcUrl)));
     for (const endpoint of endpoints) opened.defer(() => endpoint.close());
-    ({ hash: blockHash } = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string });
+    const head = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string; number: string };
+    pinned = head.hash;
+    statements = await StatementHost.start();
+    opened.defer(() => statements.close());
+    const text = serializeStatement({
+      chainId: stack.chainId,
+      contract: stack.contract.toLowerCase(),
+      block: { number: Number(head.number), hash: head.hash },
+      userCount: 2,
+      tree: { size: 1, hash: "ab".repeat(32) },
+    });
+    statements.files.set("latest", signedBy(auditors.slice(1), text, Math.floor(Date.now() / 1000)));
   });
 
   after(() => opened.disposeAsync());
@@ -78,9 +96,11 @@ describe("the pages about verifying", () => {
 
   it("have examples for a key, a list and a bundle that run", async () => {
     const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
-    const output = await runProgram(programOf(pages["verifying.md"]), report, { ...verifying, blockHash });
+    const values = { ...verifying, pinned, keys, urls: [statements.url] };
+    const output = await runProgram(programOf(pages["verifying.md"]), report, values);
     const contacts = [`${mine.userID} verified`, `${sampleUserID(9)} NOT_PUBLISHED`];
-    expect(output.trim().split("\n")).to.deep.equal([...contacts, `${mine.pubKey} endpoint unchecked`]);
+    const last = `${mine.pubKey} endpoint unchecked`;
+    expect(output.trim().split("\n")).to.deep.equal([...contacts, "auditors 2", last]);
   });
 
   it("have an example of a safety code that runs", async () => {
@@ -104,14 +124,13 @@ describe("the pages about verifying", () => {
     expect(await runProgram(imports + watch, "await watch.check();\nprocess.exit();", {})).to.equal(
       "CONTACT_KEY_MISMATCH\n",
     );
-    const verify = evidence.replace("0x…", blockHash).replace('"alarm.json"', JSON.stringify(file));
+    const verify = evidence.replace("0x…", pinned).replace('"alarm.json"', JSON.stringify(file));
     expect(await runProgram(verify, "", {})).to.equal(`${other.pubKey}\n`);
   });
 
   it("name tests and files that exist", async () => {
-    const folder = join(root, "test/keyroot/verifier");
-    const files = (await readdir(folder)).filter((name) => name.endsWith(".test.ts"));
-    const tests = (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
+    const files = globSync("test/keyroot/{verifier,blocks}/**/*.ts", { cwd: root }).map((path) => join(root, path));
+    const tests = (await Promise.all(files.map((path) => readFile(path, "utf8")))).join("\n");
     const quoted = [...pages["threat-model.md"].matchAll(/\(tests?:\s+"([^"]+)"\)/g)].map(([, name = ""]) => name);
     expect(quoted).to.have.lengthOf(8);
     for (const name of quoted) expect(tests).to.include(name.replace(/\s+/g, " "));
@@ -120,9 +139,9 @@ describe("the pages about verifying", () => {
       [...page.matchAll(/`((?:test|packages)\/[^` ]+\.ts)`/g)].map(([, path = ""]) => path),
     );
     expect(paths).to.include("test/keyroot/verifier/lies.test.ts");
-    const sources = [...pages["verifying.md"].matchAll(/`(\w+\.ts)`/g)].map(
-      ([, name]) => `packages/keyroot/src/verifier/${name}`,
-    );
+    const guide = (await read("docs/audit-guide.md")).split("\n## How a verification runs\n")[1] ?? "";
+    const sources = [...guide.matchAll(/`(\w+\.ts)`/g)].map(([, name]) => `packages/keyroot/src/verifier/${name}`);
+    expect(sources).not.to.be.empty;
     for (const path of [...paths, ...sources]) await access(join(root, path));
   });
 
@@ -133,7 +152,7 @@ describe("the pages about verifying", () => {
     const limits = Object.keys(DEFAULT_LIMITS).map((name) => `limits.${name}`);
     const table = pages["verifying.md"].split("## Options")[1] ?? "";
     const listed = [...table.matchAll(/^\| `([\w.]+)` +\|/gm)].map(([, name]) => name);
-    expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits, "cache"]);
+    expect(listed).to.have.members([...options.filter((name) => name !== "limits"), ...limits, "cache", "recheckMs"]);
     expect(DEFAULT_LIMITS).to.deep.equal({ fileBytes: 16 * 2 ** 20, rpcBytes: 2 ** 20, timeoutMs: 30_000 });
   });
 });

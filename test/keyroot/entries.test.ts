@@ -4,7 +4,7 @@ import * as bundle from "../../packages/keyroot/src/bundle.ts";
 import * as library from "../../packages/keyroot/src/index.ts";
 import * as partner from "../../packages/keyroot/src/partner.ts";
 import * as user from "../../packages/keyroot/src/user.ts";
-import { junk, keyrootErrorOf } from "../support/junk.ts";
+import { junk, keyrootErrorOf } from "../support/data/junk.ts";
 
 type Loose = (...args: unknown[]) => unknown;
 

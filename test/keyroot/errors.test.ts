@@ -2,34 +2,52 @@ import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ArgumentError, ERROR_CODES, KeyrootError, TransportError } from "../../packages/keyroot/src/errors.ts";
+import { OPERATOR_ERROR_CODES } from "../../packages/operator/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
 
 const project = join(import.meta.dirname, "../..");
 
-/** The text of all sources in these folders, except the list of codes itself. */
-function sourcesIn(...folders: string[]): string {
+/** Each package's own codes, and the folders whose sources may throw them. */
+const PACKAGES = {
+  keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src"] },
+  "@keyroot/operator": { codes: OPERATOR_ERROR_CODES, folders: ["packages/operator/src"] },
+  "@keyroot/service": { codes: SERVICE_ERROR_CODES, folders: ["packages/service/src"] },
+};
+const ALL_CODES: readonly string[] = [...ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES, "DEMO_FAILED"];
+
+/** The text of all sources in these folders, except the lists of codes themselves. */
+function sourcesIn(folders: readonly string[]): string {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(project, folder), { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
   );
-  const sources = paths.filter((path) => path.endsWith(".ts") && path !== join("packages/keyroot/src", "errors.ts"));
+  const sources = paths.filter((path) => path.endsWith(".ts") && !path.endsWith("src/errors.ts"));
   return sources.map((path) => readFileSync(join(project, path), "utf8")).join("\n");
 }
 
 describe("errors", () => {
-  describe("ERROR_CODES", () => {
-    it("contains every code once", () => {
-      expect(new Set(ERROR_CODES).size).to.equal(ERROR_CODES.length);
+  describe("error codes", () => {
+    it("belong to one package each", () => {
+      expect(new Set(ALL_CODES).size).to.equal(ALL_CODES.length);
     });
 
-    it("contains only codes that the sources throw", () => {
-      const sources = sourcesIn("packages/keyroot/src", "packages/operator/src", "demo", "tasks");
-      // A comparison with a code, or an expected code in the demo, does not count.
-      const unused = ERROR_CODES.filter((code) => !new RegExp(`(?<!=== |expectedCode: )"${code}"`).test(sources));
-      expect(unused).to.deep.equal([]);
+    for (const [name, { codes, folders }] of Object.entries(PACKAGES)) {
+      it(`of ${name} are all thrown by its sources`, () => {
+        const sources = sourcesIn(folders);
+        // A comparison with a code does not count.
+        const unused = codes.filter((code) => !new RegExp(`(?<!=== )"${code}"`).test(sources));
+        expect(unused).to.deep.equal([]);
+      });
+    }
+
+    it("of other packages are not in the library's sources", () => {
+      const sources = sourcesIn(["packages/keyroot/src"]);
+      const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
+      expect(foreign).to.deep.equal([]);
     });
 
-    it("matches docs/errors.md, which has one row per code and no other rows", () => {
+    it("match docs/errors.md, which has one row per code and no other rows", () => {
       const rows = readFileSync(join(project, "docs/errors.md"), "utf8").matchAll(/^\| `([A-Z0-9_]+)` +\|/gm);
-      expect(Array.from(rows, ([, code]) => code).sort()).to.deep.equal([...ERROR_CODES].sort());
+      expect(Array.from(rows, ([, code]) => code).sort()).to.deep.equal([...ALL_CODES].sort());
     });
   });
 
@@ -46,6 +64,11 @@ describe("errors", () => {
         actual: 0,
         cause,
       });
+    });
+
+    it("links to its code's description", () => {
+      const { docs } = new TransportError("TIMEOUT", "Too late.");
+      expect(docs).to.equal("https://github.com/keyroot/keyroot/blob/main/docs/errors.md#TIMEOUT");
     });
 
     it("has no cause unless one is given", () => {

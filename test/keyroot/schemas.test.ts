@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
-import { verifyProof, makeProof, parseProof } from "../../packages/keyroot/src/merkle/proof.ts";
+import { verifyMerkleProof, makeMerkleProof, parseMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { verifyBundle, parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
-import { type Change, mutation, swap } from "../support/mutations.ts";
-import { sampleRecords } from "../../fixtures/samples.ts";
-import { CONTRACT, plainBundle } from "../../fixtures/plainBundle.ts";
+import { type Change, mutation, swap } from "../support/data/mutations.ts";
+import { sampleRecords } from "../support/samples.ts";
+import { CONTRACT, plainBundle } from "../support/data/plainBundle.ts";
 
 const ajv = new Ajv2020({ strict: true });
 const [proofSchema, bundleSchema] = ["proof", "bundle"].map((name) => {
@@ -21,8 +21,8 @@ describe("published JSON schemas", () => {
   const { root } = file.tree;
   const [mine] = file.records as [KeyRecord];
   const { userID } = mine;
-  const proof = makeProof(file, userID);
-  const { bundle, blockHash } = plainBundle(proof);
+  const proof = makeMerkleProof(file, userID);
+  const { bundle, pinned } = plainBundle(proof);
 
   /** All variants of a value with a key removed or added, or with a value replaced. */
   function* malformed(value: unknown): Generator {
@@ -57,7 +57,7 @@ describe("published JSON schemas", () => {
     for (const count of [1, 2, 33]) {
       const file = makeMerkleFile(sampleRecords(count));
       for (const { userID } of file.records) {
-        const proof = makeProof(file, userID);
+        const proof = makeMerkleProof(file, userID);
         expect(proofSchema(proof), ajv.errorsText(proofSchema.errors)).to.be.true;
         const { bundle } = plainBundle(proof, { accountDepth: count % 9, storageDepth: 8 });
         expect(bundleSchema(bundle), ajv.errorsText(bundleSchema.errors)).to.be.true;
@@ -68,7 +68,7 @@ describe("published JSON schemas", () => {
   it("reject the malformed proofs that the verifier rejects", () => {
     let count = 0;
     for (const other of malformed(proof)) {
-      const isParsed = accepts(() => parseProof(other));
+      const isParsed = accepts(() => parseMerkleProof(other));
       expect(isParsed && !proofSchema(other), JSON.stringify(other)).to.be.false;
       if (!isParsed) count++;
     }
@@ -101,7 +101,7 @@ describe("published JSON schemas", () => {
     fc.assert(
       fc.property(anyChanges(JSON.stringify(proof)), (changes) => {
         const other = change(proof, changes);
-        if (accepts(() => verifyProof(other, { userID, root }))) expect(proofSchema(other)).to.be.true;
+        if (accepts(() => verifyMerkleProof(other, { userID, root }))) expect(proofSchema(other)).to.be.true;
       }),
     );
   });
@@ -110,7 +110,7 @@ describe("published JSON schemas", () => {
     await fc.assert(
       fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
         const other = change(bundle, changes);
-        const verified = verifyBundle(other, { userID, chainId: 1, contract: CONTRACT }, { blockHash });
+        const verified = verifyBundle(other, { userID, chainId: 1, contract: CONTRACT }, { pinned });
         if (await verified.then(Boolean, () => false)) expect(bundleSchema(other)).to.be.true;
       }),
     );

@@ -1,16 +1,17 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { makeVectors, VECTORS } from "../../scripts/makeVectors.ts";
-import { compareOnMutants } from "../../scripts/mutateFiles.ts";
-import type { SafetyCodeSet } from "../../scripts/vectors/safetyCodes.ts";
-import { casesOf, verdictOf, type VectorSet } from "../../scripts/vectors/vector.ts";
+import { makeVectors, VECTORS } from "../../scripts/generate/vectors.ts";
+import { compareOnMutants } from "../support/data/fileMutants.ts";
+import { reported, SEED } from "../support/faults.ts";
+import { isLarge } from "../support/testSize.ts";
+import type { SafetyCodeSet } from "../../scripts/generate/vectors/safetyCodes.ts";
+import { casesOf, verdictOf, type VectorSet } from "../../scripts/generate/vectors/vector.ts";
 import { VerificationError } from "../../packages/keyroot/src/errors.ts";
 import { makeSafetyCode, verifySafetyPayload } from "../../packages/keyroot/src/safetyCode.ts";
 
-const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier.mjs", import.meta.url));
+const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier/verifier.mjs", import.meta.url));
 
 describe("test vectors", () => {
   const made = makeVectors();
@@ -24,7 +25,7 @@ describe("test vectors", () => {
     sets = texts.map((text) => JSON.parse(text) as VectorSet | SafetyCodeSet);
   });
 
-  it("are byte for byte what scripts/makeVectors.ts writes", async () => {
+  it("are byte for byte what scripts/generate/vectors.ts writes", async () => {
     const names = (await readdir(VECTORS)).filter((name) => name.endsWith(".json"));
     expect(names).to.have.members([...made.keys()]);
     for (const [name, text] of made) {
@@ -80,11 +81,11 @@ describe("test vectors", () => {
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });
 
-    it("agrees with the library on 2,000 random changes of valid files, proofs and bundles", async function () {
-      this.timeout(60_000);
-      const seed = randomInt(2 ** 31);
-      const { accepted, rejected, findings } = await compareOnMutants(2000, seed);
-      expect(findings, `seed ${seed}`).to.deep.equal([]);
+    // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000. `FAULTS_SEED=2` selects other changes.
+    it("agrees with the library on random changes of valid files, proofs and bundles", async function () {
+      this.timeout(isLarge ? 0 : 60_000);
+      const { accepted, rejected, findings } = await reported(compareOnMutants(isLarge ? 100_000 : 2000, SEED));
+      expect(findings, `FAULTS_SEED=${SEED}`).to.deep.equal([]);
       expect(accepted).to.be.greaterThan(50);
       expect(rejected).to.be.greaterThan(1000);
     });

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {IPublicKeyRegistry} from "../../contracts/IPublicKeyRegistry.sol";
 import {PublicKeyRegistry} from "../../contracts/PublicKeyRegistry.sol";
-import {RegistryTwin} from "../proof/RegistryTwin.sol";
+import {RegistryTwin} from "../formal/RegistryTwin.sol";
 import {Model} from "./Model.sol";
 import {Vm, VM} from "./Vm.sol";
 

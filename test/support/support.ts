@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-export { freePort, hold, portOf } from "../../fixtures/ports.ts";
+export { freePort, hold, portOf } from "./servers/ports.ts";
 
 /** Gives every test of the surrounding `describe` a fresh folder. */
 export function temporaryFolder(): { readonly path: string } {
@@ -16,7 +16,7 @@ export function temporaryFolder(): { readonly path: string } {
   return folder;
 }
 
-/** Collects what a test opened and closes it afterwards, in reverse. */
+/** Closes everything that a test opened, in reverse order, after the test. */
 export function closedAfterEach(): <T extends { close(): unknown }>(opened: T) => T {
   const all: { close(): unknown }[] = [];
   afterEach(async () => {
@@ -28,7 +28,7 @@ export function closedAfterEach(): <T extends { close(): unknown }>(opened: T) =
   };
 }
 
-/** Sends a request as it stands, past all that a proper client would tidy up, and returns the whole answer. */
+/** Sends a request without changes, also an invalid one, and returns the whole answer. */
 export async function sendRaw(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -46,7 +46,7 @@ export async function rpc(url: string, method: string, params: unknown[] = []): 
   return ((await response.json()) as { result: unknown }).result;
 }
 
-/** What a promise is rejected with. */
+/** Returns the reason of a rejected promise. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

@@ -1,98 +1,141 @@
 import { expect } from "chai";
-import type { Page } from "playwright-core";
-import { sharedWorld } from "../support/browser/dashboardWorld.ts";
+import { addAuthenticator } from "../support/browser/authenticator.ts";
+import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
+import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { eventually } from "../support/browser/eventually.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
   this.timeout(30_000);
-  const world = sharedWorld;
-
-  before(async function () {
-    this.timeout(120_000);
-    await world.start();
-  });
-
-  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-  const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name });
-  const expectCopied = (page: Page, text: string) =>
-    eventually(async () => {
-      expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(text);
-    });
+  const world = sharedDashboard();
 
   describe("signing in", () => {
-    it("starts with an invitation, then a passkey signs in again", async () => {
+    it("signs in with an invitation, and later with a passkey", async () => {
       await using opened = await world.open(await world.invite("Ada"));
       const { page, complaints, requests } = opened;
-      await heading(page, "You are invited").waitFor();
+      await sees(page, "You are invited");
       expect(page.url()).to.equal(`${world.url}#/invitation`);
-      await button(page, "Accept the invitation").click();
-      await heading(page, "Welcome, Ada").waitFor();
+      await click(page, "Accept the invitation");
+      await sees(page, "Welcome, Ada");
       expect(await page.getByRole("navigation").count()).to.equal(0);
-      await button(page, "Add a passkey").click();
-      await heading(page, "Acme").waitFor();
-      await page.locator(".row", { hasText: "Ada you" }).getByText("administrator · 1 passkey").waitFor();
+      await click(page, "Add a passkey");
+      await follow(page, "Company");
+      await rows(page, "Ada you").getByText("administrator · 1 passkey").waitFor();
+      expect(await page.context().cookies(world.url)).to.have.length(1);
 
-      const cookies = await page.context().cookies(world.url);
-      expect(cookies).to.have.length(1);
-      expect(cookies[0]).to.include({ name: "__Host-keyroot", httpOnly: true, secure: true, sameSite: "Strict" });
-
-      await button(page, "Sign out").click();
-      await heading(page, "Sign in").waitFor();
+      await click(page, "Sign out");
+      await button(page, "Sign in with a passkey").waitFor();
       expect(await page.context().cookies(world.url)).to.deep.equal([]);
-      await button(page, "Sign in with a passkey").click();
-      await heading(page, "Acme").waitFor();
+      await click(page, "Sign in with a passkey");
+      await rows(page, "Ada you").waitFor();
       await page.reload();
-      await heading(page, "Acme").waitFor();
+      await rows(page, "Ada you").waitFor();
       expect(complaints).to.deep.equal([]);
       expect(new Set(requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([new URL(world.url).origin]));
     });
 
-    it("says so when a link was used before, and keeps who is signed in", async () => {
+    it("refuses a used link, and keeps the session of its person", async () => {
       const link = await world.invite("Twice");
       await using first = await world.open(link);
-      await button(first.page, "Accept the invitation").click();
-      await heading(first.page, "Welcome, Twice").waitFor();
+      await click(first.page, "Accept the invitation");
+      await sees(first.page, "Welcome, Twice");
       await using second = await world.open(link);
-      await button(second.page, "Accept the invitation").click();
-      await second.page.getByText("INVITATION_REFUSED").waitFor();
+      await click(second.page, "Accept the invitation");
+      await sees(second.page, "INVITATION_REFUSED");
       await first.page.reload();
-      await heading(first.page, "Welcome, Twice").waitFor();
+      await sees(first.page, "Welcome, Twice");
     });
 
-    it("with a link that a program previews or a person reloads does not use it up", async () => {
+    it("keeps a link valid after a preview or a reload", async () => {
       const link = await world.invite("Previewed");
       expect((await fetch(link.replace("localhost", "127.0.0.1"))).status).to.equal(200);
       await using opened = await world.open(link);
       const { page } = opened;
       await button(page, "Accept the invitation").waitFor();
       await page.reload();
-      await heading(page, "Open the link again").waitFor();
+      await sees(page, "Open the link again");
       await page.goto("about:blank");
       await page.goto(link);
-      await button(page, "Accept the invitation").click();
-      await heading(page, "Welcome, Previewed").waitFor();
+      await click(page, "Accept the invitation");
+      await sees(page, "Welcome, Previewed");
     });
 
-    it("without a passkey of this site shows what to do", async () => {
+    it("explains how to sign in without a passkey for this site", async () => {
       await using opened = await world.open();
       const { page } = opened;
-      await button(page, "Sign in with a passkey").click();
-      await page.getByText("No passkey was used").waitFor();
+      await click(page, "Sign in with a passkey");
+      await sees(page, "No passkey was used");
       expect(await button(page, "Sign in with a passkey").isEnabled()).to.equal(true);
     });
 
-    it("ends for a person who is removed meanwhile, at the next click", async () => {
+    it("signs a removed person out at the next click", async () => {
       await using opened = await world.signIn("Removed soon");
       await using remaining = await world.signIn("Remaining");
       const { page } = remaining;
-      await page.getByRole("button", { name: "Remove: Removed soon" }).click();
-      await page.getByRole("dialog").getByText("sessions and passkeys of this person end now").waitFor();
-      await button(page, "Remove").click();
+      for (const person of [opened, remaining]) await follow(person.page, "Company");
+      await click(page, "Remove: Removed soon");
+      await sees(page.getByRole("dialog"), "sessions and passkeys of this person end now");
+      await clickInDialog(page, "Remove");
       await page.getByText("Removed soon", { exact: true }).waitFor({ state: "detached" });
-      await button(opened.page, "Add a passkey").click();
-      await heading(opened.page, "Sign in").waitFor();
+      await click(opened.page, "Add a passkey");
+      await button(opened.page, "Sign in with a passkey").waitFor();
+    });
+  });
+
+  describe("the overview", () => {
+    it("says in one line that there is nothing to do, and leads each number to its list", async () => {
+      const bizID = await world.createPartner("Quiet company");
+      await using opened = await world.signIn("Quinn", { bizID });
+      const { page, complaints } = opened;
+      await sees(page, "Nothing to do.");
+      const addresses = await page.locator(".number").evaluateAll((links) => links.map((a) => a.getAttribute("href")));
+      expect(addresses).to.include.members(["#/users?state=undecided", "#/users?state=waiting", "#/webhooks"]);
+      await page.locator(".number", { hasText: "Waiting for a decision" }).click();
+      await sees(page, "No user matches the filter.");
+      expect(await page.getByLabel("State").inputValue()).to.equal("undecided");
+      expect(complaints).to.deep.equal([]);
+    });
+
+    it("names what needs a person first", async () => {
+      const { bizID, users } = await world.createPartnerWithUsers("Busy company", 1);
+      const [user] = users;
+      if (user === undefined) throw new Error("No user was created.");
+      await world.offerConflictingKey(user);
+      await using opened = await world.signIn("Beth", { bizID });
+      const { page } = opened;
+      await sees(page, "1 key waits for your decision.");
+      await follow(page, "Show");
+      await rows(page).getByText("waiting for a decision").waitFor();
+    });
+  });
+
+  describe("the header", () => {
+    for (const width of [390, 1280]) {
+      it(`has one row at ${width} pixels, also with a long name`, async () => {
+        await using opened = await world.signIn(
+          `Bartholomew Featherstonehaugh ${width}`,
+          {},
+          { viewport: { width, height: 800 } },
+        );
+        const box = await opened.page.locator(".header").boundingBox();
+        expect(box?.height).to.be.at.most(84);
+      });
+    }
+
+    it("opens the pages as a menu on phones, which Escape and a chosen page close", async () => {
+      await using opened = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
+      const { page } = opened;
+      const nav = page.getByRole("navigation");
+      expect(await nav.isVisible()).to.equal(false);
+      await click(page, "Menu");
+      await nav.waitFor();
+      await page.keyboard.press("Escape");
+      await nav.waitFor({ state: "hidden" });
+      await click(page, "Menu");
+      await follow(page, "Users");
+      await nav.waitFor({ state: "hidden" });
+      await page.getByRole("heading", { name: "Users", level: 1 }).waitFor();
     });
   });
 
@@ -100,78 +143,74 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
     it("copies the business identifier", async () => {
       await using opened = await world.signIn("Copier");
       const { page } = opened;
-      await page.getByRole("button", { name: "Copy biz_id" }).click();
-      await expectCopied(page, world.bizID);
+      await follow(page, "Company");
+      await click(page, "Copy biz_id");
+      await eventually(async () => {
+        expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(world.bizID);
+      });
     });
 
-    it("invites a person, with the link shown until Done and nowhere afterwards", async () => {
+    it("stores an invitation's link nowhere after Done", async () => {
       await using opened = await world.signIn("Inviter");
-      const { page, requests, complaints } = opened;
-      const opens = () => button(page, "Invite a person").click();
-      await opens();
-      await button(page, "Create the link").click();
-      await page.getByText("Enter a name.").waitFor();
-      await page.getByLabel("Name").fill("Inviter");
-      await button(page, "Create the link").click();
-      await page.getByText("There is a person with this name").waitFor();
-      expect(await page.getByLabel("Name").inputValue()).to.equal("Inviter");
-      await page.getByLabel("Name").fill("Grace");
-      await button(page, "Create the link").click();
-      const link = await page.locator("[data-secret] code").innerText();
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Copy the link" }).click();
-      await expectCopied(page, link);
-      await button(page, "Done").click();
-      await page.locator("[data-secret]").waitFor({ state: "detached" });
-
+      const { page, complaints } = opened;
+      await follow(page, "Company");
+      await click(page, "Invite a person");
+      await page.getByLabel("Name", { exact: true }).fill("Inviter");
+      await click(page, "Create the link");
+      await sees(page, "There is a person with this name");
+      expect(await page.getByLabel("Name", { exact: true }).inputValue()).to.equal("Inviter");
+      await page.getByLabel("Name", { exact: true }).fill("Grace");
+      await click(page, "Create the link");
+      const link = await takeSecret(world, opened, "the link");
       const token = link.split("/").at(-1) ?? "";
       expect(token).to.have.length(43);
-      await expectNowhere(world, page, token, requests);
+
       await using invited = await world.open(link);
-      await button(invited.page, "Accept the invitation").click();
-      await button(invited.page, "Add a passkey").click();
-      await heading(invited.page, "Acme").waitFor();
+      await click(invited.page, "Accept the invitation");
+      await click(invited.page, "Add a passkey");
+      await follow(invited.page, "Company");
+      await rows(invited.page, "Grace you").getByText("reader").waitFor();
       // A reader sees no button that changes the staff.
       expect(await button(invited.page, "Invite a person").count()).to.equal(0);
-      // Until then, the page's own timing has the address with which it was opened.
+      // Before, the browser's record of the page load contains the link.
       await invited.page.reload();
-      await heading(invited.page, "Acme").waitFor();
+      await rows(invited.page, "Grace you").waitFor();
       await expectNowhere(world, invited.page, token, invited.requests);
       expect(complaints).to.deep.equal([]);
     });
 
-    it("forgets the link when the page is left, also for Back", async () => {
+    it("hides an invitation's link after Back", async () => {
       await using opened = await world.signIn("Leaver");
       const { page } = opened;
-      await button(page, "Invite a person").click();
-      await page.getByLabel("Name").fill("Unfinished");
-      await button(page, "Create the link").click();
+      await follow(page, "Company");
+      await click(page, "Invite a person");
+      await page.getByLabel("Name", { exact: true }).fill("Unfinished");
+      await click(page, "Create the link");
       await page.locator("[data-secret]").waitFor();
       await page.goto("about:blank");
       await page.goBack();
-      await heading(page, "Acme").waitFor();
+      await rows(page, "Leaver you").waitFor();
       expect(await page.locator("[data-secret]").count()).to.equal(0);
     });
 
-    it("adds a passkey and removes it, and keeps the last one", async () => {
+    it("adds and removes passkeys, but keeps the last one", async () => {
       await using opened = await world.signIn("Collector");
       const { page } = opened;
+      await follow(page, "Company");
       const own = page.locator("section", { has: page.getByRole("heading", { name: "Your passkeys" }) });
-      await own.locator(".row").waitFor();
-      expect(await own.getByRole("button", { name: /^Remove/ }).count()).to.equal(0);
-      await world.addAuthenticator(page);
-      await button(page, "Add a passkey").click();
-      await own
-        .getByRole("button", { name: /^Remove/ })
-        .first()
-        .waitFor();
+      const remove = own.getByRole("button", { name: /^Remove/ });
+      await own.locator(".row", { hasText: / on (?:Linux|macOS|Windows)/ }).waitFor();
+      expect(await remove.count()).to.equal(0);
+      await own.getByRole("button", { name: /^Rename/ }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Blue laptop");
+      await clickInDialog(page, "Rename");
+      await own.locator(".row", { hasText: "Blue laptop" }).waitFor();
+      await addAuthenticator(page, "usb");
+      await click(page, "Add a passkey");
+      await remove.first().waitFor();
       expect(await own.locator(".row").count()).to.equal(2);
-      await own
-        .getByRole("button", { name: /^Remove/ })
-        .first()
-        .click();
-      await button(page, "Remove").click();
-      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await remove.first().click();
+      await clickInDialog(page, "Remove");
       await own.locator(".row").nth(1).waitFor({ state: "detached" });
       expect(await own.locator(".row").count()).to.equal(1);
     });
@@ -181,9 +220,10 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       const bizID = await world.createPartner(markup);
       await using opened = await world.signIn(markup, { bizID });
       const { page, complaints } = opened;
-      await heading(page, markup).waitFor();
+      await follow(page, "Company");
+      await page.getByRole("heading", { name: markup }).waitFor();
       await page.locator(".row b", { hasText: markup }).waitFor();
-      await button(page, "Make reader: " + markup).click();
+      await click(page, `Make reader: ${markup}`);
       await page.getByRole("dialog").getByRole("heading", { name: markup }).waitFor();
       expect(await page.title()).to.equal("Company · Keyroot dashboard");
       expect(complaints).to.deep.equal([]);
@@ -191,54 +231,36 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
   });
 
   describe("the servers page", () => {
-    it("creates a token that is shown until Done and works, and revokes it", async () => {
+    it("stores a new token nowhere after Done, and revokes it after a confirmation", async () => {
       const bizID = await world.createPartner("Server company");
-      await using opened = await world.signIn("Operator of servers", { bizID });
+      await using opened = await world.signIn("Sam", { bizID });
       const { page, requests, complaints } = opened;
-      await page.getByRole("link", { name: "Servers" }).click();
-      await page.getByText("There is no server token yet").waitFor();
+      await follow(page, "Servers");
+      await sees(page, "There is no server token yet");
       expect(await page.innerText(".command"))
         .to.contain(bizID)
         .and.contain("/v1/public/auth/jwt");
-      await button(page, "Create a server token").click();
-      await page.getByLabel("Name (optional)").fill("x".repeat(201));
-      await button(page, "Create").click();
-      await page.getByText("must be at most 200 characters").waitFor();
-      expect(await page.getByLabel("Name (optional)").inputValue()).to.have.length(201);
+      await click(page, "Create a server token");
       const name = '<b onclick="x">backend</b>';
       await page.getByLabel("Name (optional)").fill(name);
-      await button(page, "Create").click();
-      const token = await page.locator("[data-secret] code").innerText();
+      await click(page, "Create");
+      const token = await takeSecret(world, opened, "the token");
       expect(token).to.match(/^krs_[\w-]{43}$/);
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Copy the token" }).click();
-      await expectCopied(page, token);
-      await button(page, "Done").click();
-      await page.locator("[data-secret]").waitFor({ state: "detached" });
-      await page.locator(".row", { hasText: name }).waitFor();
-      await expectNowhere(world, page, token, requests);
+      await rows(page, name).waitFor();
       await page.goBack();
-      await heading(page, "Server company").waitFor();
+      await sees(page, "Nothing to do.");
       await page.goForward();
-      await page.locator(".row", { hasText: name }).waitFor();
+      await rows(page, name).waitFor();
       await expectNowhere(world, page, token, requests);
 
-      await world.service.exchange(bizID, token);
-      await button(page, `Revoke: ${name}`).click();
-      await page.getByText("Servers that use this token stop working at once").waitFor();
-      await button(page, "Cancel").click();
-      await world.service.exchange(bizID, token);
-      await button(page, `Revoke: ${name}`).click();
-      await button(page, "Revoke").click();
-      await page.locator(".badge", { hasText: "revoked" }).waitFor();
-      const refused = await world.service.post("/v1/public/auth/jwt", { biz_id: bizID, token });
-      expect(refused.status).to.equal(401);
+      await click(page, `Revoke: ${name}`);
+      await sees(page, "Servers that use this token stop working at once");
+      await click(page, "Cancel");
+      await rows(page, name).getByText("active").waitFor();
+      await click(page, `Revoke: ${name}`);
+      await clickInDialog(page, "Revoke");
+      await rows(page, name).getByText("revoked").first().waitFor();
       expect(complaints).to.deep.equal([]);
-      const changes = world.log.filter(
-        (line) => /"action":"serverToken\.(created|revoked)"/.test(line) && line.includes(bizID),
-      );
-      expect(changes).to.have.length(2);
-      for (const line of changes) expect(line).to.contain('"name":"Operator of servers"');
     });
 
     it("loads a long list page by page", async () => {
@@ -247,31 +269,52 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
         await world.service.admin("/v1/admin/serverTokens/create", { biz_id: bizID, name: `Token ${i}` });
       await using opened = await world.signIn("Reader of lists", { bizID, role: "reader" });
       const { page } = opened;
-      await page.getByRole("link", { name: "Servers" }).click();
-      await page.getByText("Token 49").waitFor();
-      expect(await page.locator(".row").count()).to.equal(50);
-      await button(page, "Show more").click();
-      await page.getByText("Token 51").waitFor();
-      expect(await page.locator(".row").count()).to.equal(52);
+      await follow(page, "Servers");
+      await sees(page, "Token 24");
+      expect(await rows(page).count()).to.equal(25);
+      await click(page, "Next");
+      await sees(page, "Token 49");
+      await click(page, "Next");
+      await sees(page, "Token 51");
+      expect(await rows(page).count()).to.equal(2);
+      await click(page, "Previous");
+      await sees(page, "Token 25");
+      expect(await rows(page).count()).to.equal(25);
       expect(await page.getByRole("button", { name: /Revoke|Create/ }).count()).to.equal(0);
     });
   });
 
   describe("a failed call", () => {
-    it("shows the reason and a button that repeats it", async () => {
-      await using opened = await world.signIn("Offline");
-      const { page } = opened;
-      await page.route("**/api/staff/list", (route) => route.abort());
-      await page.reload();
-      await page.getByText("The service did not answer").waitFor();
-      await page.unroute("**/api/staff/list");
-      await button(page, "Try again").click();
-      await page.getByText("Offline you").waitFor();
-    });
+    // The route, the calls that fail, and a text that the page shows once they succeed.
+    for (const [route, calls, text] of [
+      ["overview", /v1\/dashboard\/overview\/get$/, "Nothing to do."],
+      ["company", /v1\/dashboard\/staff\/list$/, "Fay you"],
+      ["users", /dashboard\/users\/list$/, "There is no user yet"],
+      [`users/${"y".repeat(32)}`, /authdBizSrv\/users\/get$/, "USER_UNKNOWN"],
+      ["publishing", /v1\/dashboard\/publishing\//, "No key of your users is published yet"],
+    ] as const) {
+      it(`shows the reason and a retry button, on the page ${route.replace(/\/.*/, "/…")}`, async () => {
+        const bizID = await world.createPartner("Failing company");
+        await using opened = await world.signIn("Fay", { bizID });
+        const { page } = opened;
+        await page.route(calls, (call) => call.abort());
+        await page.goto(`${world.url}#/${route}`);
+        await page.reload();
+        const retries = button(page, "Try again");
+        await sees(page, "The service did not answer");
+        await page.waitForLoadState("networkidle");
+        await page.unrouteAll();
+        for (let left = await retries.count(); left > 0; left--) {
+          await retries.first().click();
+          if (left > 1) await retries.nth(left - 1).waitFor({ state: "detached" });
+        }
+        await sees(page, text);
+      });
+    }
   });
 
   describe("the policy", () => {
-    it("has no unsafe source, allows the page's script and the chart's by their hashes, and forbids frames", async () => {
+    it("allows only two scripts by their hashes, and forbids unsafe sources and frames", async () => {
       const response = await fetch(world.url.replace("localhost", "127.0.0.1"));
       const policy = response.headers.get("Content-Security-Policy") ?? "";
       expect(policy).to.match(/^default-src 'none'; script-src(?: 'sha384-[A-Za-z0-9+/]+'){2}; style-src 'self';/);

@@ -1,222 +1,257 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
+import { eventually } from "../support/browser/eventually.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
-import { sharedWorld } from "../support/browser/dashboardWorld.ts";
+import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import type { TestUser } from "../support/service/caller.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
+/** The link to a user in a list, which shows the id shortened. */
+const userLink = (page: Page, userID: string) => page.locator(`a[href="#/users/${userID}"]`);
+const followUser = (page: Page, userID: string) => userLink(page, userID).click();
+
 describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", function () {
   this.timeout(30_000);
-  const world = sharedWorld;
+  const world = sharedDashboard();
 
-  before(async function () {
-    this.timeout(120_000);
-    await world.start();
-  });
-
-  const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
-  const showUsers = (page: Page) => page.getByRole("link", { name: "Users", exact: true }).click();
-
-  it("begin with commands that create the first one", async () => {
+  it("shows commands that create the first user", async () => {
     const partner = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID: partner.bizID });
     const { page } = opened;
-    await showUsers(page);
-    await page.getByText("There is no user yet").waitFor();
+    await follow(page, "Users");
+    await sees(page, "There is no user yet");
     const { user_id } = await runCommand(page, { TOKEN: partner.refreshToken });
     await page.reload();
-    await page.getByRole("link", { name: String(user_id) }).click();
-    await page.getByText("no public key yet").waitFor();
+    await followUser(page, String(user_id));
+    await sees(page, "no public key yet");
   });
 
-  it("are found by either form of the id, with a message beside the field otherwise", async () => {
+  it("finds a user by either form of the id", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Finder", 2);
     const [, user] = users;
     await using opened = await world.signIn("Fred", { bizID, role: "reader" });
     const { page, complaints } = opened;
-    await showUsers(page);
+    await follow(page, "Users");
     for (const id of [user?.hex.toUpperCase() ?? "", ` ${user?.userID ?? ""} `]) {
       await page.getByLabel("User id", { exact: true }).fill(id);
-      await button(page, "Find").click();
+      await click(page, "Find");
       await page
         .locator(".facts")
         .getByText(user?.userID ?? "")
         .waitFor();
       await page.getByText(user?.hex ?? "").waitFor();
-      await page.getByText("Oregon (us-west-2)").waitFor();
-      await page.getByRole("link", { name: "All users" }).click();
+      await sees(page, "Oregon (us-west-2)");
+      await follow(page, "All users");
     }
-    await page.getByLabel("User id", { exact: true }).fill("abc");
-    await button(page, "Find").click();
-    await page.getByText("but this has 3").waitFor();
-    expect(await page.getByLabel("User id", { exact: true }).inputValue()).to.equal("abc");
     await page.getByLabel("User id", { exact: true }).fill("0".repeat(40));
-    await button(page, "Find").click();
-    await page.getByText("USER_UNKNOWN").waitFor();
+    await click(page, "Find");
+    await sees(page, "USER_UNKNOWN");
     // A reader has no button that changes anything.
     await page.goBack();
-    await page.getByRole("link", { name: user?.userID ?? "" }).click();
-    await page.getByText("A phone").waitFor();
-    expect(await page.getByRole("button", { name: /Create|Revoke/ }).count()).to.equal(0);
+    await followUser(page, user?.userID ?? "");
+    await sees(page, "A phone");
+    expect(await page.getByRole("button", { name: /Create|Revoke|Deactivate|Erase/ }).count()).to.equal(0);
     expect(complaints).to.deep.equal([]);
   });
 
-  it("are created, with a random id or one that is entered", async () => {
+  it("creates a user with a random id or an entered one", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Creator", 1);
     await using opened = await world.signIn("Carl", { bizID });
     const { page } = opened;
-    await showUsers(page);
-    await button(page, "Create a user").click();
+    await follow(page, "Users");
+    await click(page, "Create a user");
     const dialog = page.getByRole("dialog");
     expect(await dialog.getByLabel("User id", { exact: true }).inputValue()).to.match(/^[a-z0-9]{32}$/);
-    await dialog.getByLabel("User id", { exact: true }).fill("xyz");
-    await button(page, "Create").click();
-    await page.getByText("but this has 3").waitFor();
     await dialog.getByLabel("User id", { exact: true }).fill(users[0]?.hex ?? "");
     await dialog.getByLabel("Ireland (eu-west-1)").check();
-    await button(page, "Create").click();
-    await page.getByText("This user id is already in use").waitFor();
+    await click(page, "Create");
+    await sees(page, "This user id is already in use");
     expect(await dialog.getByLabel("User id", { exact: true }).inputValue()).to.equal(users[0]?.hex);
     await dialog.getByLabel("User id", { exact: true }).fill("7".repeat(40));
-    await button(page, "Create").click();
+    await click(page, "Create");
     await page.locator(".facts").getByText("7".repeat(40)).waitFor();
-    await page.getByText("Ireland (eu-west-1)").waitFor();
+    await sees(page, "Ireland (eu-west-1)");
   });
 
-  it("get a token that is shown until Done and works, until it is revoked", async () => {
+  it("stores a user's new token nowhere after Done, and revokes it", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Token company", 1);
     await using opened = await world.signIn("Tina", { bizID });
     const { page, requests, complaints } = opened;
-    await showUsers(page);
-    await page.getByRole("link", { name: users[0]?.userID ?? "" }).click();
-    await button(page, "Create a refresh token").click();
-    await button(page, "Create").click();
-    await page.getByText("The context is missing.").waitFor();
+    await follow(page, "Users");
+    await followUser(page, users[0]?.userID ?? "");
+    await click(page, "Create a refresh token");
     const context = `<img src=x onerror="document.title='owned'">`;
     await page.getByLabel("Context").fill(context);
-    await button(page, "Create").click();
-    const token = await page.locator("[data-secret] code").innerText();
+    await click(page, "Create");
+    const token = await takeSecret(world, opened, "the token");
     expect(token).to.match(/^kru_us-west-2_[\w-]{43}$/);
-    await page.keyboard.press("Escape");
-    await button(page, "Done").click();
-    await page.locator(".row", { hasText: context }).waitFor();
-    await expectNowhere(world, page, token, requests);
+    await rows(page, context).waitFor();
     await page.goBack();
-    await page.getByText("All users, by id").waitFor();
+    await sees(page, "All users, by id");
     await page.goForward();
-    await page.locator(".row", { hasText: context }).getByText("never used").waitFor();
+    await rows(page, context).getByText("never used").waitFor();
     await expectNowhere(world, page, token, requests);
     expect(await page.title()).to.equal("Users · Keyroot dashboard");
 
-    await world.service.exchange(bizID, token);
-    await button(page, `Revoke: ${context}`).click();
-    await page.getByText("signed out at once").waitFor();
-    await button(page, "Revoke").click();
-    await page.locator(".row", { hasText: context }).getByText("revoked").first().waitFor();
-    const refused = await world.service.post("/v1/public/auth/jwt", { biz_id: bizID, token });
-    expect(refused.status).to.equal(401);
+    await click(page, `Revoke: ${context}`);
+    await sees(page, "signed out at once");
+    await click(page, "Revoke");
+    await rows(page, context).getByText("revoked").first().waitFor();
     expect(complaints).to.deep.equal([]);
   });
 
-  it("show the state of their key, and link to the explorer when it is published", async () => {
+  it("shows the state of a key, and links a published one to the explorer", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Key company", 2);
     const [user] = users;
     if (user === undefined) throw new Error("No user was created.");
     await world.service.registerKey(user, generateKeyPair());
     await using opened = await world.signIn("Kim", { bizID });
     const { page } = opened;
-    await showUsers(page);
-    await page.getByRole("link", { name: user.userID }).click();
-    await page.getByText("registered, not published yet").waitFor();
+    await follow(page, "Users");
+    await followUser(page, user.userID);
+    await page.locator(".badge", { hasText: /^in the next batch$/ }).waitFor();
     const [root, transactionHash] = ["ab".repeat(32), `0x${"cd".repeat(32)}`];
     await world.publish(root, [user.userID], { transactionHash });
     await page.reload();
     await page.locator(".badge", { hasText: /^published$/ }).waitFor();
-    await page.getByText(root).waitFor();
-    await page.getByText(transactionHash).waitFor();
+    await sees(page, root);
+    const entry = page.getByRole("link", { name: transactionHash });
+    expect(await entry.getAttribute("href")).to.equal(`https://chain.test/tx/${transactionHash}`);
     const link = page.getByRole("link", { name: "Verify it in the explorer" });
     expect(await link.getAttribute("href")).to.equal(`https://explorer.test/#/verify/${user.userID}`);
   });
 
-  it("whose key waits for a decision show the other keys, and an administrator approves or discards it", async () => {
+  it("lets only administrators approve or discard a key in conflict", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 2);
     const [first, second] = users as [TestUser, TestUser];
     await using opened = await world.signIn("Dora", { bizID });
     await using reading = await world.signIn("Rita", { bizID, role: "reader" });
     const { page, complaints } = opened;
     for (const [user, action, text] of [
-      [first, "Approve", "Its time to object is over"],
+      [first, "Approve", "Its hold period is over"],
       [second, "Discard", "no public key yet"],
     ] as const) {
-      const [keyID, otherID] = await world.disputeKey(user);
+      const [keyID, otherID] = await world.offerConflictingKey(user);
       for (const shown of [page, reading.page]) {
         await shown.goto(`${world.url}#/users/${user.userID}`);
-        await shown.getByText("It waits for your decision").waitFor();
+        await sees(shown, "It is not published until you decide");
         await shown.locator(".facts").getByText(keyID).waitFor();
-        await shown.locator(".row", { hasText: otherID }).getByText("offered and refused").waitFor();
+        await shown.locator(".row", { hasText: otherID }).getByText("refused").waitFor();
       }
       expect(await reading.page.getByRole("button", { name: /Approve|Discard/ }).count()).to.equal(0);
-      await button(page, action).click();
-      await page.getByRole("dialog").getByText(keyID).waitFor();
-      await button(page, "Cancel").click();
+      await click(page, action);
+      await sees(page.getByRole("dialog"), keyID);
+      await click(page, "Cancel");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      await button(page, action).click();
+      await click(page, action);
       await page.getByRole("dialog").getByRole("button", { name: action }).click();
-      await page.getByText(text).waitFor();
-      await page.getByText("Other keys were offered for this user.").waitFor({ state: "detached" });
+      await sees(page, text);
+      await page.getByText("There are conflicting keys for this user.").waitFor({ state: "detached" });
     }
     expect(complaints).to.deep.equal([]);
   });
 
-  it("whose key is taken by a publisher meanwhile show why it cannot be discarded any more", async () => {
+  it("explains why a submitted key cannot be discarded", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Late company", 1);
     const [user] = users as [TestUser];
     await world.service.registerKey(user, generateKeyPair());
     await using opened = await world.signIn("Lea", { bizID });
     const { page } = opened;
     await page.goto(`${world.url}#/users/${user.userID}`);
-    await button(page, "Discard").click();
+    await click(page, "Discard");
     const dialog = page.getByRole("dialog");
-    await dialog.getByText("The user then has no key").waitFor();
+    await sees(dialog, "The user then has no key");
     await world.publish("4d".repeat(32), [user.userID]);
     await dialog.getByRole("button", { name: "Discard" }).click();
-    await dialog.getByText("PUBLIC_KEY_SUBMITTED").waitFor();
-    await button(page, "Cancel").click();
+    await sees(dialog, "PUBLIC_KEY_SUBMITTED");
+    await click(page, "Cancel");
     await page.locator(".badge", { hasText: /^published$/ }).waitFor();
     await button(page, "Discard").waitFor({ state: "detached" });
   });
 
-  it("that do not load offer a retry, in the list and on their page", async () => {
-    const { bizID, users } = await world.createPartnerWithUsers("Failing company", 1);
-    await using opened = await world.signIn("Fay", { bizID });
-    const { page } = opened;
-    await page.route(/api\/users\/(list|get)$/, (route) => route.abort());
-    await showUsers(page);
-    await page.getByText("The service did not answer").waitFor();
-    await page.unrouteAll();
-    await button(page, "Try again").click();
-    const link = page.getByRole("link", { name: users[0]?.userID ?? "" });
-    await link.waitFor();
-    await page.route(/api\/users\/(list|get)$/, (route) => route.abort());
-    await link.click();
-    await page.getByText("The service did not answer").waitFor();
-    await page.unrouteAll();
-    await button(page, "Try again").click();
-    await page.getByText("no public key yet").waitFor();
-  });
-
-  it("of a suspended company are shown with the reason why nothing can be created", async () => {
+  it("explains why a suspended company cannot create users", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Suspended company", 1);
     await world.service.admin("/v1/admin/partners/suspend", { biz_id: bizID });
     await using opened = await world.signIn("Sue", { bizID });
     const { page } = opened;
-    await page.getByText("has suspended your company").waitFor();
-    await showUsers(page);
-    await page.getByRole("link", { name: users[0]?.userID ?? "" }).waitFor();
-    await button(page, "Create a user").click();
-    await button(page, "Create").click();
-    await page.getByText("PARTNER_SUSPENDED").waitFor();
+    await sees(page, "has suspended your company");
+    await follow(page, "Users");
+    await userLink(page, users[0]?.userID ?? "").waitFor();
+    await click(page, "Create a user");
+    await click(page, "Create");
+    await sees(page, "PARTNER_SUSPENDED");
+  });
+
+  it("lists users by the states of their keys and by region, page by page, with the filter in the address", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Long list", 27);
+    const [waiting] = users;
+    await world.service.registerKey(waiting ?? { jwt: "" }, generateKeyPair());
+    await using opened = await world.signIn("Lisa", { bizID, role: "reader" });
+    const { page, complaints } = opened;
+    await follow(page, "Users");
+    await rows(page).nth(24).waitFor();
+    await click(page, "Next");
+    await userLink(page, users[26]?.userID ?? "").waitFor();
+    expect(await rows(page).count()).to.equal(2);
+    await click(page, "Previous");
+    await userLink(page, users[0]?.userID ?? "").waitFor();
+    await page.getByLabel("State").selectOption("in the next batch");
+    await rows(page).nth(1).waitFor({ state: "detached" });
+    expect(await rows(page).innerText()).to.contain("in the next batch");
+    expect(page.url()).to.match(/#\/users\?state=ready$/);
+    await page.reload();
+    await userLink(page, waiting?.userID ?? "").waitFor();
+    expect(await rows(page).count()).to.equal(1);
+    await page.getByLabel("Region").selectOption("eu-west-1");
+    await sees(page, "No user matches the filter.");
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("can be searched and walked through with the keyboard, and copies whole ids", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Keyboard company", 3);
+    await using opened = await world.signIn("Kay", { bizID });
+    const { page } = opened;
+    await follow(page, "Users");
+    const [first, second] = users as [TestUser, TestUser];
+    await userLink(page, first.userID).focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).to.equal(
+      `#/users/${second.userID}`,
+    );
+    await page.getByRole("button", { name: "Copy the user id" }).first().click();
+    await eventually(async () => {
+      expect(await page.evaluate(() => navigator.clipboard.readText())).to.equal(first.userID);
+    });
+    await page.keyboard.press("/");
+    await page.keyboard.type(second.hex);
+    await page.keyboard.press("Enter");
+    await page.locator(".facts").getByText(second.userID).waitFor();
+  });
+
+  it("deactivates a user after a question, and erases one only if its id was typed", async () => {
+    const { bizID, users } = await world.createPartnerWithUsers("Ending company", 2);
+    const [user, other] = users as [TestUser, TestUser];
+    await using opened = await world.signIn("Enda", { bizID });
+    const { page, complaints } = opened;
+    await page.goto(`${world.url}#/users/${user.userID}`);
+    await click(page, "Deactivate");
+    await sees(page.getByRole("dialog"), "All tokens of this user are refused permanently");
+    await clickInDialog(page, "Deactivate");
+    await page.locator(".facts").getByText("all tokens of this user are refused").waitFor();
+    await button(page, "Deactivate").waitFor({ state: "detached" });
+    await click(page, "Erase");
+    await page.getByLabel("Type the user id to confirm").fill(other.userID);
+    await clickInDialog(page, "Erase");
+    await sees(page, "This is the id of another user.");
+    await page.getByLabel("Type the user id to confirm").fill(user.hex);
+    await clickInDialog(page, "Erase");
+    await userLink(page, other.userID).waitFor();
+    expect(await userLink(page, user.userID).count()).to.equal(0);
+    await page.goto(`${world.url}#/users/${user.userID}`);
+    await sees(page, "USER_UNKNOWN");
+    expect(complaints).to.deep.equal([]);
   });
 });

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
-import { launchChromium } from "../../fixtures/browser/chromium.ts";
+import { launchChromium } from "../support/browser/chromium.ts";
 import { ERROR_CODES } from "../../packages/keyroot/src/errors.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { ROOT, run } from "../support/packages/installPackages.ts";
@@ -26,7 +26,7 @@ describeIfNamed(import.meta.filename)("the site of the documentation, opened fro
   before("builds it", async function () {
     this.timeout(180_000);
     folder = await mkdtemp(join(tmpdir(), "keyroot-docs-"));
-    await run(process.execPath, [join(ROOT, "scripts/buildDocs.ts"), "--out", folder]);
+    await run(process.execPath, [join(ROOT, "scripts/docs/buildDocs.ts"), "--out", folder]);
     files = new Set((await readdir(folder, { recursive: true })).map((path) => path.replaceAll("\\", "/")));
     const named = [...files].filter((path) => /\.(?:html|svg)$/.test(path));
     const read = async (path: string) => [path, await readFile(join(folder, path), "utf8")] as const;
@@ -67,7 +67,7 @@ describeIfNamed(import.meta.filename)("the site of the documentation, opened fro
     expect(names).to.include.members(["@keyroot/operator", "@keyroot/operator/hardhat", "@keyroot/contracts"]);
   });
 
-  it("has no link to a file or a heading that does not exist", () => {
+  it("links only to files and headings that exist", () => {
     const broken = new Set<string>();
     for (const [path, html] of pages) {
       for (const [, link = ""] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
@@ -107,7 +107,7 @@ describeIfNamed(import.meta.filename)("the site of the documentation, opened fro
   });
 
   for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API]) {
-    it(`${path} has no violation of axe, in light and dark`, async () => {
+    it(`passes axe in light and dark: ${path}`, async () => {
       const page = await open(path);
       await page.evaluate(axe.source);
       for (const colorScheme of ["light", "dark"] as const) {

@@ -3,15 +3,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Page } from "playwright-core";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
-import { textOf } from "../../fixtures/samples.ts";
-import { sharedExplorer } from "../support/browser/explorerWorld.ts";
+import { textOf } from "../support/samples.ts";
+import { done } from "../support/browser/explorerStates.ts";
+import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
-import { serve } from "../support/servers.ts";
+import { serve } from "../support/servers/servers.ts";
 
 /** Would set a global variable, if any text became markup. */
 const MARKUP = `<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload="pwned=1">`;
 
-describeIfNamed(import.meta.filename)("the explorer under attack", function () {
+describeIfNamed(import.meta.filename)("the explorer with hostile servers and links", function () {
   this.timeout(60_000);
   const explorer = sharedExplorer();
   const { world } = explorer;
@@ -31,7 +32,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
   const fileHost = (content: () => string, status = 200) =>
     server((_, response) => response.writeHead(status).end(content()));
 
-  const settled = (page: Page) => page.waitForSelector("[data-verdict]:not([data-verdict=busy])");
+  const verdictOf = (page: Page) => page.getAttribute("[data-verdict]", "data-verdict");
   /** Nothing ran, nothing was added to the page, and the browser had nothing to block. */
   const expectHarmless = async (page: Page, complaints: readonly string[]) => {
     expect(await page.evaluate("globalThis.pwned")).to.equal(undefined);
@@ -46,15 +47,15 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     "a record": () => textOf(file()).replaceAll(world.victim.keyID, JSON.stringify(MARKUP).slice(1, -1)),
     "a user id of the lookup": () => textOf(file()).replace('"lookup":{', `"lookup":{${JSON.stringify(MARKUP)}:0,`),
     "the hash algorithm": () => textOf(file()).replace('"sha256"', JSON.stringify(MARKUP)),
-    "a page of its own": () => `<!doctype html>${MARKUP}`,
+    "an HTML page": () => `<!doctype html>${MARKUP}`,
   };
   for (const [where, content] of Object.entries(FILES)) {
-    it(`shows markup of the file host in ${where} as text`, async () => {
+    it(`shows the file host's markup as text, in ${where}`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
       await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
       const { page, complaints } = one;
-      await settled(page);
-      expect(await page.getAttribute("[data-verdict]", "data-verdict")).to.equal("bad");
+      await done(page);
+      expect(await verdictOf(page)).to.equal("bad");
       await expectHarmless(page, complaints);
       await page.goto(`${url}#/batch/${world.root}`);
       await page.getByText("This file cannot be shown").waitFor();
@@ -62,10 +63,10 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     });
   }
 
-  it("shows markup of a file host's error page as an error", async () => {
+  it("shows an error instead of the file host's error page", async () => {
     const url = await world.serve({ merkleUrl: await fileHost(() => MARKUP, 500) });
     await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-    await settled(one.page);
+    await done(one.page);
     expect(await one.page.innerText("[data-verdict]")).to.contain("FILE_HOST_ERROR");
     await expectHarmless(one.page, one.complaints);
   });
@@ -75,15 +76,15 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     ["a result", { result: MARKUP }],
     ["the block's fields", { result: { number: MARKUP, hash: MARKUP } }],
   ] as const) {
-    it(`shows markup of an endpoint in ${what} as text`, async () => {
+    it(`shows an endpoint's markup as text, in ${what}`, async () => {
       const rpc = await server(async (request, response) => {
         const { id } = JSON.parse(await text(request)) as { id: number };
         response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
       });
       const url = await world.serve({ rpc: [rpc] });
       await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-      await settled(one.page);
-      expect(await one.page.getAttribute("[data-verdict]", "data-verdict")).to.not.equal("good");
+      await done(one.page);
+      expect(await verdictOf(one.page)).to.not.equal("good");
       await expectHarmless(one.page, one.complaints);
     });
   }
@@ -101,7 +102,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     });
     const url = await world.serve({ merkleUrl });
     await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-    await settled(one.page);
+    await done(one.page);
     expect(await one.page.innerText("[data-verdict]")).to.contain("ANSWER_TOO_LARGE");
     expect(sent).to.be.below(2 ** 27);
   });
@@ -111,12 +112,12 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     ["objects", () => `{"values":[${"{},".repeat(2 ** 22)}{}]}`],
     ["values", () => `{"merkle":{},"values":[${'"a",'.repeat(300_000)}"a"],"lookup":{}}`],
   ] as const) {
-    it(`rejects a file of too many ${what}, and goes on`, async () => {
+    it(`rejects a file of too many ${what}, and stays usable`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
       await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
       const { page, complaints } = one;
-      await settled(page);
-      expect(await page.getAttribute("[data-verdict]", "data-verdict")).to.equal("bad");
+      await done(page);
+      expect(await verdictOf(page)).to.equal("bad");
       await expectHarmless(page, complaints);
     });
   }
@@ -133,7 +134,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     `#/verify/${"y".repeat(100_000)}`,
     `#/${MARKUP}`,
   ]) {
-    it(`opens the link ${link.slice(0, 40)} without harm`, async () => {
+    it(`sends no request for the invalid link ${link.slice(0, 40)}`, async () => {
       await using one = await world.open(explorer.url + link);
       const { page, complaints, requests } = one;
       await page.locator("h1").waitFor();
@@ -149,7 +150,7 @@ describeIfNamed(import.meta.filename)("the explorer under attack", function () {
     const bytes = JSON.stringify({ format: MARKUP, [MARKUP]: MARKUP });
     const input = page.getByLabel("Bundle", { exact: true });
     await input.setInputFiles({ name: `${MARKUP}.json`, mimeType: "application/json", buffer: Buffer.from(bytes) });
-    await settled(page);
+    await done(page);
     expect(await page.innerText("[data-verdict]")).to.contain("BUNDLE_SHAPE");
     await expectHarmless(page, complaints);
   });

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/browser/eventually.ts";
-import { done } from "../../fixtures/browser/explorerStates.ts";
-import { sharedExplorer } from "../support/browser/explorerWorld.ts";
+import { done } from "../support/browser/explorerStates.ts";
+import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("using the explorer", function () {
+describeIfNamed(import.meta.filename)("the explorer's controls", function () {
   this.timeout(30_000);
   const explorer = sharedExplorer();
   const { world } = explorer;
@@ -25,7 +25,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     const isSelected = (page: Page, name: string | RegExp) =>
       page.locator(".selection").getByRole("heading", { name, exact: true }).waitFor();
 
-    it("is used by keyboard: arrows go from node to node", async () => {
+    it("moves from node to node with the arrow keys", async () => {
       await using view = await openBatch();
       const { page, canvas } = view;
       await canvas.focus();
@@ -41,7 +41,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       }
     });
 
-    it("zooms by keyboard, buttons and wheel, and shows the whole tree again", async () => {
+    it("zooms with the keyboard, buttons and wheel, and shows the whole tree again", async () => {
       await using view = await openBatch({ reducedMotion: "reduce" });
       const { page, canvas } = view;
       const whole = world.records.length;
@@ -63,7 +63,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       await shows(page, whole);
     });
 
-    it("zooms without any animation for visitors who prefer reduced motion", async () => {
+    it("zooms without animation if the visitor prefers reduced motion", async () => {
       await using view = await openBatch({ reducedMotion: "reduce" });
       const { page, canvas } = view;
       await page.evaluate(() => {
@@ -84,7 +84,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       expect(transition).to.equal("0s");
     });
 
-    it("selects the node that is clicked", async () => {
+    it("selects a clicked node", async () => {
       await using view = await openBatch();
       const { page, canvas } = view;
       const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
@@ -94,40 +94,32 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       await isSelected(page, "Leaf 1");
     });
 
-    for (const [what, part] of [
-      ["user id", () => world.victim.userID.slice(5, 20)],
-      ["key id", () => world.victim.keyID],
-    ] as const) {
-      it(`finds a record by its ${what}`, async () => {
-        await using view = await openBatch();
-        const { page } = view;
-        await page.getByLabel("Find a record").fill(part());
-        await page.keyboard.press("Enter");
-        await isSelected(page, /^Leaf \d+$/);
-        const found = what === "user id" ? world.victim.userID : world.victim.keyID;
-        await page.locator(".selection").getByText(found).waitFor();
-      });
-    }
-
-    it("says when no record is found, and keeps what was entered", async () => {
+    it("finds a record by a part of its user id or key id", async () => {
+      const { userID, keyID } = world.victim;
       await using view = await openBatch();
       const { page } = view;
-      const field = page.getByLabel("Find a record");
-      await field.fill("nothing");
-      await page.getByRole("alert").getByText("No record of this file contains that.", { exact: true }).waitFor();
-      expect(await field.inputValue()).to.equal("nothing");
+      for (const [part, id] of [
+        [userID.slice(5, 20), userID],
+        [keyID, keyID],
+      ] as const) {
+        await page.getByLabel("Find a user or key").fill(part);
+        await page.keyboard.press("Enter");
+        await isSelected(page, /^Leaf \d+$/);
+        await page.locator(".selection").getByText(id).waitFor();
+      }
     });
 
     it("lists all records as text, with links to their verification", async () => {
       await using view = await openBatch();
       const { page } = view;
+      await page.getByText("The same as text").click();
       await page.locator("tbody a").first().waitFor();
       const users = await page.$$eval("tbody a", (links) => links.map(({ textContent }) => textContent));
       expect(users).to.have.members(world.records.map(({ userID }) => userID));
     });
   });
 
-  it("a bundle that is dropped on any page is opened", async () => {
+  it("open a bundle dropped on any page", async () => {
     const { userID } = world.victim;
     const { bundle } = await world.makeBundle();
     await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
@@ -140,12 +132,34 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
       return transfer;
     }, JSON.stringify(bundle));
     await page.dispatchEvent("main", "drop", { dataTransfer });
-    await page.getByText("dropped.json says that it is about the user").waitFor();
+    await page.getByText("dropped.json contains a claim about the user").waitFor();
     expect(page.url()).to.equal(`${explorer.url}#/bundle`);
     expect(complaints).to.deep.equal([]);
   });
 
-  it("after a new choice of the evidence, the verdict is in view and has the focus", async () => {
+  it("open a Merkle-tree file that is dropped on any page, and compute its root", async () => {
+    await using opened = await world.open(explorer.url);
+    const { page, complaints } = opened;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const text = await (await fetch(`${world.stack.merkleUrl}/${world.root}.json`)).text();
+    const dropFile = async (content: string) => {
+      const dataTransfer = await page.evaluateHandle((text) => {
+        const transfer = new DataTransfer();
+        transfer.items.add(new File([text], "file.json", { type: "application/json" }));
+        return transfer;
+      }, content);
+      await page.dispatchEvent("main", "drop", { dataTransfer });
+    };
+    await dropFile(text);
+    await page.locator("canvas").waitFor();
+    expect(page.url()).to.equal(`${explorer.url}#/batch/${world.root}`);
+    // The file names a root that its records do not have.
+    await dropFile(text.replaceAll(world.root, "12".repeat(32)));
+    await page.getByText("This file cannot be shown").waitFor();
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it("show and focus the verdict after a new choice of evidence", async () => {
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
@@ -160,7 +174,7 @@ describeIfNamed(import.meta.filename)("using the explorer", function () {
     });
   });
 
-  it("keyboard users reach the content with one key, and every control shows that it has the focus", async () => {
+  it("reach the content with one key, and show their focus", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;
     await page.keyboard.press("Tab");

@@ -1,45 +1,32 @@
-import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { done, EXPLORER_STATES, VIEWS } from "../../fixtures/browser/explorerStates.ts";
-import type { ExplorerWorld } from "../../fixtures/browser/explorerWorld.ts";
-import { sharedExplorer } from "../support/browser/explorerWorld.ts";
-import { unexplainedTerms } from "../support/browser/unexplainedTerms.ts";
+import { click, sees } from "../support/browser/controls.ts";
+import { done, EXPLORER_STATES } from "../support/browser/explorerStates.ts";
+import type { ExplorerWorld } from "../support/browser/explorerWorld.ts";
+import { checkInAllViews, expectNothingMoved, gzippedSize, VIEWS } from "../support/browser/pageQuality.ts";
+import { RecordedLayouts } from "../support/browser/pageLayout.ts";
+import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/assets");
-/** The most that the scripts of the first verification may have, in bytes after gzip. */
+/** Maximum size of the scripts that the first verification needs, in bytes after gzip. */
 const SCRIPT_LIMIT = 70_000;
-
-/** The most that a page may move while it loads, as Cumulative Layout Shift. 0.1 counts as good. */
-const MOST_SHIFT = 0.01;
 
 describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   this.timeout(60_000);
   const explorer = sharedExplorer();
   const { world } = explorer;
+  const layouts = new RecordedLayouts("explorer");
+
+  after(() => {
+    layouts.save();
+  });
 
   for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
-    it(`${name}: has no violation of axe, nothing wider than the page, and no term without its explanation, in both widths and colors`, async () => {
+    it(`explain terms, pass axe and fit both widths, in the state "${name}"`, async () => {
       await using opened = await world.open(explorer.url + path(world), VIEWS[0]);
-      const { page } = opened;
-      await act?.(page, world);
-      await page.evaluate(axe.source);
-      for (const { viewport, colorScheme } of VIEWS) {
-        await page.setViewportSize(viewport);
-        // Reduced motion: colors change at once.
-        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        // Two frames: the first one draws what the new width changes.
-        await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-        const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-        expect(found, `${viewport.width} ${colorScheme}`).to.deep.equal([]);
-        const width = await page.evaluate(() => document.documentElement.scrollWidth);
-        expect(width, colorScheme).to.be.at.most(viewport.width);
-      }
-      expect(await unexplainedTerms(page)).to.deep.equal([]);
+      await act?.(opened.page, world);
+      await checkInAllViews(opened.page, name, layouts);
     });
   }
 
@@ -47,52 +34,45 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
     ["a verified key", ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`],
     ["a user without a key", () => `#/verify/${"y".repeat(32)}`],
     ["a forged file", () => "#/attack/swapped-record"],
-    ["a lying endpoint", () => "#/attack/other-chain"],
+    ["a false endpoint", () => "#/attack/other-chain"],
     ["a batch", ({ root }: ExplorerWorld) => `#/batch/${root}`],
   ] as const) {
-    for (const width of [360, 768, 1440]) {
-      it(`${name}: nothing moves while it loads, at ${width} pixels`, async () => {
+    for (const width of [390, 768, 1280]) {
+      it(`keep their layout while they load ${name}, at ${width} pixels`, async () => {
         await using opened = await world.open(explorer.url + path(world), { viewport: { width, height: 800 } });
-        const { page } = opened;
-        await done(page);
-        await page.waitForTimeout(300);
-        const moved = await page.evaluate(
-          () =>
-            new Promise((resolve) => {
-              new PerformanceObserver((list) => {
-                resolve(
-                  list.getEntries().reduce((sum, entry) => sum + (entry as unknown as { value: number }).value, 0),
-                );
-              }).observe({ type: "layout-shift", buffered: true });
-              // There is no call without entries. Those that exist are reported before the next frame.
-              setTimeout(() => {
-                resolve(0);
-              }, 100);
-            }),
-        );
-        expect(moved).to.be.at.most(MOST_SHIFT);
+        await done(opened.page);
+        await opened.page.waitForTimeout(300);
+        await expectNothingMoved(opened.page, name);
       });
     }
   }
 
-  it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts for the first verification, with any evidence`, async () => {
-    const sizeOf = async (start: string) => {
-      const name = (await readdir(ASSETS)).find((name) => name.startsWith(start) && name.endsWith(".js")) ?? "";
-      return gzipSync(await readFile(join(ASSETS, name))).length;
-    };
-    for (const worker of ["basic-", "evidence-"]) {
-      expect((await sizeOf("index-")) + (await sizeOf(worker))).to.be.at.most(SCRIPT_LIMIT);
+  it("show verdict, key, evidence and its choice on one screen of 1280 x 800 pixels", async () => {
+    const view = { viewport: { width: 1280, height: 800 } };
+    await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);
+    const { page } = opened;
+    await done(page);
+    for (const part of [".verdict", ".key-card", ".evidence-card"]) {
+      const box = await page.locator(part).boundingBox();
+      expect((box?.y ?? Infinity) + (box?.height ?? 0), part).to.be.at.most(800);
     }
   });
 
-  it("load the code for storage proofs only when it is needed", async () => {
+  it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts for the first verification, with any evidence`, async () => {
+    for (const worker of ["basic-", "evidence-"])
+      expect(await gzippedSize(ASSETS, ["index-", worker]))
+        .to.be.above(5000)
+        .and.at.most(SCRIPT_LIMIT);
+  });
+
+  it("load the code for storage proofs on demand", async () => {
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
     const { page, requests } = opened;
     await done(page);
     expect(requests.filter((address) => address.includes("evidence-"))).to.be.empty;
     await page.getByLabel("Require a storage proof").check();
-    await page.getByRole("button", { name: "Verify with this evidence" }).click();
-    await page.getByText("so the storage proof adds little").waitFor();
+    await click(page, "Verify with this evidence");
+    await sees(page, "so the storage proof adds little");
     expect(requests.filter((address) => address.includes("evidence-"))).to.have.lengthOf(1);
   });
 });

@@ -2,46 +2,43 @@ import { expect } from "chai";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
-import { done } from "../../fixtures/browser/explorerStates.ts";
-import type { ExplorerPage } from "../../fixtures/browser/explorerWorld.ts";
+import { done } from "../support/browser/explorerStates.ts";
+import { click } from "../support/browser/controls.ts";
 import { eventually } from "../support/browser/eventually.ts";
-import { type DashboardPage, sharedWorld } from "../support/browser/dashboardWorld.ts";
-import { sharedExplorer } from "../support/browser/explorerWorld.ts";
+import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
+import type { ObservedPage } from "../support/browser/observedPage.ts";
+import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
+import { readUserID } from "../../packages/web/src/shared/readUserID.ts";
 
 const SOURCES = join(import.meta.dirname, "../../packages/web/src");
 /** A component that shows a field and its error, up to the field's label. */
-const FIELD = /<(?:TextField|TextDialog|Field|Choice|Day)\b(?:(?!label=)[\s\S])*?\slabel=(?:"([^"]+)"|\{label\})/g;
+const FIELD =
+  /<(?:TextField|TextDialog|Field|Select|SearchForm|Day)\b(?:(?!label=)[\s\S])*?\slabel=(?:"([^"]+)"|\{label\})/g;
 /** The same for the dialog of a list of tokens. */
 const DIALOG = /dialog: \{[^}]*?label: "([^"]+)"/g;
 const CONTROL = /<(?:input|select|textarea)\s[\s\S]*?(?:\/>|>\n)/g;
 const TOO_LONG = "x".repeat(1000);
 
-/** An invalid value of a field, on a page where the field is shown. */
-interface Case {
-  /** Leads to the page with the field. */
-  open: (page: Page) => Promise<unknown>;
-  value: string;
-  /** What the message says. */
-  message: RegExp;
-  /** The name of the button that sends the form. None: the message appears while people type. */
-  button?: string;
-}
+/**
+ * A function that leads to the field's page, an invalid value, the expected message, and the submit button's name.
+ * Without a button, the message appears during input.
+ */
+type Case = [open: (page: Page) => Promise<unknown>, value: string, message: RegExp, button?: string];
 
 /** Why a field has no invalid value. */
 const LIST = "people choose from a list";
 
-describeIfNamed(import.meta.filename)("an invalid value", function () {
+describeIfNamed(import.meta.filename)("a form field with an invalid value", function () {
   this.timeout(60_000);
   const explorer = sharedExplorer();
-  const world = sharedWorld;
-  let explorerPage: ExplorerPage;
-  let staffPage: DashboardPage;
-  let operatorPage: DashboardPage;
+  const world = sharedDashboard();
+  let explorerPage: ObservedPage;
+  let staffPage: ObservedPage;
+  let operatorPage: ObservedPage;
 
   before(async function () {
     this.timeout(120_000);
-    await world.start();
     explorerPage = await explorer.world.open(await explorer.world.serve({ visitorEndpoints: true }));
     staffPage = await world.signIn("Fay");
     operatorPage = await world.signIn("Fritz", { bizID: null });
@@ -55,132 +52,172 @@ describeIfNamed(import.meta.filename)("an invalid value", function () {
     // Other fields of an earlier case are gone.
     await page.reload();
   };
-  const click = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
   const verified = async (page: Page) => {
     await inPage(`verify/${explorer.world.victim.userID}`)(page);
     await done(page);
   };
 
+  /** Leads to a page, and opens a form with a button. */
+  const inForm = (route: string, name: string) => async (page: Page) => {
+    await inPage(route)(page);
+    await click(page, name);
+  };
+
+  const opened = (title: string) => async (page: Page) => {
+    await verified(page);
+    await page.getByText(title, { exact: true }).click();
+  };
+
   const EXPLORER: Readonly<Record<string, Case | string>> = {
-    "shared/searchForm.tsx: User id": {
-      ...{ open: inPage(""), value: "hello", message: /has 32 characters, but this has 5/, button: "Verify" },
-    },
-    "explorer/evidenceForm.tsx: How many must agree": LIST,
-    "explorer/evidenceForm.tsx: Endpoint": LIST,
-    "explorer/evidenceForm.tsx: Block hash": {
-      open: async (page) => {
+    "explorer/home/homePage.tsx: User id or root": [inPage(""), "hello", /has 32 characters, but this has 5/, "Verify"],
+    "explorer/verify/evidenceForm.tsx: Source of the block": LIST,
+    "explorer/verify/evidenceForm.tsx: How many must agree": LIST,
+    "explorer/verify/evidenceForm.tsx: Endpoint": LIST,
+    "explorer/verify/evidenceForm.tsx: Block hash": [
+      async (page) => {
         await verified(page);
-        await page.getByLabel("A block that I trust").check();
+        await page.getByLabel("Source of the block").selectOption("A block that I trust");
       },
-      ...{ value: "0x12", message: /0x and 64 hex digits/, button: "Verify with this evidence" },
-    },
-    "explorer/evidenceForm.tsx: Add an endpoint of your own": {
-      ...{ open: verified, value: "ftp://example.com", message: /Enter the URL/, button: "Add endpoint" },
-    },
-    "explorer/verificationView.tsx: Compare with a key that you have": {
-      ...{ open: verified, value: "not a key", message: /This has 7\./ },
-    },
-    "explorer/bundlePage.tsx: Bundle": {
-      ...{ open: inPage("bundle"), value: "", message: /Choose a bundle first/, button: "Verify bundle" },
-    },
-    "explorer/bundlePage.tsx: Hash of the block": {
-      open: async (page) => {
+      ...(["0x12", /0x and 64 hex digits/, "Verify with this evidence"] as const),
+    ],
+    "explorer/verify/evidenceForm.tsx: URL of the endpoint": [
+      opened("Add an endpoint of your own"),
+      "ftp://example.com",
+      /Enter the URL/,
+      "Add endpoint",
+    ],
+    "explorer/verify/verificationView.tsx: Key or key id": [
+      opened("Compare with a key that you have"),
+      "not a key",
+      /This has 7\./,
+    ],
+    "explorer/bundle/bundlePage.tsx: Bundle": [inPage("bundle"), "", /Choose a bundle first/, "Verify bundle"],
+    "explorer/bundle/bundlePage.tsx: Hash of the block": [
+      async (page) => {
         await inPage("bundle")(page);
         const file = { name: "b.json", mimeType: "application/json", buffer: Buffer.from("{}") };
         await page.getByLabel("Bundle", { exact: true }).setInputFiles(file);
       },
-      ...{ value: "12", message: /0x and 64 hex digits/, button: "Verify bundle" },
-    },
-    "explorer/batch/batchPage.tsx: Find a record": {
-      open: (page) => inPage(`batch/${explorer.world.root}`)(page),
-      ...{ value: "nothing", message: /No record of this file/ },
-    },
-    "explorer/safetyCodeCard.tsx: Your own user id": { open: verified, value: "hello", message: /but this has 5/ },
-    "explorer/safetyCodeCard.tsx: Your own public key": { open: verified, value: "short", message: /140 characters/ },
-    "explorer/safetyCodeCard.tsx: What the other app shows (optional)": {
-      open: async (page) => {
-        await verified(page);
+      ...(["12", /0x and 64 hex digits/, "Verify bundle"] as const),
+    ],
+    "explorer/batch/batchPage.tsx: Find a user or key": [
+      (page) => inPage(`batch/${explorer.world.root}`)(page),
+      "nothing",
+      /No record of this file/,
+    ],
+    "explorer/verify/safetyCodeForm.tsx: Your own user id": [
+      opened("Compare the safety code with this user"),
+      "hello",
+      /but this has 5/,
+    ],
+    "explorer/verify/safetyCodeForm.tsx: Your own public key": [
+      opened("Compare the safety code with this user"),
+      "short",
+      /140 characters/,
+    ],
+    "explorer/verify/safetyCodeForm.tsx: What the other app shows (optional)": [
+      async (page) => {
+        await opened("Compare the safety code with this user")(page);
         const [own] = explorer.world.records;
         await page.getByLabel("Your own user id").fill(own?.userID ?? "");
         await page.getByLabel("Your own public key").fill(own?.pubKey ?? "");
       },
-      ...{ value: "123", message: /no safety code/ },
-    },
+      ...(["123", /not a safety code/] as const),
+    ],
   };
 
   const STAFF: typeof EXPLORER = {
-    "dashboard/serversPage.tsx: Name (optional)": {
-      open: async (page) => {
-        await inPage("servers")(page);
-        await click(page, "Create a server token");
-      },
-      ...{ value: TOO_LONG, message: /^The name /, button: "Create" },
-    },
-    "dashboard/userPage.tsx: Context": {
-      open: async (page) => {
+    "dashboard/tokens/serversPage.tsx: Name (optional)": [
+      inForm("servers", "Create a server token"),
+      TOO_LONG,
+      /^The name /,
+      "Create",
+    ],
+    "dashboard/users/userPage.tsx: Context": [
+      async (page) => {
         const server = await world.service.createServerToken(world.bizID);
         const { userID } = await world.service.createUser({ bizID: world.bizID, ...server });
-        await inPage(`users/${userID}`)(page);
-        await click(page, "Create a refresh token");
+        await inForm(`users/${userID}`, "Create a refresh token")(page);
       },
-      ...{ value: TOO_LONG, message: /^The context /, button: "Create" },
-    },
-    "dashboard/createUserDialog.tsx: User id": {
-      open: async (page) => {
-        await inPage("users")(page);
-        await click(page, "Create a user");
+      ...([TOO_LONG, /^The context /, "Create"] as const),
+    ],
+    "dashboard/users/usersPage.tsx: State": LIST,
+    "dashboard/users/usersPage.tsx: Region": LIST,
+    "dashboard/users/endUserCard.tsx: Type the user id to confirm": [
+      async (page) => {
+        const server = await world.service.createServerToken(world.bizID);
+        const { userID } = await world.service.createUser({ bizID: world.bizID, ...server });
+        await inForm(`users/${userID}`, "Erase")(page);
       },
-      ...{ value: "hello", message: /but this has 5/, button: "Create" },
-    },
-    "dashboard/inviteDialog.tsx: Name": {
-      open: async (page) => {
+      ...(["hello", /but this has 5/, "Erase"] as const),
+    ],
+    "dashboard/staff/passkeysCard.tsx: Name": [
+      async (page) => {
         await inPage("company")(page);
-        await click(page, "Invite a person");
+        await page
+          .getByRole("button", { name: /^Rename passkey/ })
+          .first()
+          .click();
       },
-      ...{ value: TOO_LONG, message: /name|characters/i, button: "Create the link" },
-    },
-    "dashboard/webhooks/endpointDialog.tsx: URL": {
-      open: async (page) => {
-        await inPage("webhooks")(page);
-        await click(page, "Add an endpoint");
-      },
-      ...{ value: "ftp://example.com", message: /This URL cannot be used/, button: "Add" },
-    },
+      ...([TOO_LONG, /^The name /, "Rename"] as const),
+    ],
+    "dashboard/users/createUserDialog.tsx: User id": [
+      inForm("users", "Create a user"),
+      "hello",
+      /but this has 5/,
+      "Create",
+    ],
+    "dashboard/staff/inviteDialog.tsx: Name": [
+      inForm("company", "Invite a person"),
+      TOO_LONG,
+      /name|characters/i,
+      "Create the link",
+    ],
+    "dashboard/webhooks/endpointDialog.tsx: URL": [
+      ...([inForm("webhooks", "Add an endpoint"), "ftp://example.com"] as const),
+      ...([/^This URL cannot be used: it must begin with https:/, "Add"] as const),
+    ],
     "dashboard/webhooks/deliveriesCard.tsx: Show": LIST,
-    "dashboard/auditPage.tsx: What": LIST,
-    "dashboard/auditPage.tsx: Who": LIST,
-    "dashboard/auditPage.tsx: From": "browsers let people enter only days, and the order is the other field's",
-    "dashboard/auditPage.tsx: To": {
-      open: async (page) => {
+    "dashboard/auditLog/auditLogPage.tsx: What": LIST,
+    "dashboard/auditLog/auditLogPage.tsx: Who": LIST,
+    "dashboard/auditLog/auditLogPage.tsx: From": "browsers accept only days, and the field To checks the order",
+    "dashboard/auditLog/auditLogPage.tsx: To": [
+      async (page) => {
         await inPage("audit")(page);
         await page.getByLabel("From").fill("2026-03-02");
       },
-      ...{ value: "2026-03-01", message: /before the first one/, button: "Show" },
-    },
-    "dashboard/auditPage.tsx: User id (optional)": {
-      ...{ open: inPage("audit"), value: "hello", message: /but this has 5/, button: "Show" },
-    },
+      ...(["2026-03-01", /before the day in From/, "Show"] as const),
+    ],
+    "dashboard/auditLog/auditLogPage.tsx: User id (optional)": [inPage("audit"), "hello", /but this has 5/, "Show"],
   };
 
   const OPERATOR: typeof EXPLORER = {
-    "dashboard/operator/partnersPage.tsx: Search": "every text can be searched",
-    "dashboard/operator/partnersPage.tsx: Name": {
-      open: async (page) => {
-        await inPage("partners")(page);
-        await click(page, "Create a partner");
-      },
-      ...{ value: TOO_LONG, message: /^The name /, button: "Create" },
-    },
-    "dashboard/operator/partnerPage.tsx: The most users (empty for no limit)": {
-      open: async (page) => {
-        await inPage(`partners/${world.bizID}`)(page);
-        await click(page, "Limit users");
-      },
-      ...{ value: "many", message: /^The limit /, button: "Save" },
-    },
+    "dashboard/partners/partnersPage.tsx: Search": "every text can be searched",
+    "dashboard/partners/partnersPage.tsx: Name": [
+      inForm("partners", "Create a partner"),
+      TOO_LONG,
+      /^The name /,
+      "Create",
+    ],
+    "dashboard/partners/partnerPage.tsx: User limit (empty for no limit)": [
+      (page) => inForm(`partners/${world.bizID}`, "Limit users")(page),
+      "many",
+      /^The limit /,
+      "Save",
+    ],
   };
 
-  it("is tried in every field of the sources, and every control is in a field, or a choice", () => {
+  it("names the wrong length or character of a user id", () => {
+    for (const [text, error] of [
+      ["", "Enter a user id."],
+      ["abc", "A user id in hex has 40 digits, but this has 3."],
+      ["hello", "A user id has 32 characters, but this has 5."],
+      ["l".repeat(32), "A user id cannot contain “l”."],
+    ] as const)
+      expect(readUserID(text)).to.deep.equal({ error });
+  });
+
+  it("has a case below for every field of the sources", () => {
     const labels: string[] = [];
     for (const path of globSync("**/*.tsx", { cwd: SOURCES })) {
       const source = readFileSync(join(SOURCES, path), "utf8");
@@ -193,12 +230,12 @@ describeIfNamed(import.meta.filename)("an invalid value", function () {
     expect(labels).to.have.members(Object.keys({ ...EXPLORER, ...STAFF, ...OPERATOR }));
   });
 
-  const check = async (page: Page, name: string, { open, value, message, button }: Case) => {
+  const check = async (page: Page, name: string, [open, value, message, button]: Case) => {
     await open(page);
     const scope = (await page.locator("dialog").count()) > 0 ? page.locator("dialog") : page.locator("main");
     const field = scope.getByLabel(name.replace(/^.*?: /, ""), { exact: true });
     if (value !== "") await field.fill(value);
-    if (button !== undefined) await scope.getByRole("button", { name: button, exact: true }).click();
+    if (button !== undefined) await click(scope, button);
     await eventually(async () => {
       expect(await messageOf(field)).to.match(message);
     });
@@ -208,6 +245,18 @@ describeIfNamed(import.meta.filename)("an invalid value", function () {
     expect(await field.inputValue()).to.equal(value);
   };
 
+  const EMPTY: Readonly<Record<string, [page: () => Page, form: Case | string | undefined, message: RegExp]>> = {
+    Context: [() => staffPage.page, STAFF["dashboard/users/userPage.tsx: Context"], /^The context is missing\.$/],
+    URL: [() => staffPage.page, STAFF["dashboard/webhooks/endpointDialog.tsx: URL"], /^Enter a URL\.$/],
+    Name: [() => operatorPage.page, OPERATOR["dashboard/partners/partnersPage.tsx: Name"], /^The name is missing\.$/],
+  };
+  for (const [label, [pageOf, form, message]] of Object.entries(EMPTY)) {
+    it(`has the focus and shows a message if it is empty: ${label}`, async () => {
+      const [open, , , button = ""] = form as Case;
+      await check(pageOf(), label, [open, "", message, button]);
+    });
+  }
+
   for (const [cases, pageOf] of [
     [EXPLORER, () => explorerPage.page],
     [STAFF, () => staffPage.page],
@@ -215,7 +264,7 @@ describeIfNamed(import.meta.filename)("an invalid value", function () {
   ] as const) {
     for (const [name, field] of Object.entries(cases)) {
       if (typeof field === "string") continue;
-      it(`in ${name} is kept, with a message beside the field, which has the focus`, async () => {
+      it(`keeps its value and the focus, and shows a message: ${name}`, async () => {
         await check(pageOf(), name, field);
       });
     }

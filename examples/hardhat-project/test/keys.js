@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { FolderStore, MemoryJournal, publish, Registry } from "@keyroot/operator";
-import { startStack } from "@keyroot/operator/hardhat";
+import { startStack } from "@keyroot/service/stack";
 import hre from "hardhat";
 import { createVerifier, makeKeyRecord, randomUserID } from "keyroot";
 import { generateKeyPair } from "keyroot/identity";
@@ -13,10 +13,10 @@ describe("keys of my app's users", () => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    const { rpcUrl, merkleUrl, merkleDir, chainId, contract } = stack;
+    const { rpcUrl, merkleUrl, filesDir, chainId, contract } = stack;
     verifier = createVerifier({ rpc: rpcUrl, merkleUrl, chainId, contract });
     const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
-    const store = new FolderStore(merkleDir);
+    const store = new FolderStore(filesDir);
     await publish([alice], { registry, chainId, limits: "local", store, journal: new MemoryJournal() });
   });
 

@@ -1,3 +1,3 @@
-/** `keyroot/bundle`: makes bundles, and verifies them offline. An entry of its own, because it loads Ethereum's proofs. */
+/** `keyroot/bundle`: makes bundles, and verifies them offline. A separate entry, because it loads the code for Ethereum's proofs. */
 export { type Bundle, type BundleQuery, verifyBundle, parseBundle, type VerifiedBundle } from "./verifier/bundle.ts";
 export { type MadeBundle, makeBundle, type MakeBundleOptions } from "./verifier/makeBundle.ts";

@@ -1,11 +1,11 @@
 /**
- * All errors that Keyroot throws deliberately. Each class needs another reaction. `code` is stable: programs may compare it.
- * The message is for people and may change. docs/errors.md explains every code.
+ * The errors that Keyroot throws deliberately. Each class needs a different reaction. `code` is stable, so programs may compare
+ * it. The message is for people and may change. docs/errors.md explains every code.
  */
 
 import type { Evidence } from "./evidence.ts";
 
-/** All error codes, grouped by subject. */
+/** The library's error codes, grouped by subject. `@keyroot/operator` and `@keyroot/service` add theirs. */
 export const ERROR_CODES = [
   // identity
   "USER_ID_INVALID",
@@ -34,7 +34,6 @@ export const ERROR_CODES = [
   // file
   "FILE_TOO_LARGE",
   "FILE_NOT_UTF8",
-  "FILE_NAME",
   "FILE_SHAPE",
   "FILE_UNKNOWN_KEY",
   "FILE_HASH_ALGORITHM",
@@ -56,7 +55,20 @@ export const ERROR_CODES = [
   "HEADER_INVALID",
   "HEADER_MISMATCH",
   "STALE_BLOCK",
+  "FUTURE_BLOCK",
   "QUORUM_NOT_REACHED",
+  "SOURCE_NOT_IMPORTED",
+  "LIGHT_CLIENT_INVALID",
+  "CHECKPOINT_TOO_OLD",
+  "FORK_UNKNOWN",
+  "BEACON_ERROR",
+  "BEACON_ANSWER_INVALID",
+  "AUDITOR_KEY_INVALID",
+  "AUDITORS_NOT_REACHED",
+  "STATEMENT_INVALID",
+  "STATEMENT_TOO_OLD",
+  "STATEMENT_CONFLICT",
+  "STATEMENT_TREE_MISMATCH",
   "PROOF_INVALID",
   "CHAIN_ID_MISMATCH",
   "CONTRACT_MISMATCH",
@@ -67,23 +79,7 @@ export const ERROR_CODES = [
   "EQUIVOCATION",
   "USER_NOT_IN_FILE",
   "KEY_MISMATCH",
-  // publishing
-  "RECORDS_INVALID",
-  "NO_RECORDS",
-  "FILE_CONFLICT",
-  "PLAN_INVALID",
-  "PLAN_MISMATCH",
-  "PUBLISHER_RUNNING",
-  "NOT_OWNER",
-  "KEY_FILE_INVALID",
-  "TEST_KEY_REFUSED",
-  "PASSPHRASE_MISSING",
-  "SIGNER_MISMATCH",
-  "FEE_TOO_HIGH",
-  "TRANSACTION_REVERTED",
-  "NO_RECEIPT",
-  "NOT_FINAL",
-  // partner service
+  // answers of the partner service
   "CONTENT_TYPE",
   "FIELD_MISSING",
   "FIELD_UNKNOWN",
@@ -115,17 +111,6 @@ export const ERROR_CODES = [
   "PUBLIC_KEY_SUBMITTED",
   "POSSESSION_REQUIRED",
   "POSSESSION_REFUSED",
-  "SESSION_REQUIRED",
-  "INVITATION_REFUSED",
-  "PASSKEY_REFUSED",
-  "PASSKEY_REQUIRED",
-  "PASSKEY_UNKNOWN",
-  "PASSKEY_LIMIT_REACHED",
-  "LAST_PASSKEY",
-  "VERIFICATION_REQUIRED",
-  "ORIGIN_REFUSED",
-  "ROLE_REFUSED",
-  "PERSON_UNKNOWN",
   "NAME_TAKEN",
   "LAST_ADMINISTRATOR",
   "STAFF_LIMIT_REACHED",
@@ -139,23 +124,11 @@ export const ERROR_CODES = [
   "METHOD_NOT_ALLOWED",
   "DEFECT",
   "UNAVAILABLE",
-  "CONFIGURATION_INVALID",
-  "SCHEMA_OUTDATED",
-  "DATABASE_LOCKED",
-  // audit
-  "STATE_INVALID",
-  "STATE_LOCKED",
-  "WEBHOOK_ERROR",
-  // demo
-  "DEMO_FAILED",
-  // arguments, files, network
+  // arguments and network
   "ARGUMENT_INVALID",
   "BROWSER_REFUSED",
-  "FILE_PERMISSIONS",
-  "FILE_UNREADABLE",
-  "FILE_UNWRITABLE",
+  "BUILTIN_REPLACED",
   "STORE_UNAVAILABLE",
-  "PORT_UNAVAILABLE",
   "UNREACHABLE",
   "RPC_ERROR",
   "RPC_ANSWER_INVALID",
@@ -173,6 +146,8 @@ export const ERROR_CODES = [
 /** One of `ERROR_CODES`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+const ERRORS_PAGE = "https://github.com/keyroot/keyroot/blob/main/docs/errors.md";
+
 /** The optional fields of an error. */
 export interface ErrorDetails extends ErrorOptions {
   /** The expected value. */
@@ -181,45 +156,57 @@ export interface ErrorDetails extends ErrorOptions {
   actual?: unknown;
 }
 
+/** A code that is checked against the class's parameter and does not choose it. `NoInfer` needs TypeScript 5.4. */
+type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
+
 /**
- * The base class of all errors below.
+ * The base class of all errors.
+ * @typeParam Code the codes that a caller of the constructor may pass. Each package has one union of codes.
  * @example
  * try {
  *   await verifyPublicKey(userID, options);
  * } catch (error) {
- *   if (error instanceof KeyrootError) console.error(error.code, error.message);
+ *   if (error instanceof KeyrootError) console.error(error.code, error.message, error.docs);
  * }
  */
-export abstract class KeyrootError extends Error {
-  readonly code: ErrorCode;
+export abstract class KeyrootError<Code extends string = ErrorCode> extends Error {
+  // Only a type: without it, `instanceof` narrows to KeyrootError<any>. The classes below have it for the same reason.
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
+  /** A code of docs/errors.md. Other packages add codes to the library's. */
+  readonly code: ErrorCode | (string & {});
   /** The expected value, where the error has one. */
   readonly expected: unknown;
   /** The value found instead, where the error has one. */
   readonly actual: unknown;
 
-  constructor(code: ErrorCode, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
+  constructor(code: NotInferred<Code>, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
     super(message, options);
     this.code = code;
     this.expected = expected;
     this.actual = actual;
   }
+
+  /** The URL of the code's description. */
+  get docs(): string {
+    return `${ERRORS_PAGE}#${this.code}`;
+  }
 }
 
 /** An argument is invalid, such as a malformed id or an option out of range. Fix the call. */
-export class ArgumentError extends KeyrootError {
+export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ArgumentError;
   override readonly name = "ArgumentError";
 }
 
-/** A condition that Keyroot itself guarantees does not hold. This is a bug in Keyroot. */
-export class InvariantError extends KeyrootError {
-  override readonly name = "InvariantError";
-}
-
-/** The steps of a verification, in order (specification, "Public-key verification procedure"). */
+/** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
 /** The checked statement is false: something is forged, malformed, incomplete or not published. Do not use the key. */
-export class VerificationError extends KeyrootError {
+export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
   override readonly name = "VerificationError";
   /** The step that failed. */
   readonly step: VerificationStep;
@@ -228,7 +215,7 @@ export class VerificationError extends KeyrootError {
 
   constructor(
     step: VerificationStep,
-    code: ErrorCode,
+    code: NotInferred<Code>,
     message: string,
     { evidence, ...details }: ErrorDetails & { evidence?: Evidence } = {},
   ) {
@@ -239,7 +226,9 @@ export class VerificationError extends KeyrootError {
 }
 
 /** The network or a service did not give a usable answer. Nothing was verified or refuted. A retry may help. */
-export class TransportError extends KeyrootError {
+export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
   override readonly name = "TransportError";
 }
 
@@ -255,7 +244,7 @@ export interface FieldError {
 export interface KeyInError {
   state: "pending" | "submitted" | "published";
   /** The earliest time of publication, in ms since 1970; null while the partner must decide. Only while `pending`. */
-  publishableAt?: number | null;
+  holdEndsAt?: number | null;
 }
 
 /** The optional fields of a ServiceError. */
@@ -263,11 +252,13 @@ export interface ServiceErrorDetails extends ErrorDetails {
   key?: KeyInError | undefined;
   errors?: readonly FieldError[] | undefined;
   retryAfter?: number | undefined;
-  requestId?: string | undefined;
+  requestID?: string | undefined;
 }
 
 /** The partner service rejected a request (RFC 9457, problem details). */
-export class ServiceError extends KeyrootError {
+export class ServiceError<Code extends string = ErrorCode> extends KeyrootError<Code> {
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ServiceError;
   override readonly name = "ServiceError";
   /** The HTTP status, 400 to 599. */
   readonly status: number;
@@ -278,19 +269,19 @@ export class ServiceError extends KeyrootError {
   /** The time to wait before the next attempt, in seconds. */
   readonly retryAfter: number | undefined;
   /** The request's id in the service's logs. Set by clients only. */
-  readonly requestId: string | undefined;
+  readonly requestID: string | undefined;
 
   constructor(
     status: number,
-    code: ErrorCode,
+    code: NotInferred<Code>,
     message: string,
-    { errors, key, retryAfter, requestId, ...details }: ServiceErrorDetails = {},
+    { errors, key, retryAfter, requestID, ...details }: ServiceErrorDetails = {},
   ) {
     super(code, message, details);
     this.status = status;
     this.errors = errors;
     this.key = key;
     this.retryAfter = retryAfter;
-    this.requestId = requestId;
+    this.requestID = requestID;
   }
 }

@@ -4,9 +4,23 @@
  * - `quorum`: several endpoints agree on it;
  * - `pinned`: the caller supplied it;
  * - `light-client`: one endpoint reported it, and the caller declared this endpoint to be a light client that verifies
- *   block hashes, such as Helios or Colibri.
+ *   block hashes, such as Helios or Colibri;
+ * - `auditors`: auditors that the caller trusts signed it;
+ * - `beacon`: two thirds of Ethereum's sync committee signed it, as this library verified from a trusted checkpoint.
  */
-export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client";
+export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
+
+/** What the anchor `beacon` rests on. */
+interface BeaconEvidence {
+  /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  /** The slot of the finalized header that contains the block. */
+  slot: number;
+  /** The number of members of the sync committee, of 512, that signed it. 0 if it is the checkpoint itself. */
+  participation: number;
+  /** The maximum age of the checkpoint in ms, if the caller set one instead of the default. */
+  maxCheckpointAgeMs?: number;
+}
 
 /** The evidence for a verified key, or for the absence of one. */
 export interface Evidence {
@@ -21,4 +35,8 @@ export interface Evidence {
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /** The number of endpoints that agree, with the anchor `quorum`. At least the requested number. */
   agreeing?: number | undefined;
+  /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
+  auditors?: readonly string[] | undefined;
+  /** With the anchor `beacon`. */
+  beacon?: BeaconEvidence | undefined;
 }

@@ -20,25 +20,27 @@ export {
   userIDToBytes,
   userIDToHex,
 } from "./identity/userID.ts";
-export { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export { parseMerkleFile } from "./merkle/parseMerkleFile.ts";
 export {
-  verifyProof,
-  makeProof,
+  verifyMerkleProof,
+  makeMerkleProof,
   type MerkleProof,
-  parseProof,
+  parseMerkleProof,
   type ProofQuery,
   type ProvenKey,
   type Sibling,
 } from "./merkle/proof.ts";
 export { MerkleTree } from "./merkle/tree.ts";
-export type { Limits } from "./transport/fetchBytes.ts";
+export type { Limits } from "./transport/limits.ts";
 export type { Eip1193Provider } from "./transport/jsonRpc.ts";
 export type { Anchor, Evidence } from "./evidence.ts";
 export type { VerifyOptions } from "./verifier/options.ts";
 export type { Store } from "./store/store.ts";
 export type { CachedAnswer } from "./verifier/cache.ts";
 export { createVerifier, type Verifier, type VerifierOptions } from "./verifier/createVerifier.ts";
-export type { Contact, ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";
+export type { Contact } from "./verifier/contacts.ts";
+export type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";
 export { verifyMany, type VerifyManyOptions } from "./verifier/verifyMany.ts";
 export { type KeyOptions, type VerifiedKey, verifyPublicKey } from "./verifier/verifyPublicKey.ts";
 export type { Alarm, AlarmCode } from "./watch/alarm.ts";

@@ -1,23 +1,30 @@
 /** `keyroot/partner`: the client for a partner's back end. Node only, because it holds a token that never expires. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
-export type { AuditEntry, ListAuditLogOptions } from "./client/auditLog.ts";
-export type { ShadowUser } from "./client/answers.ts";
-export type { CallOptions } from "./client/options.ts";
-export type { Region } from "./identity/region.ts";
-export type { KeyProgress, KeyState, OtherKey, Possession, RegisteredKey } from "./client/keys.ts";
+export type { ListAuditLogOptions } from "./client/auditLog.ts";
 export type {
+  AuditEntry,
+  ConflictingKey,
   CreatedUser,
-  CreateUsersResult,
   DeactivatedUser,
   ErasedUser,
   EventPage,
   KeyEvent,
   KeyOfUser,
+  KeyProgress,
+  NewWebhookEndpoint,
   PartnerEvent,
+  PartnerUser,
   RefreshToken,
+  RotatedSecret,
   ServerToken,
-  UserToCreate,
-} from "./client/partner/answers.ts";
+  ShadowUser,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "./client/operations.ts";
+export type { CallOptions } from "./client/options.ts";
+export type { Region } from "./identity/region.ts";
+export type { CreateUsersResult, UserToCreate } from "./client/partner/answers.ts";
 export {
   type CreateTokenOptions,
   type ListEventsOptions,
@@ -27,13 +34,6 @@ export {
   type PartnerClientOptions,
 } from "./client/partner/partnerClient.ts";
 export type { ProvisionOptions, ProvisionOutcome, UserToProvision } from "./client/partner/provision.ts";
-export type {
-  NewWebhookEndpoint,
-  RotatedSecret,
-  WebhookDelivery,
-  WebhookEndpoint,
-  WebhookTest,
-} from "./client/partner/webhookAnswers.ts";
 export type {
   ListDeliveriesOptions,
   NewEndpointOptions,

@@ -6,7 +6,7 @@ import { describeOption, optionName } from "./commands/definition.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
 import type { Command as KeyrootCommand } from "./commands/runCommand.ts";
-import { COMMANDS } from "./commands/table.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/table.ts";
 
 const words = process.argv.slice(2);
 
@@ -14,9 +14,11 @@ const host: Omit<Host, "showStackTraces"> = {
   program: "npx keyroot",
   invocation: ["npx", "keyroot", ...words],
   root: process.cwd(),
+  environment: process.env,
   connectNetwork: () => Promise.resolve(undefined),
 };
 
+const service = await loadServiceCommands();
 const program = new Command("keyroot")
   .description("Publish users' public keys, verify and audit them, and run the partner service.")
   .option("--show-stack-traces", "Print the stack traces of unexpected errors")
@@ -26,15 +28,16 @@ const program = new Command("keyroot")
   .configureOutput({ writeErr: () => undefined })
   .exitOverride();
 
-for (const [name, command] of Object.entries(COMMANDS)) program.addCommand(toCommand(name, command));
+for (const [name, command] of Object.entries(commandsWith(service))) program.addCommand(toCommand(name, command));
 
 try {
   if (words.length === 0) program.outputHelp();
   else await program.parseAsync();
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error;
+  const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
   // Help and version end this way, too.
-  if (error.exitCode !== 0) await reject(error.message);
+  if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
 }
 
 /** A command of the table as one of commander's. */

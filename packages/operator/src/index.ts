@@ -1,6 +1,6 @@
 /**
- * The operator's API: `publish` publishes users' keys, `audit` checks a registry's whole history, `watch` reports new roots,
- * `startService` runs the partner service. The commands of `keyroot` and of the Hardhat plugin call the same functions.
+ * The operator's API: `publish` publishes users' keys, `audit` checks a registry's whole history, `watch` reports new roots.
+ * The commands of `keyroot` and of the Hardhat plugin call the same functions.
  */
 export * from "./publisher/index.ts";
 export {
@@ -28,12 +28,3 @@ export {
   type WatchOptions,
   WatchState,
 } from "./audit/index.ts";
-export {
-  type ChainConfig,
-  readConfig,
-  type RunningService,
-  type Schedule,
-  type ServiceConfig,
-  startService,
-  type StartServiceOptions,
-} from "./service/index.ts";

@@ -26,11 +26,13 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
 }
 
 /**
- * The workers, and the modules that each leaves out. Most visitors need only one endpoint's word. Stronger evidence brings
- * Ethereum's proofs, in a worker that replaces the first one. Few compare safety codes, which take 0.1 s to compute.
+ * The workers, and the modules that each leaves out. Most visitors use only one endpoint. Stronger evidence needs Ethereum's
+ * proofs, in a worker that replaces the first one. A safety code takes 0.1 s to compute, in a third worker. The start page reads the registry
+ * in a fourth one.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   basic: /\/(?:readRootAtBlock|keccak)\.ts$/,
   evidence: undefined,
   safetyCode: undefined,
+  registry: undefined,
 };

@@ -8,7 +8,7 @@ export type Part = "explorer" | "dashboard";
 
 const LICENSES = "licenses.md";
 
-/** What every build of a part has in common. */
+/** The settings of all builds. */
 export function commonConfig(part: Part): InlineConfig {
   return {
     configFile: false,

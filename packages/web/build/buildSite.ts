@@ -1,35 +1,34 @@
 /**
- * Builds the web pages into packages/operator/site:
+ * Builds the web pages into the packages that serve them:
  *
  *     node packages/web/build/buildSite.ts
  *
- * Files are written one by one and whole, the page last, and old ones are removed at the end: two builds of the same
- * sources at the same time, or a reader during a build, do no harm.
+ * Each file is written whole, the page last. Old files are removed at the end. So two builds of the same sources can run at
+ * the same time, and readers can use the page during a build.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildDashboard } from "./buildDashboard.ts";
 import { buildExplorer } from "./buildExplorer.ts";
-import { hashOfSources, SITE } from "./sources.ts";
+import { hashOfSources, SITES } from "./sources.ts";
 
 const sources = hashOfSources();
-const parts = { explorer: await buildExplorer(), dashboard: await buildDashboard() };
-const names = new Set<string>();
-for (const [part, files] of Object.entries(parts)) {
-  for (const [name, content] of files) {
-    write(join(part, name), content);
-    names.add(join(part, name));
-  }
-}
-for (const entry of readdirSync(SITE, { recursive: true, withFileTypes: true })) {
-  const path = join(entry.parentPath, entry.name);
-  if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(SITE.length + 1)))
-    rmSync(path, { force: true });
-}
-write(".sources", sources);
+write(SITES.explorer, "explorer", await buildExplorer());
+write(SITES.dashboard, "dashboard", await buildDashboard());
 
-function write(name: string, content: string | Uint8Array): void {
-  const path = join(SITE, name);
+/** Writes the files of one part, then the hash of the sources. */
+function write(site: string, part: string, files: ReadonlyMap<string, string | Uint8Array>): void {
+  const names = new Set([...files.keys()].map((name) => join(part, name)));
+  for (const [name, content] of files) writeWhole(join(site, part, name), content);
+  for (const entry of readdirSync(site, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && entry.name !== ".sources" && !names.has(path.slice(site.length + 1)))
+      rmSync(path, { force: true });
+  }
+  writeWhole(join(site, ".sources"), sources);
+}
+
+function writeWhole(path: string, content: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, content);

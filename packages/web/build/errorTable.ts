@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "./sources.ts";
 
-/** What docs/errors.md says about a code. */
+/** A row of docs/errors.md. */
 export interface ErrorEntry {
   meaning: string;
   remedy: string;

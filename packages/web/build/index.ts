@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { hashOfSources, SITE } from "./sources.ts";
+import { hashOfSources, SITES } from "./sources.ts";
 
 /**
- * Builds the web pages, unless they are built from the present sources already. In a process of its own, because the
- * bundler takes half a second to load.
+ * Builds the web pages if their sources have changed. The build runs in a separate process, because the bundler takes half a second
+ * to load.
  * @throws Error if the build fails; its output is on standard error
  */
 export async function buildSite(): Promise<void> {
@@ -20,7 +20,8 @@ export async function buildSite(): Promise<void> {
 
 function isBuilt(): boolean {
   try {
-    return readFileSync(join(SITE, ".sources"), "utf8") === hashOfSources();
+    const hash = hashOfSources();
+    return Object.values(SITES).every((site) => readFileSync(join(site, ".sources"), "utf8") === hash);
   } catch {
     return false;
   }

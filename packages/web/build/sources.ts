@@ -5,8 +5,11 @@ import { fileURLToPath } from "node:url";
 
 /** Folder of the project. */
 export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Where the built pages are. `@keyroot/operator` serves them from there, and its tarball contains them. */
-export const SITE = join(PROJECT, "packages/operator/site");
+/** The folders with the built pages, which the tarballs contain. */
+export const SITES = {
+  explorer: join(PROJECT, "packages/operator/site"),
+  dashboard: join(PROJECT, "packages/service/site"),
+};
 
 /** Everything that the built files depend on, relative to the project's folder. */
 const INPUTS = ["packages/web", "packages/keyroot/src", "docs/errors.md", "package-lock.json"];

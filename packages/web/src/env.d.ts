@@ -1,10 +1,10 @@
-/** What the build defines. */
+/** Constants that the build defines. */
 
-/** A script that the page fetches, relative to it, and its hash as in the attribute `integrity`. */
+/** The workers' scripts: URLs relative to the page, and hashes as in the attribute `integrity`. */
 declare const WORKERS: Readonly<
-  Record<"basic" | "evidence" | "safetyCode", { readonly url: string; readonly integrity: string }>
+  Record<"basic" | "evidence" | "safetyCode" | "registry", { readonly url: string; readonly integrity: string }>
 >;
-/** The code of the dashboard's chart, in the same way. */
+/** The script of the dashboard's chart, in the same form. */
 declare const CHART: { readonly url: string; readonly integrity: string };
 /** The rows of docs/errors.md, by code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;

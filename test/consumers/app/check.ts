@@ -1,4 +1,4 @@
-/** What an app does with the library, in every row of the consumer tests. It imports nothing that some consumer lacks. */
+/** An app that uses the library in every consumer test. It imports only modules that all consumers have. */
 import { createVerifier, KeyrootError, type VerifiedKey, verifyPublicKey, type VerifyOptions } from "keyroot";
 import type { VerifiedBundle } from "keyroot/bundle";
 import { UserClient } from "keyroot/user";
@@ -20,7 +20,7 @@ export interface Outcome {
   created: string[];
   /** The same from a bundle, without a request. */
   bundled: string;
-  /** The codes of the errors when the other key is expected: online, by the verifier alone and in a list, and from the bundle. */
+  /** The error codes if the other key is expected: online, by the verifier, in a list, and from the bundle. */
   swapped: string[];
   /** The code of the error for a malformed argument of the client of `keyroot/user`. */
   client: string;
@@ -40,11 +40,7 @@ export async function check({ userID, published, swapped, options }: CheckInput)
   const { bundle, verified } = await makeBundle(userID, options);
   const { chainId, contract } = options;
   const verify = (expectedPublicKey: string): Promise<VerifiedBundle> =>
-    verifyBundle(
-      bundle,
-      { userID, chainId, contract, expectedPublicKey },
-      { blockHash: verified.evidence.block?.hash },
-    );
+    verifyBundle(bundle, { userID, chainId, contract, expectedPublicKey }, { pinned: verified.evidence.block?.hash });
   return {
     verified: online.record.pubKey,
     proven: proven.evidence.storageProof ? proven.record.pubKey : "",
@@ -56,7 +52,7 @@ export async function check({ userID, published, swapped, options }: CheckInput)
       await inList(swapped),
       await codeOf(() => verify(swapped)),
     ],
-    client: await codeOf(() => new UserClient({ baseUrl: "http://keyroot.test", bizId: "", refreshToken: "" })),
+    client: await codeOf(() => new UserClient({ serviceUrl: "http://keyroot.test", bizID: "", refreshToken: "" })),
   };
 }
 

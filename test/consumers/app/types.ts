@@ -1,6 +1,5 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
 import { createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
-import { AdminClient, type CreatedPartner } from "keyroot/admin";
 import { type Bundle, parseBundle } from "keyroot/bundle";
 import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
@@ -9,7 +8,7 @@ export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", cha
 const verifier: Verifier = createVerifier({ rpc: "", chainId: 1, contract: "", merkleUrl: "" });
 export const again: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: "" });
 export const parsed: Bundle = parseBundle({}).bundle;
-const partner = new PartnerClient({ baseUrl: "", bizId: "", serverToken: "" });
+const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});
 // @ts-expect-error -- there is no such region
 export const nowhere = partner.createUser("", "mars");
@@ -18,9 +17,8 @@ export const inList: Promise<CreateUsersResult[]> = partner.createUsers(users, {
 const onProgress = (done: number, refused: number): number => done + refused;
 export const outcomes: AsyncIterable<ProvisionOutcome<{ userID: string; region: "eu-west-1"; mine: number }>> =
   partner.provision(users, { runId: "", onProgress });
-const user = new UserClient({ baseUrl: "", bizId: "", refreshToken: "" });
-export const key: Promise<UserPublicKey> = user.publicKeyOf("", { signal: AbortSignal.timeout(1) });
-export const requestId = (error: unknown): string | undefined =>
-  error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestId : undefined;
-const admin = new AdminClient({ baseUrl: "", adminToken: "" });
-export const newPartner: Promise<CreatedPartner> = admin.createPartner("");
+const user = new UserClient({ serviceUrl: "", bizID: "", refreshToken: "" });
+export const key: Promise<VerifiedKey> = user.publicKeyOf("", verifier, { signal: AbortSignal.timeout(1) });
+export const unverified: Promise<UserPublicKey> = user.unverifiedPublicKeyOf("");
+export const requestID = (error: unknown): string | undefined =>
+  error instanceof ServiceError && error.code === "RATE_LIMITED" ? error.requestID : undefined;

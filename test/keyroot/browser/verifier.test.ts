@@ -7,13 +7,13 @@ import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import type { Listening } from "../../../packages/operator/src/stack/ports.ts";
-import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+import type { Listening } from "../../../packages/operator/src/shared/ports.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
-import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
 import { freePort } from "../../support/support.ts";
@@ -58,7 +58,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     const registry = await Registry.connect(call, stack.contract);
-    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.merkleDir) });
+    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
 
     const forged = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
     rogue = open(

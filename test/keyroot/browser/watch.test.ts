@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { startWatchedChain, type WatchedChain } from "../../../fixtures/watch/watchedChain.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
 import { bundle } from "../../support/browser/bundle.ts";

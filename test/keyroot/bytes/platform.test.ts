@@ -11,7 +11,7 @@ import {
   portableSha256Hex,
   sha256Hex,
 } from "../../../packages/keyroot/src/bytes/platform.ts";
-import { sha256 } from "../../../fixtures/samples.ts";
+import { sha256 } from "../../support/samples.ts";
 
 /** Any bytes: in an array of their own, in a part of a larger one, or in a Buffer. */
 const anyBytes = fc

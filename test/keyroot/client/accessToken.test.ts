@@ -23,7 +23,7 @@ describe("AccessToken", () => {
     return { state, token: new AccessToken(exchange, () => state.now) };
   }
 
-  it("is exchanged on first use and then kept until a minute before it expires", async () => {
+  it("is kept from its first use until a minute before it expires", async () => {
     const { state, token } = setUp();
     const first = await token.get();
     state.now += 4 * HOUR - 60_001;
@@ -34,7 +34,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("is kept for its own lifetime, even if the clocks of client and service differ", async () => {
+  it("is kept for its lifetime if the clocks of client and service differ", async () => {
     for (const ahead of [-24 * HOUR, 24 * HOUR]) {
       const { state, token } = setUp({ ahead });
       const first = await token.get();
@@ -52,7 +52,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(1);
   });
 
-  it("is replaced once for concurrent callers, and not for a late one with an older token", async () => {
+  it("is replaced once for concurrent callers, and not for a later one with an older token", async () => {
     const { state, token } = setUp();
     const refused = await token.get();
     const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));
@@ -77,7 +77,7 @@ describe("AccessToken", () => {
     expect(await waiting).to.equal(expected);
   });
 
-  it("is exchanged again after a failed exchange, also if all callers had aborted", async () => {
+  it("is exchanged again after a failed exchange that all callers aborted", async () => {
     let fails = true;
     const expected = jwt({ iat: 1, exp: 2 });
     const token = new AccessToken(

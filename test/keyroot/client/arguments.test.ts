@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { inspect } from "node:util";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
-import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
-import { keyID, publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
+import { keyID, publicKey, scriptedService, tokenID, userID } from "../../support/servers/scriptedService.ts";
 
 const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
@@ -45,7 +45,7 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
   return {
     createUser: of(partner, "createUser", userID, "us-west-2"),
     createUsers: of(partner, "createUsers", [{ userID, region: "us-west-2", context: "phone" }]),
-    createRefreshToken: of(partner, "createRefreshToken", userID, "phone"),
+    createUserRefreshToken: of(partner, "createUserRefreshToken", userID, "phone"),
     getUser: of(partner, "getUser", userID),
     deactivateUser: of(partner, "deactivateUser", userID),
     eraseUser: of(partner, "eraseUser", userID),
@@ -77,7 +77,7 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
     register: of(user, "register", { publicKey, privateKey: 2n }),
     withdraw: of(user, "withdraw", keyID),
     record: of(user, "record"),
-    publicKeyOf: of(user, "publicKeyOf", userID),
+    unverifiedPublicKeyOf: of(user, "unverifiedPublicKeyOf", userID),
   };
 }
 
@@ -94,18 +94,18 @@ describe("the arguments of the clients", () => {
         it(`are refused if they are ${JSON.stringify(missing)}`, async () => {
           const error = await keyrootErrorOf(() => construct(missing));
           expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
-          expect(error?.message).to.match(/^The client's options must be an object with baseUrl, bizId and /);
+          expect(error?.message).to.match(/^The client's options must be an object with serviceUrl, bizID and /);
         });
       }
 
       const RIGHT: Record<string, (value: unknown) => boolean> = {
-        bizId: (value) => value === "text",
+        bizID: (value) => value === "text",
         fetch: (value) => typeof value === "function",
         now: (value) => typeof value === "function",
       };
       const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
       const valid = { ...scriptedService(), [token]: tokens[token] };
-      for (const option of ["baseUrl", "bizId", "timeoutMs", "retries", "fetch", "now", token]) {
+      for (const option of ["serviceUrl", "bizID", "timeoutMs", "retries", "fetch", "now", token]) {
         it(`name the option ${option} and what it must be`, async () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
             const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
@@ -115,25 +115,25 @@ describe("the arguments of the clients", () => {
         });
       }
 
-      it("name the required options that are missing", async () => {
-        for (const option of ["baseUrl", "bizId", token]) {
+      it("name the missing required options", async () => {
+        for (const option of ["serviceUrl", "bizID", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
           expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
         }
       });
 
-      it("are refused with the nearest name if one is misspelt", async () => {
+      it("are rejected with the nearest name if one is misspelt", async () => {
         for (const [name, nearest] of [
           ["timeoutMS", "timeoutMs"],
           ["retrys", "retries"],
-          ["baseURL", "baseUrl"],
+          ["serviceURL", "serviceUrl"],
         ] as const) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [name]: 1 }));
           expect(error).to.include({ code: "ARGUMENT_INVALID", expected: nearest });
         }
       });
 
-      it("throw a KeyrootError or make a client, whatever they are", () =>
+      it("throw a KeyrootError or make a client, with any values", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.constantFrom(...Object.keys(valid), "timeoutMs", "now"), async (value, option) => {
             await keyrootErrorOf(() => construct(value));
@@ -153,7 +153,7 @@ describe("the arguments of the clients", () => {
         expect(made.state.requests).to.equal(name === "register" ? 3 : 2);
       });
 
-      it("refuses options with unknown names, before any request", async () => {
+      it("rejects unknown options before any request", async () => {
         const made = counting();
         const options = { ...(args.at(-1) as object), signa1: undefined };
         const error = await keyrootErrorOf(() => operations(made)[name]?.call(...args.with(-1, options)));
@@ -161,7 +161,7 @@ describe("the arguments of the clients", () => {
         expect(made.state.requests).to.equal(0);
       });
 
-      it("refuses options that are not an object and signals that are not an AbortSignal, before any request", async () => {
+      it("rejects malformed options and signals before any request", async () => {
         const signals = [null, {}, "signal", () => undefined];
         const wrong = [null, "options", 7, [], ...signals.map((signal) => ({ ...(args.at(-1) as object), signal }))];
         for (const options of wrong) {
@@ -185,11 +185,11 @@ describe("the arguments of the clients", () => {
     });
   }
 
-  it("name a region, context or token id that is not text", async () => {
+  it("must be text for a region, context or token id", async () => {
     const { partner } = counting();
     const calls: [RegExp, Promise<unknown>][] = [
       [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],
-      [/^The argument context must be /, (partner.createRefreshToken as Loose).call(partner, userID)],
+      [/^The argument context must be /, (partner.createUserRefreshToken as Loose).call(partner, userID)],
       [/^The argument tokenID must be /, (partner.revokeRefreshToken as Loose).call(partner, userID, {})],
       [/^The argument tokenID must be /, (partner.revokeServerToken as Loose).call(partner, null)],
     ];
@@ -200,14 +200,14 @@ describe("the arguments of the clients", () => {
     }
   });
 
-  describe("provision's", () => {
+  describe("provision", () => {
     const run = (users: unknown, options: object) => {
       const made = counting();
       const provision = made.partner.provision.bind(made.partner) as (...args: unknown[]) => unknown;
       return { made, outcome: keyrootErrorOf(() => drain(provision(users, { runId, ...options }))) };
     };
 
-    it("list is refused unless it is iterable", async () => {
+    it("rejects a list that is not iterable", async () => {
       for (const users of [undefined, null, 7, "text", {}, () => undefined]) {
         const { made, outcome } = run(users, {});
         const error = await outcome;
@@ -219,7 +219,7 @@ describe("the arguments of the clients", () => {
       }
     });
 
-    it("options are named if they are wrong", async () => {
+    it("names a wrong option", async () => {
       for (const [option, value] of [
         ["context", 7],
         ["concurrency", "8"],
@@ -232,7 +232,7 @@ describe("the arguments of the clients", () => {
       }
     });
 
-    it("malformed users are outcomes with an error", async () => {
+    it("yields an error for a malformed user", async () => {
       const { partner } = counting();
       const users = [null, 7, [], {}, { userID }, { userID, region: 7 }, { userID, region: "us-west-2", context: 7 }];
       const codes: string[] = [];

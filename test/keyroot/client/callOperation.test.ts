@@ -5,7 +5,7 @@ import { mock } from "node:test";
 import { text } from "node:stream/consumers";
 import { checkClientOptions, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
 import { operationCaller, type OperationOptions } from "../../../packages/keyroot/src/client/callOperation.ts";
-import { serve } from "../../support/servers.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 describe("callOperation", () => {
@@ -20,8 +20,11 @@ describe("callOperation", () => {
         handler(request, response);
       }),
     );
-    const post = operationCaller(checkClientOptions({ baseUrl: `${url}/behind/`, bizId: "biz_1", ...options }));
-    return { requests, post: (options: OperationOptions = {}, body = {}) => post("/v1/x", body, options) };
+    const post = operationCaller(checkClientOptions({ serviceUrl: `${url}/behind/`, bizID: "biz_1", ...options }));
+    return {
+      requests,
+      post: (options: OperationOptions = {}, body = {}) => post("/v1/authdUser/record/get", body, options),
+    };
   };
 
   /** Answers with one status after the other, and then with 200. */
@@ -40,7 +43,11 @@ describe("callOperation", () => {
       });
     });
     const answer = await post({ accessToken: "a.b.c", idempotencyKey: "k" }, { user_id_hex: "ab" });
-    expect(answer).to.deep.include({ method: "POST", url: "/behind/v1/x", body: '{"user_id_hex":"ab"}' });
+    expect(answer).to.deep.include({
+      method: "POST",
+      url: "/behind/v1/authdUser/record/get",
+      body: '{"user_id_hex":"ab"}',
+    });
     expect(answer).to.have.property("headers").that.includes({
       "content-type": "application/json",
       authorization: "Bearer a.b.c",
@@ -51,23 +58,23 @@ describe("callOperation", () => {
       .that.has.not.any.keys("authorization", "idempotency-key", "cookie");
   });
 
-  describe("repeats a request", () => {
+  describe("a repeated request", () => {
     for (const status of [429, 502, 503, 504]) {
-      it(`after the status ${status}`, async () => {
+      it(`follows the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status }));
         expect(await post()).to.deep.equal({});
         expect(requests).to.have.lengthOf(2);
       });
     }
 
-    it("not before Retry-After says", async () => {
+    it("waits as long as Retry-After states", async () => {
       const { requests, post } = await connect(after({ status: 429, headers: { "Retry-After": "1" } }));
       await post();
       const [first = 0, second = 0] = requests;
       expect(second - first).to.be.at.least(990);
     });
 
-    it("after a broken connection and after a timeout", async () => {
+    it("follows a broken connection and a timeout", async () => {
       let requests = 0;
       const { post } = await connect(
         ({ socket }, response) => {
@@ -81,7 +88,7 @@ describe("callOperation", () => {
       expect(requests).to.equal(3);
     });
 
-    it("as often as the option retries allows, and then throws the last error", async () => {
+    it("occurs as often as `retries` allows, before the last error is thrown", async () => {
       for (const retries of [0, 2]) {
         const { requests, post } = await connect(
           (_, response) => response.writeHead(503, { "Retry-After": "0" }).end(),
@@ -94,7 +101,7 @@ describe("callOperation", () => {
       }
     });
 
-    it("after 30 s if the service asks to wait longer", async () => {
+    it("waits at most 30 s", async () => {
       mock.timers.enable({ apis: ["setTimeout"] });
       try {
         let requests = 0;
@@ -104,8 +111,8 @@ describe("callOperation", () => {
           setImmediate(waits);
           return Promise.resolve(new Response("{}", { status: 429, headers: { "Retry-After": "86400" } }));
         };
-        const answer = operationCaller(checkClientOptions({ baseUrl: "https://keys.example", bizId: "b", fetch }))(
-          "/v1/x",
+        const answer = operationCaller(checkClientOptions({ serviceUrl: "https://keys.example", bizID: "b", fetch }))(
+          "/v1/authdUser/record/get",
           {},
           {},
         );
@@ -120,7 +127,7 @@ describe("callOperation", () => {
     });
 
     for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
-      it(`never after the status ${status}`, async () => {
+      it(`does not follow the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status, headers: { "Retry-After": "0" } }));
         expect(await failure(post())).to.include({ name: "ServiceError", code: "SERVICE_ERROR", status });
         expect(requests).to.have.lengthOf(1);
@@ -128,8 +135,8 @@ describe("callOperation", () => {
     }
   });
 
-  describe("if the caller aborts", () => {
-    it("throws ABORTED during the wait before a retry, and sends nothing more", async () => {
+  describe("an aborted call", () => {
+    it("throws ABORTED while it waits for a retry", async () => {
       const { requests, post } = await connect(after({ status: 503, headers: { "Retry-After": "20" } }));
       const controller = new AbortController();
       const answer = failure(post({ signal: controller.signal }));
@@ -153,7 +160,7 @@ describe("callOperation", () => {
       });
     });
 
-    it("sends nothing if the signal was aborted before", async () => {
+    it("sends nothing if the signal is already aborted", async () => {
       const { requests, post } = await connect(after());
       expect(await failure(post({ signal: AbortSignal.abort() }))).to.include({ code: "ABORTED" });
       expect(requests).to.be.empty;
@@ -167,8 +174,8 @@ describe("callOperation", () => {
     });
   });
 
-  describe("refuses an answer", () => {
-    it("that is a redirect", async () => {
+  describe("a rejected answer", () => {
+    it("is a redirect", async () => {
       for (const status of [301, 302, 303, 307, 308]) {
         const { requests, post } = await connect(after({ status, headers: { Location: "/v1/elsewhere" } }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "REDIRECT_REFUSED" });
@@ -176,13 +183,13 @@ describe("callOperation", () => {
       }
     });
 
-    it("of more than 4 MiB, without a retry", async () => {
+    it("has more than 4 MiB, and is not requested again", async () => {
       const { requests, post } = await connect((_, response) => response.end(Buffer.alloc(2 ** 22 + 1, " ")));
       expect(await failure(post())).to.include({ name: "TransportError", code: "ANSWER_TOO_LARGE" });
       expect(requests).to.have.lengthOf(1);
     });
 
-    it("that is not JSON, without showing it", async () => {
+    it("is not JSON, and is not in the error", async () => {
       for (const body of ["", "krs_secret", "{", "<html>", "[".repeat(2 ** 20)]) {
         const { requests, post } = await connect((_, response) => response.end(body));
         const error = await failure(post());
@@ -192,14 +199,14 @@ describe("callOperation", () => {
       }
     });
 
-    it("with a status that does not exist", async () => {
+    it("has a status that does not exist", async () => {
       for (const status of [600, 999]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
       }
     });
 
-    it("without content", async () => {
+    it("has no content", async () => {
       for (const status of [204, 205]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });

@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
-import { ANSWER, keyID, publicKey, scriptedService, tokenID, userID } from "../../support/scriptedService.ts";
+import { failure } from "../../support/support.ts";
+import { ANSWER, keyID, publicKey, scriptedService, tokenID, userID } from "../../support/servers/scriptedService.ts";
 
 /** Every operation of both clients, against a service that sends this answer. */
 function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (() => Promise<unknown>)[] {
@@ -13,7 +14,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
   return [
     () => partner.createUser(userID, "us-west-2"),
     () => partner.createUsers([{ userID, region: "us-west-2", context: "c" }]),
-    () => partner.createRefreshToken(userID, "c"),
+    () => partner.createUserRefreshToken(userID, "c"),
     () => partner.getUser(userID),
     () => partner.deactivateUser(userID),
     () => partner.eraseUser(userID),
@@ -41,7 +42,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
     async () => (await partner.approvePublicKey(userID, keyID), true),
     async () => (await user.withdraw(keyID), true),
     () => user.record(),
-    () => user.publicKeyOf(userID),
+    () => user.unverifiedPublicKeyOf(userID),
   ];
 }
 
@@ -61,11 +62,22 @@ describe("the clients of a hostile service", () => {
     for (const operation of operations(200, JSON.stringify(ANSWER))) expect(await operation()).to.be.ok;
   });
 
+  it("refuse an answer with so many values that it would take much more memory than its size", async () => {
+    const filler = `[${"{},".repeat(2 ** 20)}{}]`;
+    const large = JSON.stringify({ ...ANSWER, code: "DEFECT", filler: 0 }).replace(/"filler":0/, `"filler":${filler}`);
+    expect(large.length).to.be.below(2 ** 22);
+    for (const operation of operations(200, large))
+      expect(await failure(operation())).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    // The code of a problem is in the answer, which is not parsed.
+    for (const operation of operations(400, large).slice(0, 3))
+      expect(await failure(operation())).to.include({ code: "SERVICE_ERROR", status: 400 });
+  });
+
   it("throw a KeyrootError or succeed, with any value of any field", async () => {
     const field = fc.constantFrom(...Object.keys(ANSWER));
     const value = fc.oneof(
       fc.jsonValue(),
-      fc.constantFrom(userID, ANSWER.pubKey, "__proto__", -0, 1e300, [[]], { length: 2 }, { toString: 1 }),
+      fc.constantFrom(userID, ANSWER.public_key, "__proto__", -0, 1e300, [[]], { length: 2 }, { toString: 1 }),
     );
     await fc.assert(
       fc.asyncProperty(field, value, (name, value) => withstands(200, JSON.stringify({ ...ANSWER, [name]: value }))),

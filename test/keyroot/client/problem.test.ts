@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { readProblem, SERVICE_CODES } from "../../../packages/keyroot/src/client/problem.ts";
 import { ServiceError } from "../../../packages/keyroot/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
 
 const problem = {
   type: "urn:keyroot:error:USER_ID_TAKEN",
@@ -11,14 +12,14 @@ const problem = {
   status: 409,
   code: "USER_ID_TAKEN",
   detail: "The id is taken.",
-  instance: "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11",
+  request_id: "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11",
 };
 
 const read = (body: unknown, { status = 409, headers = {} } = {}) =>
   readProblem("keys.example answers /v1/x", {
     status,
     headers: new Headers(headers),
-    text: typeof body === "string" ? body : JSON.stringify(body),
+    answer: body,
   });
 
 describe("readProblem", () => {
@@ -27,7 +28,7 @@ describe("readProblem", () => {
       name: "ServiceError",
       status: 409,
       code: "USER_ID_TAKEN",
-      requestId: problem.instance,
+      requestID: problem.request_id,
       message: "keys.example answers /v1/x with the HTTP status 409: The id is taken.",
       retryAfter: undefined,
       errors: undefined,
@@ -64,7 +65,7 @@ describe("readProblem", () => {
       expect(past.map(retryAfter)).to.deep.equal([0, 0, 0]);
     });
 
-    it("returns no time to wait for any other value", () => {
+    it("returns no time for any other value", () => {
       for (const value of ["", "soon", "-1", "1.5", "1e3", "2026-01-01", "Sunday", "Mon, 99 Foo 2026 00:00:00 GMT"]) {
         expect(retryAfter(value), value).to.be.undefined;
       }
@@ -88,24 +89,28 @@ describe("readProblem", () => {
     }
   });
 
-  it("knows every code of the service", () => {
-    const folder = join(import.meta.dirname, "../../../packages/operator/src/service");
+  it("has every code of the service, except those for sessions of the dashboard", () => {
+    const folder = join(import.meta.dirname, "../../../packages/service/src");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-    // Only the dashboard's pages make the calls that throw the codes of these files.
-    const others = paths.filter((path) => !/^(?:dashboard|store\/(?:passkeys|sessions))\b/.test(path));
-    const sources = others.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
-    const codes = [...sources.matchAll(/ServiceError\(\s*\d+,\s*"([A-Z_]+)"/g)].map(([, code]) => code);
+    const forSessions = paths.filter((path) => /^(?:staff\/.*|app\/authenticate\.ts)$/.test(path));
+    const codesIn = (files: readonly string[]) => {
+      const sources = files.map((path) => readFileSync(join(folder, path), "utf8")).join("\n");
+      return [...sources.matchAll(/ServiceError\(\s*\d+,\s*"([A-Z_]+)"/g)].map(([, code]) => code);
+    };
+    const codes = codesIn(paths.filter((path) => !forSessions.includes(path)));
     expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE"]);
     expect(SERVICE_CODES).to.include.members(codes);
+    expect(codesIn(forSessions)).to.include.members(["ROLE_REFUSED", "PERSON_UNKNOWN", "NAME_TAKEN"]);
+    expect([...SERVICE_CODES, ...SERVICE_ERROR_CODES]).to.include.members(codesIn(forSessions));
   });
 
-  it("accepts any body, which a proxy may have sent", () => {
+  it("accepts any body that a proxy may send", () => {
     for (const body of ["", "<html>Bad gateway</html>", "{", "[]", "null", '"words"', "7", "[".repeat(100_000)]) {
       expect(read(body, { status: 502 })).to.include({
         code: "SERVICE_ERROR",
         status: 502,
         message: "keys.example answers /v1/x with the HTTP status 502.",
-        requestId: undefined,
+        requestID: undefined,
       });
     }
   });
@@ -115,8 +120,8 @@ describe("readProblem", () => {
     expect(message)
       .to.have.lengthOf.below(600)
       .and.match(/: \\u\{1b\}\[2J\\u\{202e\}x+…$/);
-    for (const instance of ["a b", "\u001b", "x".repeat(201), 7, {}]) {
-      expect(read({ ...problem, instance })).to.include({ requestId: undefined });
+    for (const request_id of ["a b", "\u001b", "x".repeat(201), 7, {}]) {
+      expect(read({ ...problem, request_id })).to.include({ requestID: undefined });
     }
     const errors = Array.from({ length: 1000 }, () => ({ field: "\u001b", detail: "x".repeat(10_000) }));
     expect(inspect(read({ ...problem, errors }).errors)).not.to.include("\u001b");
@@ -132,7 +137,7 @@ describe("readProblem", () => {
     ];
     for (const token of tokens) {
       const detail = `not ${token}, "${token}"`;
-      const error = read({ ...problem, detail, instance: token, errors: [{ field: token, detail }] });
+      const error = read({ ...problem, detail, request_id: token, errors: [{ field: token, detail }] });
       expect(inspect(error, { depth: null, showHidden: true }) + JSON.stringify(error)).not.to.match(/dUQ4Y2Q5|iYXQi/);
       expect(error.message).to.include('not <token>, "<token>"');
     }

@@ -35,7 +35,7 @@ describe("sendWithRetry", () => {
     return waits;
   };
 
-  it("waits a random time up to 0.3 s before the first retry, up to twice as long before each next, up to 10 s", async () => {
+  it("waits a random time, at most 0.3 s at first, twice as long each time, and 10 s in the end", async () => {
     const errors = new Array<KeyrootError>(8).fill(unreachable);
     const longest = await waitsAfter(errors, 1 - Number.EPSILON);
     expect(longest.map((ms) => Math.round(ms ?? NaN))).to.deep.equal([
@@ -48,7 +48,7 @@ describe("sendWithRetry", () => {
     expect(await waitsAfter([busy(0), busy(2), busy(30), busy(86_400)], 0.5)).to.deep.equal([0, 2000, 30_000, 30_000]);
   });
 
-  it("sends once if there are no retries, and throws the last error", async () => {
+  it("throws the first error if there are no retries", async () => {
     let attempts = 0;
     const send = () => {
       attempts++;

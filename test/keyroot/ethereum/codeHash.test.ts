@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { keccak256 } from "ethers";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "../../../packages/keyroot/src/ethereum/codeHash.ts";
 import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
-import { INVALID_ANSWERS } from "../../support/invalidAnswers.ts";
+import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
 
 const CONTRACT = `0x${"12".repeat(20)}`;

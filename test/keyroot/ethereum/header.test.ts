@@ -4,7 +4,7 @@ import fc from "fast-check";
 import hre from "hardhat";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
+import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { closedAfterEach, rpc } from "../../support/support.ts";
 
 const ZERO = "0".repeat(64);

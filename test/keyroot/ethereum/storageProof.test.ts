@@ -9,7 +9,7 @@ import {
   type StorageProof,
   verifyStorageProof,
 } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
-import { accountOf, trieOf } from "../../support/tries.ts";
+import { accountOf, trieOf } from "../../support/chain/tries.ts";
 
 const CODE_HASH = keccak256("0x6000");
 const NO_CODE_HASH = keccak256("0x");

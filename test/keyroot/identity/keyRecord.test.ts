@@ -11,8 +11,8 @@ import {
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
-import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";
-import { encode, IDENTITY } from "../../../fixtures/curve41417.ts";
+import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
+import { encode, IDENTITY } from "../../support/data/curve41417.ts";
 
 describe("key record", () => {
   const [record, other] = sampleRecords(2) as [KeyRecord, KeyRecord];

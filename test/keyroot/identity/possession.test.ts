@@ -14,15 +14,15 @@ import {
   responseOf,
   serviceNameOf,
 } from "../../../packages/keyroot/src/identity/possession.ts";
-import { POSSESSION_VECTORS } from "../../../scripts/makeVectors.ts";
+import { POSSESSION_VECTORS } from "../../../scripts/generate/vectors.ts";
 import {
   makePossessionVectors,
   type PossessionVectorSet,
   type StatementJson,
-} from "../../../scripts/vectors/possession.ts";
-import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
+} from "../../../scripts/generate/vectors/possession.ts";
+import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 
-const SECOND = fileURLToPath(new URL("../../../scripts/secondPossession.mjs", import.meta.url));
+const SECOND = fileURLToPath(new URL("../../../scripts/secondVerifier/possession.mjs", import.meta.url));
 
 function statementOf(json: StatementJson): PossessionStatement {
   const { service, chainId, contract, userID, publicKey, nonce, ephemeralKey, expires } = json;
@@ -47,7 +47,7 @@ describe("proof of possession", () => {
     const text = makePossessionVectors();
     const { vectors } = JSON.parse(text) as PossessionVectorSet;
 
-    it("are byte for byte what scripts/makeVectors.ts writes", async () => {
+    it("are byte for byte what scripts/generate/vectors.ts writes", async () => {
       expect((await readFile(POSSESSION_VECTORS, "utf8")) === text).to.equal(true);
     });
 

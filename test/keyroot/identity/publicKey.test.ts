@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { checkNewPublicKey, generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { checkPublicKey, keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
-import { samplePublicKeys, sha256 } from "../../../fixtures/samples.ts";
-import * as curve from "../../../fixtures/curve41417.ts";
+import { samplePublicKeys, sha256 } from "../../support/samples.ts";
+import * as curve from "../../support/data/curve41417.ts";
 
 const { BASE, IDENTITY, N, P, encode, multiply } = curve;
 

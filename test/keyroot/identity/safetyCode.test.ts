@@ -4,10 +4,10 @@ import { type KeyHolder, makeSafetyCode, verifySafetyPayload } from "../../../pa
 import { portableSha512, sha512 } from "../../../packages/keyroot/src/bytes/sha512.ts";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
-import { pointsOfSmallOrder, encode } from "../../../fixtures/curve41417.ts";
-import { plainSafetyCode } from "../../../fixtures/plainSafetyCode.ts";
-import { samplePublicKeys, sampleUserID } from "../../../fixtures/samples.ts";
-import { junk, keyrootErrorOf } from "../../support/junk.ts";
+import { pointsOfSmallOrder, encode } from "../../support/data/curve41417.ts";
+import { plainSafetyCode } from "../../support/data/plainSafetyCode.ts";
+import { samplePublicKeys, sampleUserID } from "../../support/samples.ts";
+import { junk, keyrootErrorOf } from "../../support/data/junk.ts";
 
 const key = (i: number) => samplePublicKeys[i] ?? new Uint8Array();
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");

@@ -8,7 +8,7 @@ import {
   rootOfFileName,
 } from "../../../packages/keyroot/src/merkle/hash.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
-import { sha256 } from "../../../fixtures/samples.ts";
+import { sha256 } from "../../support/samples.ts";
 
 const ROOT = sha256("root");
 const INVALID = [

@@ -4,9 +4,9 @@ import fc from "fast-check";
 import { spawnSync } from "node:child_process";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { MerkleTree } from "../../../packages/keyroot/src/merkle/tree.ts";
-import { sampleRecords, sha256, textOf } from "../../../fixtures/samples.ts";
-import { SCRIPT } from "../../support/merkleTreeGenOracle.ts";
-import type { PlainFile } from "../../../fixtures/plainFile.ts";
+import { sampleRecords, sha256, textOf } from "../../support/samples.ts";
+import { SCRIPT } from "../../support/data/merkleTreeGenOracle.ts";
+import type { PlainFile } from "../../support/data/plainFile.ts";
 
 const counts = Array.from({ length: 200 }, (_, i) => i + 1);
 const [randomCount] = fc.sample(fc.integer({ min: 201, max: 5000 }), 1) as [number];

@@ -6,16 +6,16 @@ import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/sr
 import { keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import {
-  verifyProof,
-  makeProof,
+  verifyMerkleProof,
+  makeMerkleProof,
   type MerkleProof,
-  parseProof,
+  parseMerkleProof,
   type ProofQuery,
   type Sibling,
 } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
-import { sampleRecords, sampleUserID, sha256 } from "../../../fixtures/samples.ts";
-import { mutation, swap } from "../../support/mutations.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
+import { mutation, swap } from "../../support/data/mutations.ts";
 
 const bytesOf = (proof: unknown) => new TextEncoder().encode(JSON.stringify(proof));
 
@@ -33,23 +33,24 @@ describe("inclusion proof", () => {
   const { root } = file.tree;
   const [mine, other, third] = file.records as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
-  const good = makeProof(file, userID);
-  const check = (proof: unknown, query: Partial<ProofQuery> = {}) => verifyProof(proof, { userID, root, ...query });
+  const good = makeMerkleProof(file, userID);
+  const check = (proof: unknown, query: Partial<ProofQuery> = {}) =>
+    verifyMerkleProof(proof, { userID, root, ...query });
   /** The valid proof with some fields replaced. */
   const but = (change: object) => ({ ...good, ...change });
 
-  describe("makeProof", () => {
+  describe("makeMerkleProof", () => {
     const provesAll = ({ records, values, tree }: MerkleFile, users: readonly number[]) => {
       for (const i of users) {
         const [record] = records.slice(i, i + 1) as [KeyRecord];
-        const proof = makeProof({ records, values, tree, lookup: new Map([[record.userID, i]]) }, record.userID);
+        const proof = makeMerkleProof({ records, values, tree, lookup: new Map([[record.userID, i]]) }, record.userID);
         expect(proof.siblings).to.have.lengthOf(tree.height - 1);
         expect(naiveRoot(proof)).to.equal(tree.root);
         const publicKey = base64ToBytes(record.pubKey);
         const proven = { record, publicKey, root: tree.root, uniqueness: "unchecked" };
         const query = { userID: record.userID, root: tree.root };
-        expect(verifyProof(proof, query)).to.deep.equal(proven);
-        expect(verifyProof(bytesOf(proof), { ...query, expectedPublicKey: publicKey })).to.deep.equal(proven);
+        expect(verifyMerkleProof(proof, query)).to.deep.equal(proven);
+        expect(verifyMerkleProof(bytesOf(proof), { ...query, expectedPublicKey: publicKey })).to.deep.equal(proven);
       }
     };
 
@@ -75,7 +76,7 @@ describe("inclusion proof", () => {
 
     it("makes proofs of at most 3 kB with 700 users", () => {
       const large = makeMerkleFile(sampleRecords(700));
-      const sizes = large.records.map(({ userID }) => bytesOf(makeProof(large, userID)).length);
+      const sizes = large.records.map(({ userID }) => bytesOf(makeMerkleProof(large, userID)).length);
       expect(Math.max(...sizes)).to.be.at.most(3_000);
     });
 
@@ -88,29 +89,29 @@ describe("inclusion proof", () => {
 
     it("pairs a last node without a sibling with itself, on the right", () => {
       const [last] = file.records.slice(-1) as [KeyRecord];
-      const [sibling] = makeProof(file, last.userID).siblings;
+      const [sibling] = makeMerkleProof(file, last.userID).siblings;
       expect(sibling).to.deep.equal({ side: "right", hash: sha256(serializeKeyRecord(last)) });
     });
 
     it("rejects a user who is not in the file", () => {
       for (const user of [sampleUserID(7), "", "__proto__"]) {
-        expect(refusalOf(() => makeProof(file, user))).to.equal("record: USER_NOT_IN_FILE");
+        expect(refusalOf(() => makeMerkleProof(file, user))).to.equal("record: USER_NOT_IN_FILE");
       }
     });
   });
 
-  describe("makeProof, from plain JavaScript,", () => {
+  describe("makeMerkleProof, from plain JavaScript,", () => {
     it("rejects arguments of the wrong type with an ArgumentError", () => {
       for (const value of [undefined, null, {}, [], "file", { ...file, tree: undefined }, { ...file, lookup: {} }]) {
-        expect(refusalOf(() => makeProof(value as MerkleFile, userID))).to.equal("ARGUMENT_INVALID");
+        expect(refusalOf(() => makeMerkleProof(value as MerkleFile, userID))).to.equal("ARGUMENT_INVALID");
       }
       for (const value of [undefined, null, 7, {}]) {
-        expect(refusalOf(() => makeProof(file, value as never))).to.equal("USER_ID_INVALID");
+        expect(refusalOf(() => makeMerkleProof(file, value as never))).to.equal("USER_ID_INVALID");
       }
     });
   });
 
-  describe("verifyProof, for a valid proof,", () => {
+  describe("verifyMerkleProof, for a valid proof,", () => {
     it("accepts any spacing and order of keys, with the exact text of the record", () => {
       const { root, siblings, value, format } = good;
       const text = JSON.stringify({ siblings, root, format, value }, null, 1);
@@ -120,12 +121,12 @@ describe("inclusion proof", () => {
       const siblingHash = sha256(values[1] ?? "");
       const ours = { ...good, value: values[0], siblings: [{ side: "right", hash: siblingHash }] };
       const naive = sha256(sha256(values[0] ?? "") + siblingHash);
-      expect(verifyProof({ ...ours, root: naive }, { userID, root: naive }).record).to.deep.equal(mine);
+      expect(verifyMerkleProof({ ...ours, root: naive }, { userID, root: naive }).record).to.deep.equal(mine);
     });
 
-    it("parses without verification by parseProof", () => {
-      expect(parseProof(good)).to.deep.equal({ proof: good, record: mine });
-      expect(parseProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
+    it("parses without verification by parseMerkleProof", () => {
+      expect(parseMerkleProof(good)).to.deep.equal({ proof: good, record: mine });
+      expect(parseMerkleProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
     });
 
     it("rejects arguments of the wrong type with an ArgumentError", () => {
@@ -140,7 +141,7 @@ describe("inclusion proof", () => {
         ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: null }],
       ];
       for (const [code, query] of queries) {
-        expect(refusalOf(() => verifyProof(good, query as ProofQuery))).to.equal(code);
+        expect(refusalOf(() => verifyMerkleProof(good, query as ProofQuery))).to.equal(code);
       }
     });
 
@@ -153,18 +154,18 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("verifyProof, for a changed proof,", () => {
+  describe("verifyMerkleProof, for a changed proof,", () => {
     const elsewhere = makeMerkleFile(
       sampleRecords(7, 2).map((record, i) => (i === 0 ? { ...record, userID } : record)),
     );
-    const alien = makeProof(elsewhere, userID);
+    const alien = makeMerkleProof(elsewhere, userID);
     const [sibling] = good.siblings as [Sibling];
     const withSibling = (change: object) => but({ siblings: good.siblings.with(0, { ...sibling, ...change }) });
 
     const changed: [string, string, unknown][] = [
       ["another record of the user", "tree: ROOT_MISMATCH", but({ value: serializeKeyRecord({ ...third, userID }) })],
       ["another user's record", "record: USER_MISMATCH", but({ value: serializeKeyRecord(other) })],
-      ["another user's proof", "record: USER_MISMATCH", makeProof(file, other.userID)],
+      ["another user's proof", "record: USER_MISMATCH", makeMerkleProof(file, other.userID)],
       ["a proof under another root", "tree: ROOT_MISMATCH", alien],
       ["a proof under another root that claims this one", "tree: ROOT_MISMATCH", { ...alien, root }],
       ["another root", "tree: ROOT_MISMATCH", but({ root: alien.root })],
@@ -200,7 +201,7 @@ describe("inclusion proof", () => {
         ["KEY_ID_MISMATCH", { keyID: third.keyID }],
         ["PUBLIC_KEY_NOT_ON_CURVE", { pubKey: bytesToBase64(bytes), keyID: bytesToBase64(keyIDOf(bytes)) }],
       ] as const) {
-        const proof = makeProof(makeMerkleFile([{ ...mine, ...change }, other]), userID);
+        const proof = makeMerkleProof(makeMerkleFile([{ ...mine, ...change }, other]), userID);
         expect(refusalOf(() => check(proof, { root: proof.root }))).to.equal(`record: ${code}`);
       }
     });
@@ -234,7 +235,7 @@ describe("inclusion proof", () => {
     });
 
     it("never accepts another key, and rejects with a code, for random changes", () => {
-      const known = JSON.stringify([good, alien, makeProof(file, other.userID)]);
+      const known = JSON.stringify([good, alien, makeMerkleProof(file, other.userID)]);
       fc.assert(
         fc.property(fc.array(fc.oneof(mutation(known), swap(known)), { minLength: 1, maxLength: 3 }), (changes) => {
           const bytes = changes.reduce((text, change) => change(text), JSON.stringify(good));
@@ -247,7 +248,7 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("verifyProof, for a malformed proof,", () => {
+  describe("verifyMerkleProof, for a malformed proof,", () => {
     const { value, ...rest } = good;
     const [sibling] = good.siblings as [Sibling];
     const malformed: [string, unknown][] = [

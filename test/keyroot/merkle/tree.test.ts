@@ -2,8 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { MAX_VALUES, MerkleTree } from "../../../packages/keyroot/src/merkle/tree.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
-import { sha256 } from "../../../fixtures/samples.ts";
-import { plainFile } from "../../../fixtures/plainFile.ts";
+import { sha256 } from "../../support/samples.ts";
+import { plainFile } from "../../support/data/plainFile.ts";
 
 const rootOf = (...values: string[]) => new MerkleTree(values).root;
 const anyText = fc.string({ unit: "binary" });

@@ -9,13 +9,15 @@ import {
   decodeMerkleTreeRoot,
   decodeOwner,
   decodeUserCount,
+} from "../../../packages/keyroot/src/registry/answers.ts";
+import {
   encodeAddMerkleTreeRoot,
   encodeGetBlockNumber,
   encodeGetMerkleTreeRoot,
   OWNER_CALL,
   USER_COUNT_CALL,
 } from "../../../packages/keyroot/src/registry/calldata.ts";
-import { INVALID_ANSWERS } from "../../support/invalidAnswers.ts";
+import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 
 const ROOT = "0123456789abcdef".repeat(4);
 const ZERO = "0".repeat(64);

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { id } from "ethers";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { toQuantity } from "../../../packages/keyroot/src/ethereum/quantity.ts";
+import { toQuantity } from "../../../packages/keyroot/src/ethereum/rpcValues.ts";
 import { fetchRootAddedLogs, ROOT_ADDED_TOPIC } from "../../../packages/keyroot/src/registry/events.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 
 type Log = Record<string, unknown> & { topics: string[] };

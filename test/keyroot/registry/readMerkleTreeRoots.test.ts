@@ -4,9 +4,9 @@ import { ArgumentError, TransportError } from "../../../packages/keyroot/src/err
 import { type UserID, randomUserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { receiptOf } from "../../../fixtures/receiptOf.ts";
+import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { receiptOf } from "../../support/chain/local.ts";
 
 // Starts with the byte with which no code may start (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;

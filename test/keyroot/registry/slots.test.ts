@@ -5,7 +5,7 @@ import hre from "hardhat";
 import { userIDFromBytes, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { USER_COUNT_SLOT, USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
+import { sampleUserID } from "../../support/samples.ts";
 import { closedAfterEach } from "../../support/support.ts";
 
 const ZERO = `0x${"0".repeat(64)}`;

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { createGzip, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
-import { serve, serveRaw } from "../../support/servers.ts";
+import { serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 const SECRET = "/v3/d41d8cd98f00b204?key=e9800998ecf8427e";

@@ -3,8 +3,8 @@ import type { RequestListener } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { sampleRecords, textOf } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };

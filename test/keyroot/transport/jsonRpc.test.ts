@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { ArgumentError, type TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { checkUrl } from "../../../packages/keyroot/src/transport/url.ts";
-import { serve } from "../../support/servers.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 const SECRET = "d41d8cd98f00b204";

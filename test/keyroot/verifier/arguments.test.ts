@@ -3,15 +3,15 @@ import fc from "fast-check";
 import { inspect } from "node:util";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { makeProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { makeBundle } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
 import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { CONTRACT, plainBundle } from "../../../fixtures/plainBundle.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
-import { cannedAnswers } from "../../support/cannedAnswers.ts";
+import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
+import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 
 /** What plain JavaScript can pass. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
@@ -21,7 +21,7 @@ describe("the arguments of the verifier", () => {
   const file = makeMerkleFile(sampleRecords(3));
   const [{ userID }] = file.records as [KeyRecord];
   const { answers, fetchFrom, options: place } = cannedAnswers(file);
-  const { bundle, blockHash } = plainBundle(makeProof(file, userID));
+  const { bundle, pinned } = plainBundle(makeMerkleProof(file, userID));
 
   /** Valid options, and how many requests were sent with them. */
   const counted = () => {
@@ -40,7 +40,7 @@ describe("the arguments of the verifier", () => {
     verifyPublicKey: (options) => (verifyPublicKey as Loose)(userID, options),
     verifyMany: (options) => (verifyMany as Loose)([{ userID }], options),
     makeBundle: (options) => (makeBundle as Loose)(userID, options),
-    verifyBundle: (options) => (verifyBundle as Loose)(bundle, options, { blockHash }),
+    verifyBundle: (options) => (verifyBundle as Loose)(bundle, options, { pinned }),
   };
   const bundleQuery = { userID, chainId: 1, contract: CONTRACT };
 
@@ -64,7 +64,7 @@ describe("the arguments of the verifier", () => {
     merkleUrl: /^The option merkleUrl must be an http\(s\) /,
     codeHash: /^The option codeHash must be a hash, 0x and 64 lowercase hex digits, but is /,
     quorum: /^The option quorum must be a whole number, 1 to 1, but is /,
-    blockHash: /^The option blockHash must be a hash, 0x and 64 lowercase hex digits, but is /,
+    pinned: /^The option pinned must be a hash, 0x and 64 lowercase hex digits, but is /,
     lightClient: /^The option lightClient must be true or false, but is /,
     storageProof: /^The option storageProof must be true or false, but is /,
     block: /^The option block must be latest, safe or finalized, but is /,
@@ -136,9 +136,9 @@ describe("the arguments of the verifier", () => {
     const misspelt: [string, () => Promise<unknown> | undefined, string][] = [
       ["verifyMany", () => functions["verifyMany"]?.({ ...place, storageproof: true }), "storageProof"],
       ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }), "cache"],
-      ["makeBundle", () => functions["makeBundle"]?.({ ...place, blockhash: blockHash }), "blockHash"],
+      ["makeBundle", () => functions["makeBundle"]?.({ ...place, pined: pinned }), "pinned"],
       ["verifyBundle", () => functions["verifyBundle"]?.({ ...bundleQuery, codehash: "" }), "codeHash"],
-      ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { blockhash: blockHash }), "blockHash"],
+      ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { pined: pinned }), "pinned"],
       [
         "verifyMany's contacts",
         () => (verifyMany as Loose)([{ userID, name: "Alice", expectedPubKey: "BA==" }], place),
@@ -155,7 +155,7 @@ describe("the arguments of the verifier", () => {
 
   describe("verifyBundle's trusted block", () => {
     it("is refused unless it is an object with a hash", async () => {
-      for (const trusted of [null, "text", 7, [], { blockHash: 7 }, { blockHash: [blockHash] }]) {
+      for (const trusted of [null, "text", 7, [], { pinned: 7 }, { pinned: [pinned] }]) {
         const error = await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, trusted));
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
       }
@@ -196,7 +196,7 @@ describe("the arguments of the verifier", () => {
 
     it("verifyBundle and parseBundle throw a KeyrootError or succeed, with any bundle and block", () =>
       holds(async (value) => {
-        await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { blockHash }));
+        await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { pinned }));
         await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, value));
         return parseBundle(value);
       }));

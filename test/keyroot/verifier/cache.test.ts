@@ -11,7 +11,7 @@ import {
   mine,
   userID,
   ZERO,
-} from "../../support/fiveEndpoints.ts";
+} from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
 
 const FINAL = { block: "finalized" } as const;
@@ -118,6 +118,61 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
+  describe("after a lie that the same endpoint corrects", () => {
+    const HOUR = 3_600_000;
+    /** The newest block's time is the time of storing: chains of tests are ahead of the clock. */
+    const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
+
+    beforeEach(async () => {
+      lie(0, withForgedKey);
+      expect(resultOf(await verify(at(0)))).to.equal("lie");
+      chain.letLie(undefined as never, 1);
+    });
+
+    it("returns the lie for less than an hour", async () => {
+      expect(resultOf(await verify(at(HOUR - 1)))).to.equal("lie");
+      const outcome = await verify(at(HOUR));
+      expect(resultOf(outcome)).to.equal("truth");
+      expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
+    });
+
+    it("returns the lie for less than recheckMs", async () => {
+      expect(resultOf(await verify({ ...at(999), recheckMs: 1000 }))).to.equal("lie");
+      expect(resultOf(await verify({ ...at(1000), recheckMs: 1000 }))).to.equal("truth");
+    });
+
+    it("does not return a lie that was stored after now", async () => {
+      expect(resultOf(await verify(at(-1)))).to.equal("truth");
+    });
+
+    it("asks the chain again before KEY_MISMATCH", async () => {
+      const { chainId, contract, files } = chain;
+      const options = { rpc: url(0), chainId, contract, merkleUrl: files.url, cache, ...at(1) };
+      const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
+      expect(outcome).to.have.nested.property("verified.record.pubKey", mine.pubKey);
+      expect(outcome?.contradicts).to.deep.include({ root: forged.tree.root });
+    });
+  });
+
+  it("of a quorum answers without a request after an hour", async () => {
+    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+    const before = requests();
+    const later = { ...FINAL, ...quorumOf(0, 1), now: () => Date.now() + 10_000_000 };
+    expect(resultOf(await verify(later))).to.equal("truth");
+    expect(requests()).to.deep.equal(before);
+  });
+
+  it("does not answer with a block of the future", async () => {
+    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
+    const [[name = "", text = ""] = []] = cache;
+    const entry = JSON.parse(text) as { evidence: { block: { timestamp: number } } };
+    entry.evidence.block.timestamp += 3_155_760_000;
+    cache.set(name, JSON.stringify(entry));
+    const before = requests();
+    expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1), maxAgeMs: 1e9 }))).to.equal("truth");
+    expect(requests()).not.to.deep.equal(before);
+  });
+
   it("of one endpoint does not answer for it once it is declared a light client, or a quorum", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     for (const anchor of [{ lightClient: true }, { rpc: [url(0)], quorum: 1 }]) {
@@ -141,7 +196,12 @@ describeOnChains("a cache of verified keys", (chain) => {
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as Record<string, unknown>;
     const changes = { root: 1, index: "0", blockNumber: null, final: "true", sources: [], record: "{}", evidence: [] };
-    const wrong = [...Object.entries(changes), ["sources", [1]], ["format", "keyroot-cache-v1"]] as [string, unknown][];
+    const wrong = [
+      ...Object.entries(changes),
+      ["sources", [1]],
+      ["storedAt", null],
+      ["format", "keyroot-cache-v2"],
+    ] as [string, unknown][];
     for (const [field, value] of wrong) {
       cache.set(name, JSON.stringify({ ...entry, [field]: value }));
       const before = requests();
@@ -220,7 +280,7 @@ describeOnChains("a cache of verified keys", (chain) => {
   it("does not take an older pinned block without the user's key for a contradiction", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const { hash } = await chain.fetchBlock("0x1");
-    const outcome = await verify({ blockHash: hash, contract: chain.contract });
+    const outcome = await verify({ pinned: hash, contract: chain.contract });
     expect(outcome).not.to.have.property("contradicts");
     expect(resultOf(outcome)).to.be.oneOf(["NOT_PUBLISHED", "NO_CONTRACT"]);
   });

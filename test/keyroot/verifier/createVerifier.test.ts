@@ -5,9 +5,9 @@ import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { sampleRecords, sampleUserID } from "../../../fixtures/samples.ts";
-import { cannedAnswers } from "../../support/cannedAnswers.ts";
-import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/junk.ts";
+import { sampleRecords, sampleUserID } from "../../support/samples.ts";
+import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
+import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
 
 type Loose = (...args: unknown[]) => Promise<unknown>;
@@ -43,7 +43,7 @@ describe("createVerifier", () => {
 
     for (const wrong of [
       { quorum: 2 },
-      { blockHash: "0x" },
+      { pinned: "0x" },
       { limits: { timeoutMs: 0 } },
       { merkleUrl: "ftp://files.example" },
       { rpc: [] },

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
+import { sampleUserID } from "../../support/samples.ts";
 import {
   describeOnChains,
   late,
@@ -12,7 +12,7 @@ import {
   resultOf,
   userID,
   ZERO,
-} from "../../support/fiveEndpoints.ts";
+} from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
 
 describeOnChains("evidence", (chain) => {
@@ -57,6 +57,13 @@ describeOnChains("evidence", (chain) => {
         expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
       });
 
+      it("refuses a block that is more than 2 minutes ahead of the clock", async () => {
+        const head = Number(chain.head.timestamp) * 1000;
+        const resultAt = (time: number) => resultOf({ ...chain.optionsFor(pair), now: () => time });
+        expect(await resultAt(head - 120_000)).to.equal("truth");
+        expect(await resultAt(head - 120_001)).to.equal(needsNoBlock(pair) ? "truth" : "FUTURE_BLOCK");
+      });
+
       it("is never with a block number above its block", async () => {
         const options = chain.optionsFor(pair);
         const at = Number(chain.head.number);
@@ -75,8 +82,7 @@ describeOnChains("evidence", (chain) => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
         // A call runs the contract's code. A proof is of the slot of the options: the absence of a root there is no verdict.
-        const refused = pair.anchor === "quorum" ? "QUORUM_NOT_REACHED" : "PROOF_INVALID";
-        expect(await resultOf(options)).to.equal(pair.storageProof ? refused : "truth");
+        expect(await resultOf(options)).to.equal(pair.storageProof ? "PROOF_INVALID" : "truth");
         if (!pair.storageProof) return;
         const { message } = (await failure(verifyPublicKey(userID, options))) as VerificationError;
         expect(message).to.match(/slot 2 shows no root .* but the contract returns 0x.* Set usersSlot/);
@@ -101,7 +107,7 @@ describeOnChains("evidence", (chain) => {
   describe("at an earlier, pinned block", () => {
     for (const storageProof of [false, true]) {
       it(`is what was published at that block, ${storageProof ? "proven" : "not proven"}`, async () => {
-        const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), blockHash: chain.earlier.hash };
+        const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), pinned: chain.earlier.hash };
         expect(await resultOf(options)).to.equal("truth");
         const error = await failure(verifyPublicKey(late.userID, options));
         expect(error).to.include({ code: "NOT_PUBLISHED" });

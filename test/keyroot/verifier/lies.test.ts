@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
+import { sampleUserID } from "../../support/samples.ts";
 import {
   type BlockJson,
   describeOnChains,
@@ -16,8 +16,8 @@ import {
   resultOf,
   userID,
   ZERO,
-} from "../../support/fiveEndpoints.ts";
-import type { Lie } from "../../support/lyingEndpoint.ts";
+} from "../../support/chain/fiveEndpoints.ts";
+import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
 describeOnChains("against lies", (chain) => {
   // docs/threat-model.md has this table: the result if this many endpoints lie about the contract, or invent a block.
@@ -55,6 +55,24 @@ describeOnChains("against lies", (chain) => {
       });
     }
   }
+
+  describe("about an empty slot", () => {
+    const proven = () => chain.optionsFor({ anchor: "quorum", storageProof: true });
+    const claim = (root: string): Lie => {
+      return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));
+    };
+
+    it("rejects the wrong usersSlot although 2 of 5 endpoints claim that there is no root", async () => {
+      chain.letLie(claim(ZERO), 2);
+      expect(await resultOf({ ...proven(), contract: chain.olderContract })).to.equal("PROOF_INVALID");
+    });
+
+    it("reports that a user has no root although 2 of 5 endpoints claim one", async () => {
+      chain.letLie(claim(`0x${forged.tree.root}`), 2);
+      const unknown = { ...late, userID: sampleUserID(7) };
+      expect(await resultOf(proven(), unknown)).to.equal("NOT_PUBLISHED");
+    });
+  });
 
   describe("about a header", () => {
     const change = (change: (block: BlockJson) => unknown): Lie => {

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { type Answers, cannedAnswers } from "../../support/cannedAnswers.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { failure } from "../../support/support.ts";
 
 describe("the limits of a verification", () => {

@@ -9,9 +9,9 @@ import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
-import { type LocalChain, startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import { rpc as callRpc, failure } from "../../support/support.ts";
-import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 
 describe("makeBundle", () => {
   const first = makeMerkleFile(sampleRecords(700));
@@ -61,14 +61,14 @@ describe("makeBundle", () => {
   const newest = async () => (await chain.connection.ethers.provider.getBlock("latest"))?.hash ?? "";
 
   it("makes a bundle that verifies offline under its block, for every user", async () => {
-    const blockHash = await newest();
+    const pinned = await newest();
     for (const record of [...first.records.slice(0, 9), ...first.records.slice(-2), ...second.records]) {
       const { bundle, verified } = await make({}, record.userID);
       const query = { userID: record.userID, chainId: chain.chainId, contract, codeHash };
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
-      const verifiedAgain = await verifyBundle(bytes, { ...query, expectedPublicKey: record.pubKey }, { blockHash });
+      const verifiedAgain = await verifyBundle(bytes, { ...query, expectedPublicKey: record.pubKey }, { pinned });
       expect(verifiedAgain).to.deep.equal(verified).and.to.deep.include({ record, uniqueness: "unchecked" });
-      expect(verifiedAgain).to.have.nested.property("evidence.block.hash", blockHash);
+      expect(verifiedAgain).to.have.nested.property("evidence.block.hash", pinned);
     }
   });
 
@@ -102,12 +102,12 @@ describe("makeBundle", () => {
     }
   });
 
-  it("uses the block that blockHash names", async () => {
-    const blockHash = await newest();
+  it("uses the block that pinned names", async () => {
+    const pinned = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
-    const { verified } = await make({ blockHash });
-    expect(verified).to.have.nested.property("evidence.block.hash", blockHash);
-    expect(await newest()).to.not.equal(blockHash);
+    const { verified } = await make({ pinned });
+    expect(verified).to.have.nested.property("evidence.block.hash", pinned);
+    expect(await newest()).to.not.equal(pinned);
   });
 
   for (const [what, code, change, user] of [
@@ -149,12 +149,12 @@ describe("makeBundle", () => {
   it("fails with a TransportError if the endpoint fails or does not have the block", async () => {
     const rpc = { request: () => Promise.reject(new Error("no")) };
     expect(await failure(make({ rpc }))).to.be.an.instanceof(TransportError);
-    expect(await failure(make({ blockHash: HASH }))).to.be.an.instanceof(TransportError);
+    expect(await failure(make({ pinned: HASH }))).to.be.an.instanceof(TransportError);
   });
 
   it("sends no request with invalid options", async () => {
     const rpc = { request: () => Promise.reject(new RangeError("There was a request.")) };
-    for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { blockHash: "latest" }]) {
+    for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { pinned: "latest" }]) {
       expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
     }
   });

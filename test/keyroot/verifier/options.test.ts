@@ -4,7 +4,7 @@ import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { sampleUserID } from "../../../fixtures/samples.ts";
+import { sampleUserID } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 
 const userID = sampleUserID(1);
@@ -46,13 +46,13 @@ describe("the options of a verification", () => {
     ["text for allowHttp", { allowHttp: "false" }],
     ["two keys for one host", twice("https://a.example/key1", "https://a.example/key2")],
     ["a provider twice", twice(provider, provider)],
-    ["a quorum and a pinned block", { rpc: ["https://a.example"], quorum: 1, blockHash: HASH }],
+    ["a quorum and a pinned block", { rpc: ["https://a.example"], quorum: 1, pinned: HASH }],
     ["a quorum and a light client", { rpc: ["https://a.example"], quorum: 1, lightClient: true }],
-    ["a pinned block and a light client", { blockHash: HASH, lightClient: true }],
-    ["a pinned block and a tag", { blockHash: HASH, block: "finalized" }],
-    ["a pinned block in upper case", { blockHash: `0x${"A".repeat(64)}` }],
-    ["a pinned block's number", { blockHash: "0x1" }],
-    ["null for a pinned block", { blockHash: null }],
+    ["a pinned block and a light client", { pinned: HASH, lightClient: true }],
+    ["a pinned block and a tag", { pinned: HASH, block: "finalized" }],
+    ["a pinned block in upper case", { pinned: `0x${"A".repeat(64)}` }],
+    ["a pinned block's number", { pinned: "0x1" }],
+    ["null for a pinned block", { pinned: null }],
     ["null for a quorum", { quorum: null }],
     ["null for a storage proof", { storageProof: null }],
     ["text for a storage proof", { storageProof: "no" }],
@@ -97,7 +97,7 @@ describe("the options of a verification", () => {
     ["storageproof", "storageProof"],
     ["storageProofs", "storageProof"],
     ["quorom", "quorum"],
-    ["blockhash", "blockHash"],
+    ["pined", "pinned"],
     ["lightclient", "lightClient"],
     ["expectedPubKey", "expectedPublicKey"],
     ["codehash", "codeHash"],

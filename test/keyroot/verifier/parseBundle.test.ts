@@ -2,24 +2,24 @@ import { expect } from "chai";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { makeProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
-import { CODE_HASH, CONTRACT, plainBundle } from "../../../fixtures/plainBundle.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { CODE_HASH, CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
+import { sampleRecords } from "../../support/samples.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { failure } from "../../support/support.ts";
 
 describe("parseBundle", () => {
   const file = makeMerkleFile(sampleRecords(3));
   const [mine] = file.records as [KeyRecord];
-  const proof = makeProof(file, mine.userID);
-  const { bundle: good, blockHash } = plainBundle(proof);
+  const proof = makeMerkleProof(file, mine.userID);
+  const { bundle: good, pinned } = plainBundle(proof);
   const text = JSON.stringify(good);
   const withChanges = (change: object): object => ({ ...good, ...change });
   const query = { userID: mine.userID, chainId: 1, contract: CONTRACT };
   /** The error of `parseBundle`, which `verifyBundle` throws, too. */
   const errorOf = async (source: unknown) => {
-    const error = await failure(verifyBundle(source, query, { blockHash }));
+    const error = await failure(verifyBundle(source, query, { pinned }));
     const parseError = refusalOf(() => parseBundle(source));
     expect(error).to.be.instanceOf(VerificationError);
     const { step, code } = error as VerificationError;
@@ -36,7 +36,7 @@ describe("parseBundle", () => {
   it("accepts 64 kB", async () => {
     const bytes = new TextEncoder().encode(text.padEnd(2 ** 16));
     expect(parseBundle(bytes)).to.deep.include({ record: mine });
-    expect(await verifyBundle(bytes, query, { blockHash })).to.deep.include({ record: mine });
+    expect(await verifyBundle(bytes, query, { pinned })).to.deep.include({ record: mine });
   });
 
   describe("fails with", () => {

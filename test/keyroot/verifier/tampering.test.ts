@@ -5,8 +5,8 @@ import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { type Answers, cannedAnswers } from "../../support/cannedAnswers.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 
 /** Hashes, keys, ids, numbers, names. */
 const WORD = /[\w+/=]+/g;

@@ -5,9 +5,9 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import type { KeyQuery } from "../../../packages/keyroot/src/verifier/options.ts";
-import type { ChainAnswers } from "../../../packages/keyroot/src/verifier/rootReading.ts";
+import type { RootAnswers } from "../../../packages/keyroot/src/verifier/rootByCall.ts";
 import { verifyFile, verifyRoot } from "../../../packages/keyroot/src/verifier/verdict.ts";
-import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 
 const HASH = `0x${"c0de".repeat(16)}`;
 const OTHER_HASH = `0x${"0c0d".repeat(16)}`;
@@ -20,10 +20,10 @@ describe("the verdict", () => {
   const { root } = published.tree;
 
   const query: KeyQuery = { userID, chainId: 11_155_111, contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A" };
-  const answers: ChainAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
+  const answers: RootAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
 
   describe("about the root", () => {
-    const verify = (changes: Partial<KeyQuery>, answered: Partial<ChainAnswers>) =>
+    const verify = (changes: Partial<KeyQuery>, answered: Partial<RootAnswers>) =>
       verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
 
     it("is the root that the contract has for the user", () => {

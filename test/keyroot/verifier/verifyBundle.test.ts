@@ -5,10 +5,10 @@ import { ArgumentError, KeyrootError, VerificationError } from "../../../package
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { makeProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { type BundleQuery, verifyBundle, parseBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
-import { mutation, swap } from "../../support/mutations.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { mutation, swap } from "../../support/data/mutations.ts";
+import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 import {
   CODE_HASH,
@@ -17,7 +17,7 @@ import {
   plainBundle,
   type PlainBundle,
   type PlainChain,
-} from "../../../fixtures/plainBundle.ts";
+} from "../../support/data/plainBundle.ts";
 
 const OTHER = `0x${"34".repeat(20)}`;
 
@@ -29,26 +29,23 @@ describe("verifyBundle", () => {
   const [mine, other] = file.records as [KeyRecord, KeyRecord];
   const stranger = file.records.find(({ pubKey }) => pubKey !== mine.pubKey) ?? other;
   const { userID } = mine;
-  const proof = makeProof(file, userID);
+  const proof = makeMerkleProof(file, userID);
   const made = plainBundle(proof);
   const good = made.bundle;
 
   const query: BundleQuery = { userID, chainId: 1, contract: CONTRACT };
-  const verify = (
-    bundle: unknown,
-    changes: Partial<BundleQuery> = {},
-    blockHash: string | undefined = made.blockHash,
-  ) => verifyBundle(bundle, { ...query, ...changes }, { blockHash });
+  const verify = (bundle: unknown, changes: Partial<BundleQuery> = {}, pinned: string | undefined = made.pinned) =>
+    verifyBundle(bundle, { ...query, ...changes }, { pinned });
   /** The good bundle with changes. */
   const withChanges = (change: object): PlainBundle => ({ ...good, ...change });
-  const errorOf = async (bundle: unknown, changes?: Partial<BundleQuery>, blockHash?: string) => {
-    const error = await failure(verify(bundle, changes, blockHash));
+  const errorOf = async (bundle: unknown, changes?: Partial<BundleQuery>, pinned?: string) => {
+    const error = await failure(verify(bundle, changes, pinned));
     return error instanceof VerificationError ? `${error.step}: ${error.code}` : error;
   };
   /** The error for a bundle of another chain, under that chain's block. */
   const errorOn = (chain: PlainChain, changes?: Partial<BundleQuery>) => {
-    const { bundle, blockHash } = plainBundle(proof, chain);
-    return errorOf(bundle, changes, blockHash);
+    const { bundle, pinned } = plainBundle(proof, chain);
+    return errorOf(bundle, changes, pinned);
   };
 
   describe("of a published key", () => {
@@ -61,7 +58,7 @@ describe("verifyBundle", () => {
       evidence: {
         anchor: "pinned",
         storageProof: true,
-        block: { hash: made.blockHash, number: 24_000_000, timestamp: 1_760_617_663 },
+        block: { hash: made.pinned, number: 24_000_000, timestamp: 1_760_617_663 },
       },
     };
 
@@ -92,22 +89,22 @@ describe("verifyBundle", () => {
         [9, 7],
         [12, 12],
       ] as const) {
-        const { bundle, blockHash } = plainBundle(proof, { accountDepth, storageDepth });
-        expect(await verify(bytesOf(bundle), {}, blockHash)).to.deep.include({ record: mine, root });
+        const { bundle, pinned } = plainBundle(proof, { accountDepth, storageDepth });
+        expect(await verify(bytesOf(bundle), {}, pinned)).to.deep.include({ record: mine, root });
       }
     });
 
     it("accepts users in another slot if the caller names it", async () => {
-      const { bundle, blockHash } = plainBundle(proof, { usersSlot: 1 });
-      expect(await verify(bundle, { usersSlot: 1 }, blockHash)).to.deep.include({ record: mine });
-      expect(await errorOf(bundle, {}, blockHash)).to.equal("root: CONTRACT_MISMATCH");
+      const { bundle, pinned } = plainBundle(proof, { usersSlot: 1 });
+      expect(await verify(bundle, { usersSlot: 1 }, pinned)).to.deep.include({ record: mine });
+      expect(await errorOf(bundle, {}, pinned)).to.equal("root: CONTRACT_MISMATCH");
     });
 
     it("accepts a root that begins with zeros, which storage leaves out", async () => {
       const short = makeShortRoot();
-      const { bundle, blockHash } = plainBundle(short);
+      const { bundle, pinned } = plainBundle(short);
       const expected = { userID: (JSON.parse(short.value) as KeyRecord).userID };
-      expect(await verify(bundle, expected, blockHash)).to.include({ root: short.root });
+      expect(await verify(bundle, expected, pinned)).to.include({ root: short.root });
     });
 
     it("ignores a node beside the path", async () => {
@@ -141,16 +138,16 @@ describe("verifyBundle", () => {
     it("fails with UNANCHORED and names the block", async () => {
       const error = await failure(verifyBundle(good, query));
       expect(error).to.be.an.instanceof(VerificationError);
-      expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.blockHash });
+      expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });
       expect(error)
         .to.have.property("message")
         .that.matches(/^Unanchored: /);
     });
 
     it("fails with HEADER_MISMATCH under another block", async () => {
-      const blockHash = id("another block");
-      const error = await failure(verify(good, {}, blockHash));
-      const details = { expected: blockHash, actual: made.blockHash };
+      const pinned = id("another block");
+      const error = await failure(verify(good, {}, pinned));
+      const details = { expected: pinned, actual: made.pinned };
       expect(error).to.include({ step: "anchor", code: "HEADER_MISMATCH", ...details });
     });
   });
@@ -182,10 +179,10 @@ describe("verifyBundle", () => {
   describe("of a user without a key", () => {
     it("fails with NOT_PUBLISHED as of the block", async () => {
       for (const storageDepth of [0, 1, 3]) {
-        const { bundle, blockHash } = plainBundle(proof, { root: undefined, storageDepth });
-        const error = await failure(verify(bundle, {}, blockHash));
+        const { bundle, pinned } = plainBundle(proof, { root: undefined, storageDepth });
+        const error = await failure(verify(bundle, {}, pinned));
         expect(error).to.include({ step: "root", code: "NOT_PUBLISHED" });
-        expect(error).to.have.nested.property("evidence.block.hash", blockHash);
+        expect(error).to.have.nested.property("evidence.block.hash", pinned);
       }
     });
   });
@@ -205,13 +202,15 @@ describe("verifyBundle", () => {
 
     it("fails with USER_MISMATCH", async () => {
       expect(await errorOf(good, { userID: other.userID })).to.equal("record: USER_MISMATCH");
-      expect(await errorOf(withChanges({ proof: makeProof(file, other.userID) }))).to.equal("record: USER_MISMATCH");
+      expect(await errorOf(withChanges({ proof: makeMerkleProof(file, other.userID) }))).to.equal(
+        "record: USER_MISMATCH",
+      );
     });
   });
 
   describe("of a changed bundle", () => {
-    const alien = plainBundle(makeProof(makeMerkleFile([{ ...stranger, userID }, other]), userID)).bundle;
-    const theirs = plainBundle(makeProof(file, other.userID)).bundle;
+    const alien = plainBundle(makeMerkleProof(makeMerkleFile([{ ...stranger, userID }, other]), userID)).bundle;
+    const theirs = plainBundle(makeMerkleProof(file, other.userID)).bundle;
     const nodes = ["accountProof", "storageProof"] as const;
 
     const falsehoods: [string, string, PlainBundle, Partial<BundleQuery>?][] = [
@@ -319,18 +318,18 @@ describe("verifyBundle", () => {
   });
 
   describe("with invalid options", () => {
-    const { blockHash } = made;
+    const { pinned } = made;
     for (const [code, changes, hash] of [
-      ["USER_ID_INVALID", { userID: "me" }, blockHash],
-      ["ARGUMENT_INVALID", { contract: "0x12" }, blockHash],
-      ["ARGUMENT_INVALID", { contract: undefined as unknown as string }, blockHash],
-      ["ARGUMENT_INVALID", { chainId: 0 }, blockHash],
-      ["ARGUMENT_INVALID", { codeHash: CODE_HASH.toUpperCase() }, blockHash],
-      ["ARGUMENT_INVALID", { usersSlot: 0.5 }, blockHash],
-      ["ARGUMENT_INVALID", {}, blockHash.slice(2)],
-      ["ARGUMENT_INVALID", {}, blockHash.toUpperCase()],
+      ["USER_ID_INVALID", { userID: "me" }, pinned],
+      ["ARGUMENT_INVALID", { contract: "0x12" }, pinned],
+      ["ARGUMENT_INVALID", { contract: undefined as unknown as string }, pinned],
+      ["ARGUMENT_INVALID", { chainId: 0 }, pinned],
+      ["ARGUMENT_INVALID", { codeHash: CODE_HASH.toUpperCase() }, pinned],
+      ["ARGUMENT_INVALID", { usersSlot: 0.5 }, pinned],
+      ["ARGUMENT_INVALID", {}, pinned.slice(2)],
+      ["ARGUMENT_INVALID", {}, pinned.toUpperCase()],
       ["ARGUMENT_INVALID", {}, "latest"],
-      ["PUBLIC_KEY_LENGTH", { expectedPublicKey: new Uint8Array(104) }, blockHash],
+      ["PUBLIC_KEY_LENGTH", { expectedPublicKey: new Uint8Array(104) }, pinned],
     ] as const) {
       it(`throws ${code} for ${JSON.stringify({ ...changes, hash }).slice(0, 60)}`, async () => {
         for (const bundle of [good, {}]) {
@@ -351,7 +350,7 @@ function without(object: object, key: string): object {
 function makeShortRoot() {
   for (const record of sampleRecords(5000, 3)) {
     const file = makeMerkleFile([record]);
-    if (file.tree.root.startsWith("00")) return makeProof(file, record.userID);
+    if (file.tree.root.startsWith("00")) return makeMerkleProof(file, record.userID);
   }
   throw new Error("No sample has such a root.");
 }

@@ -10,13 +10,13 @@ import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { type LocalChain, startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
-import type { Listening } from "../../../packages/operator/src/stack/ports.ts";
+import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import type { Listening } from "../../../packages/operator/src/shared/ports.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
@@ -85,7 +85,6 @@ describe("verifyPublicKey", () => {
           publicKey: base64ToBytes(mine.pubKey),
           root: first.tree.root,
           blockNumber: 2,
-          blockNumberProven: false,
           contract,
           chainId: chain.chainId,
           evidence: { anchor: "endpoint", storageProof: false },

@@ -3,9 +3,10 @@ import hre from "hardhat";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
-import { startLocalChain } from "../../../packages/operator/src/stack/localChain.ts";
+import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import { makeBundle, verifyBundle } from "../../../packages/keyroot/src/bundle.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import {
   type Alarm,
   createVerifier,
@@ -13,11 +14,10 @@ import {
   type WatchKeysOptions,
 } from "../../../packages/keyroot/src/index.ts";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
-import { sampleRecords, sha256 } from "../../../fixtures/samples.ts";
-import { FaultyFetch } from "../../../fixtures/watch/faultyFetch.ts";
-import { soakWatch } from "../../../fixtures/watch/soakWatch.ts";
-import { startWatchedChain, type WatchedChain } from "../../../fixtures/watch/watchedChain.ts";
-import { WRONG_VALUES } from "../../support/junk.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
+import { FaultyFetch } from "../../support/watch/faultyFetch.ts";
+import { startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
+import { WRONG_VALUES } from "../../support/data/junk.ts";
 import { failure } from "../../support/support.ts";
 
 const HOUR = 3_600_000;
@@ -136,7 +136,7 @@ describe("watch", () => {
       const { bundle, published, ...file } = fileOf(alarms[0]);
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
       const { chainId, contract } = chain;
-      const trusted = { blockHash: published.evidence.block.hash };
+      const trusted = { pinned: published.evidence.block.hash };
       const { record } = await verifyBundle(bundle, { userID: contact.userID, chainId, contract }, trusted);
       expect(record).to.deep.equal(contact);
     });
@@ -192,6 +192,84 @@ describe("watch", () => {
       await watch.check();
       expect(codes()).to.deep.equal(["FILE_UNAVAILABLE"]);
       expect(fileOf(alarms[0]).outage).to.include({ code: "FILE_HOST_ERROR" });
+    });
+  });
+
+  describe("with a server that tries to silence it", () => {
+    const strangers = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => ({ userID: sampleUserID(1000 + from + i) }));
+    const swapped = { userID: contact.userID, expectedPublicKey: late.pubKey };
+
+    it("reads each of n contacts within n / 20 rounds, although new ones are added in each round", async () => {
+      const others = strangers(0, 40);
+      let added = 40;
+      let list: { userID: string; expectedPublicKey?: string }[] = [...others, swapped];
+      const watch = await start({ contacts: () => (list = [...strangers((added += 25), 25), ...list]) });
+      // The watch's own first round has the same list.
+      const rounds = Math.ceil((others.length + 1 + 25) / 20);
+      for (let i = 0; i < rounds; i++) await watch.check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    });
+
+    it("keeps the place of a contact who is missing in every second list", async () => {
+      let calls = 0;
+      const contacts = () => [...strangers(25 * ++calls, 25), ...(calls % 2 === 0 ? [swapped] : [])];
+      const watch = await start({ contacts });
+      for (let i = 0; i < 6; i++) await watch.check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    });
+
+    it("reports the own user's last answer, and each contact's, apart", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }, { userID: never.userID }];
+      const watch = await start();
+      const first = time;
+      await watch.check();
+      time += 2 * HOUR;
+      network.lie = (_, call) =>
+        JSON.stringify(call?.params ?? "").includes(userIDToHex(own.userID))
+          ? new Response("", { status: 500 })
+          : undefined;
+      const { checkedAt, contactsCheckedAt } = await watch.check();
+      expect(checkedAt).to.equal(first);
+      expect([...contactsCheckedAt.keys()]).to.have.members([contact.userID, never.userID]);
+      expect(contactsCheckedAt.get(contact.userID)).to.equal(time);
+    });
+
+    it("skips malformed contacts, and reports each of them", async () => {
+      const malformed = [null, 7, {}, { userID: "nobody" }, { userID: own.userID, expectedPublicKey: "short" }];
+      const watch = await start({ contacts: () => [...malformed, swapped] as never });
+      const { errors } = await watch.check();
+      expect(errors).to.have.lengthOf(malformed.length);
+      for (const error of errors) expect(error).to.include({ name: "ArgumentError" });
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    });
+
+    it("keeps at most 5,000 users and 100 errors, and the users that it knows", async () => {
+      network.isOffline = true;
+      let list: object[] = [swapped];
+      const watch = await start({ contacts: () => list as never });
+      await watch.check();
+      for (const first of [0, 6000]) {
+        list = [...strangers(first, 6000), swapped, ...Array.from({ length: 1000 }, () => ({}))];
+        const { errors } = await watch.check();
+        expect(errors).to.have.length.below(200);
+        expect(errors.map(String).join()).to.include("A watch has at most 4999 contacts");
+      }
+      const [text = ""] = store.values();
+      const { users } = JSON.parse(text) as { users: object };
+      expect(Object.keys(users)).to.have.lengthOf(5000);
+      expect(users).to.include.keys(own.userID, contact.userID);
+    }).timeout(60_000);
+
+    it("keeps a bounded list of reported changes, however often an endpoint changes its answer", async () => {
+      const watch = await start();
+      for (let i = 0; i < 30; i++) {
+        answerRoot(`0x${sha256(String(i))}`);
+        await watch.check();
+      }
+      const [text = ""] = store.values();
+      const { users } = JSON.parse(text) as { users: Record<string, { reported: string[] }> };
+      expect(users[own.userID]?.reported).to.have.length.within(15, 25);
     });
   });
 
@@ -300,7 +378,7 @@ describe("watch", () => {
     });
 
     it("are refused with a pinned block", async () => {
-      expect(await failure(start({}, { blockHash: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
+      expect(await failure(start({}, { pinned: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
     });
   });
 
@@ -319,14 +397,5 @@ describe("watch", () => {
       "WATCHED_ROOT_CHANGED",
       "FILE_UNAVAILABLE",
     ]);
-  });
-
-  it("raises no false alarm in 60 rounds over a faulty network, and an alarm for each of 40 lies", async function () {
-    this.timeout(120_000);
-    const { alarms, lies, detected, faults } = await soakWatch(chain, { rounds: 60, seed: Date.now() % 1_000_000 });
-    expect(alarms).to.deep.equal([]);
-    // About 50; fewer if the seed keeps the app or the file host offline for long.
-    expect(faults).to.be.greaterThan(0);
-    expect(detected).to.equal(lies);
   });
 });

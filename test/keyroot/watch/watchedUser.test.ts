@@ -1,17 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import { conditionsOf, newConditions, noteReported } from "../../../packages/keyroot/src/watch/conditions.ts";
 import {
   applyAnswer,
   applyFile,
   applyOutage,
-  conditionsOf,
   isDue,
-  newConditions,
-  noteReported,
   type WatchedUserState,
 } from "../../../packages/keyroot/src/watch/watchedUser.ts";
-import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { sampleUserID, sha256 } from "../../support/samples.ts";
 
 const userID = sampleUserID(0);
 const [root, otherRoot] = [sha256("root"), sha256("other root")];

@@ -2,15 +2,15 @@ import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { serve } from "../../support/servers.ts";
+import { serve } from "../../support/servers/servers.ts";
 import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { encode, pointsOfSmallOrder } from "../../../fixtures/curve41417.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { encode, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
+import { sampleRecords } from "../../support/samples.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";
-import type { Lie } from "../../support/lyingEndpoint.ts";
-import { auditedWorld, LIMITS, outcomeOf } from "../../support/auditedWorld.ts";
+import type { Lie } from "../../support/chain/lyingEndpoint.ts";
+import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
 
 interface Log {
   address: string;
@@ -28,7 +28,7 @@ const second = all.slice(3, 5);
 const spare = all.slice(5);
 const [one = never(), two = never()] = first;
 const [newcomer = never()] = spare;
-/** Whether a call runs the reader of many users' roots, which has no address. */
+/** True for a call of the reader of many users' roots, which has no address. */
 const readsRoots = (method: string, params: readonly unknown[]) =>
   method === "eth_call" && !Object.hasOwn(params[0] as object, "to");
 const word = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
@@ -67,7 +67,7 @@ describe("an audit of planted faults", function () {
     expect(other).not.to.equal(text);
     await world.writeText(firstRoot, other);
   };
-  const inFolder = (): Partial<AuditOptions> => ({ files: { dir: world.fresh.merkleDir, ...LIMITS } });
+  const inFolder = (): Partial<AuditOptions> => ({ files: { dir: world.fresh.filesDir, ...LIMITS } });
   const pinned = async (): Promise<Partial<AuditOptions>> => ({
     at: { blockHash: await world.head() },
     storageProof: true,
@@ -75,7 +75,7 @@ describe("an audit of planted faults", function () {
 
   /** Plants a fault: the verdict must be damage, with exactly these findings. */
   const finds = (fault: string, codes: string[], plant: () => unknown) => {
-    it(`${fault}: ${codes.join(", ")}`, async () => {
+    it(`reports ${codes.join(", ")} for ${fault}`, async () => {
       const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
       const report = await world.audit(changes);
       expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: codes.toSorted() });
@@ -83,8 +83,8 @@ describe("an audit of planted faults", function () {
     });
   };
 
-  describe("without any", () => {
-    it("passes over HTTP, in the folder, and under a pinned hash with a proof", async () => {
+  describe("of a registry without faults", () => {
+    it("passes over HTTP, in a folder, and at a pinned block with a storage proof", async () => {
       for (const changes of [{}, inFolder(), await pinned(), { workers: 2 }]) {
         const report = await world.audit(changes);
         expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: [] });
@@ -347,7 +347,7 @@ describe("an audit of planted faults", function () {
       const root = await world.store(spare.map(serializeKeyRecord));
       const text = await world.readText(root);
       await world.writeText(root, text.padEnd(100_000));
-      return { files: { dir: world.fresh.merkleDir, ...LIMITS, maxBytes: 50_000 } };
+      return { files: { dir: world.fresh.filesDir, ...LIMITS, maxBytes: 50_000 } };
     });
     finds("a pending file's folder of proofs", ["FILE_PENDING", "FILE_STRAY"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
@@ -406,18 +406,18 @@ describe("an audit of planted faults", function () {
         "a file of any size in the folder",
         "ANSWER_TOO_LARGE",
         () => ({
-          files: { dir: world.fresh.merkleDir, ...LIMITS, maxBytes: 100 },
+          files: { dir: world.fresh.filesDir, ...LIMITS, maxBytes: 100 },
         }),
       ],
     ];
     for (const [fault, code, host] of hosts) {
-      it(`${fault}: ${code}`, async () => {
+      it(`reports ${code} for ${fault}`, async () => {
         const report = await world.audit(await host());
         expect(outcomeOf(report)).to.deep.equal({ verdict: "incomplete", codes: [code, code] });
       });
     }
 
-    it("but damage if one file is bad and the other unavailable", async () => {
+    it("reports damage if one file is bad and the other is unavailable", async () => {
       const { merkleUrl } = world.fresh;
       await tamper(() => "{}");
       const changes = await hostOf((request, response) => {
@@ -432,7 +432,7 @@ describe("an audit of planted faults", function () {
       ["a pipe", (path: string) => promisify(execFile)("mkfifo", [path])],
       ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
     ] as const) {
-      it(`${what} in the place of a file: FILE_UNREADABLE, without waiting for its end`, async function () {
+      it(`reports FILE_UNREADABLE at once for ${what} in the place of a file`, async function () {
         // Windows has neither.
         if (process.platform === "win32") this.skip();
         const path = world.pathOf(`${secondRoot}.json`);
@@ -444,7 +444,7 @@ describe("an audit of planted faults", function () {
       });
     }
 
-    it("a missing folder: FILE_UNREADABLE", async () => {
+    it("reports FILE_UNREADABLE for a missing folder", async () => {
       const files = { dir: world.pathOf("none"), ...LIMITS };
       expect(await failure(world.audit({ files }))).to.include({ code: "FILE_UNREADABLE" });
     });
@@ -466,13 +466,13 @@ describe("an audit of planted faults", function () {
       ["an answer that is not a list of logs", lieOfLogs(() => "0x")],
     ];
     for (const [fault, lie] of logs) {
-      it(`${fault}: RPC_ANSWER_INVALID`, async () => {
+      it(`reports RPC_ANSWER_INVALID for ${fault}`, async () => {
         world.lie(lie);
         expect(await failure(world.audit())).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
       });
     }
 
-    it("an endpoint that fails in the middle: RPC_ERROR", async () => {
+    it("reports RPC_ERROR for an endpoint that fails in the middle", async () => {
       world.lie((method, params, truth) => {
         if (method === "eth_getLogs") throw new Error();
         return truth(method, params);
@@ -483,7 +483,7 @@ describe("an audit of planted faults", function () {
 
   describe("rejects", () => {
     const refuses = (what: string, code: string, ask: () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>) => {
-      it(`${what}: ${code}`, async () => {
+      it(`reports ${code} for ${what}`, async () => {
         expect(await failure(world.audit(await ask()))).to.include({ name: "VerificationError", code });
       });
     };
@@ -516,7 +516,7 @@ describe("an audit of planted faults", function () {
   });
 
   describe("cannot see", () => {
-    it("a withheld log together with a lowered number of users, without a storage proof", async () => {
+    it("does not find a withheld log together with a lower number of users, without a storage proof", async () => {
       world.lie((method, params, truth) =>
         JSON.stringify(params).includes("0x07973ccf")
           ? word(2)
@@ -537,13 +537,13 @@ describe("an audit of planted faults", function () {
       });
     };
 
-    it("if the endpoint denies everything about its root", async () => {
+    it("takes a published file for a pending one if the endpoint denies everything about its root", async () => {
       denyFirstRoot();
       const report = await world.audit(inFolder());
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
     });
 
-    it("but reports the withheld log, if a storage proof proves the number of users", async () => {
+    it("reports the withheld log if a storage proof proves the number of users", async () => {
       denyFirstRoot();
       const report = await world.audit({ ...inFolder(), ...(await pinned()) });
       expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: ["FILE_PENDING", "LOG_WITHHELD"] });
@@ -551,18 +551,20 @@ describe("an audit of planted faults", function () {
   });
 
   describe("together", () => {
-    it("cause every code except those of reorganized chains and watched users", () => {
+    it("cause every finding code, except those for reorganizations, recorded blocks, statements and watched users", () => {
       const others = Object.values(FINDING_CODES)
         .flat()
         .filter((code) => !covered.has(code));
       expect(others).to.deep.equal([
-        "ROOT_REORGANISED",
+        "ROOT_REORGANIZED",
+        "CURSOR_ABOVE_HEAD",
+        "STATEMENT_CONFLICT",
         "WATCHED_KEY_MISMATCH",
         "WATCHED_ROOT_CHANGED",
         "FILE_UNAVAILABLE",
         "ENDPOINT_UNAVAILABLE",
         "WATCH_ENDED",
-        "CHAIN_REORGANISED",
+        "CHAIN_REORGANIZED",
       ]);
     });
   });

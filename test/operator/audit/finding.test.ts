@@ -6,13 +6,13 @@ import { finding, FINDING_CODES, Findings } from "../../../packages/operator/src
 const ROOT = "ab".repeat(32);
 
 describe("findings", () => {
-  it("are explained in docs/auditing.md: one row per code, and no others", async () => {
+  it("have one row per code in docs/auditing.md", async () => {
     const text = await readFile(join(import.meta.dirname, "../../../docs/auditing.md"), "utf8");
     const rows = Array.from(text.matchAll(/^\| `([A-Z_]+)` +\|/gm), ([, code]) => code);
     expect(rows.toSorted()).to.deep.equal(Object.values(FINDING_CODES).flat().toSorted());
   });
 
-  it("are kept up to a number and counted beyond it, and damage replaces notices", () => {
+  it("stores a limited number of findings, counts the others, and replaces notices by damage", () => {
     const findings = new Findings();
     for (let i = 0; i < Findings.MAX_KEPT + 5; i++) findings.add([finding("USER_SUPERSEDED", String(i))]);
     findings.add([finding("USER_HIDDEN", "of the root", { root: ROOT }), finding("LOG_WITHHELD", "of all")]);

@@ -9,13 +9,12 @@ import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { encodeAddMerkleTreeRoot } from "../../../packages/keyroot/src/registry/calldata.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { PublicKeyRegistry__factory } from "../../../typechain-types/index.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../../fixtures/anvil/anvil.ts";
-import { receiptOf } from "../../../fixtures/receiptOf.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
+import { receiptOf } from "../../support/chain/local.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";
-import { auditedWorld, LIMITS, outcomeOf } from "../../support/auditedWorld.ts";
-import { writeOldAuditState } from "../../support/oldStates.ts";
+import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
 
 const records = sampleRecords(6).sort((a, b) => (a.userID < b.userID ? -1 : 1));
 const [one = never()] = records;
@@ -82,7 +81,7 @@ describe("a resumed audit", function () {
       });
     });
 
-    it("compares all users with the chain again, and finds one who was hidden since", async () => {
+    it("compares all users with the chain again, and finds a user who was hidden since the last run", async () => {
       await world.add(
         firstRoot,
         third.map(({ userID }) => userID),
@@ -163,7 +162,7 @@ describe("a resumed audit", function () {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("finds users that a state with valid checksums hides", async () => {
+  it("finds users that a planted state with valid checksums hides", async () => {
     using state = await world.openState(NAME);
     const text = await world.readText(firstRoot);
     // As if the first file had no users.
@@ -172,34 +171,7 @@ describe("a resumed audit", function () {
     expect(outcomeOf(await world.audit({ state }))).to.deep.equal({ verdict: "damage", codes: ["USER_HIDDEN"] });
   });
 
-  it("continues from a state of version 0.1.0, also from an interrupted run", async () => {
-    const { chainId, contract, call } = world.fresh;
-    const target = { chainId, genesisHash: (await fetchBlock(call, 0)).hash, contract };
-    for (const finishedRun of [0, 1] as const) {
-      const path = join(world.folder, `${finishedRun}.json`);
-      {
-        using state = await world.openState(`new ${finishedRun}`);
-        expect(outcomeOf(await world.audit({ state }))).to.deep.equal(PASSED);
-        const files = [firstRoot, secondRoot].map((root) => ({ root, ...(state.file(root) ?? never()) }));
-        const { cursor, events } = state;
-        await writeOldAuditState(path, target, { cursor, events, files }, finishedRun);
-      }
-      const ranges: unknown[] = [];
-      world.lie((method, params, truth) => {
-        if (method === "eth_getLogs") ranges.push((params[0] as { fromBlock: string }).fromBlock);
-        return truth(method, params);
-      });
-      const next = Number(await call("eth_blockNumber", [])) + 1;
-      const thirdRoot = await world.publish(finishedRun === 0 ? third.slice(0, 1) : third.slice(1));
-      const { requested, files } = await recordingHost();
-      using state = await world.openState(`${finishedRun}.json`);
-      expect(outcomeOf(await world.audit({ state, files }))).to.deep.equal(PASSED);
-      expect(ranges).to.deep.equal([`0x${next.toString(16)}`]);
-      expect(requested).to.include.members([firstRoot, secondRoot, thirdRoot]);
-    }
-  });
-
-  it("excludes a second audit with the same state", async () => {
+  it("refuses a second audit with the same state", async () => {
     using state = await world.openState(NAME);
     expect(await failure(world.openState(NAME)))
       .to.be.instanceOf(ArgumentError)
@@ -251,7 +223,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     expect(await audit()).to.deep.equal(PASSED);
     await call("anvil_rollback", [1]);
     await mine(2);
-    expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["ROOT_REORGANISED"] });
+    expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["ROOT_REORGANIZED"] });
     expect(await audit()).to.deep.equal(PASSED);
   });
 
@@ -262,11 +234,11 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     await call("anvil_rollback", [1]);
     await mine(1);
     await publish(second);
-    expect(await audit()).to.deep.equal({ verdict: "passed", codes: ["CHAIN_REORGANISED"] });
+    expect(await audit()).to.deep.equal({ verdict: "passed", codes: ["CHAIN_REORGANIZED"] });
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("reports both if the chain was rewritten from its first root on", async () => {
+  it("reports both findings if the chain was rewritten from its first root on", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);
@@ -274,6 +246,6 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     await mine(1);
     await publish(second);
     await mine(1);
-    expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["CHAIN_REORGANISED", "ROOT_REORGANISED"] });
+    expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["CHAIN_REORGANIZED", "ROOT_REORGANIZED"] });
   });
 });

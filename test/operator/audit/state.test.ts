@@ -1,21 +1,20 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { hash } from "node:crypto";
-import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/stateFile.ts";
+import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { ArgumentError, KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import { sampleUserID, sha256 } from "../../../fixtures/samples.ts";
+import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
 const target: AuditTarget = { chainId: 1, genesisHash: `0x${"1".repeat(64)}`, contract: `0x${"2".repeat(40)}` };
 const blockHash = (number: number) => `0x${sha256(`block ${number}`)}`;
-const cursor = { number: 9, hash: blockHash(9) };
+const cursor = { number: 9, hash: blockHash(9), timestamp: 1_700_000_009 };
 const [first, second] = [sha256("first"), sha256("second")];
 const events = [first, second].map((root, i) => ({
   root,
@@ -27,10 +26,9 @@ const events = [first, second].map((root, i) => ({
 }));
 const usersOf = (seed: number, count = 2) =>
   Uint8Array.from({ length: count * USER_BYTES }, (_, i) => (i * seed) % 251);
-const OLD = join(import.meta.dirname, "../../support/state-0.1.0");
 const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
 
-/** What both kinds of state have in common. */
+/** Common functions of both kinds of state. */
 interface Kind {
   open: (path: string, about: AuditTarget, options?: OpenStateOptions) => Promise<Disposable>;
   /** Makes a state with all kinds of rows. */
@@ -41,8 +39,6 @@ interface Kind {
   edits: readonly string[];
   /** Columns, and values that only a forger could put there. */
   outOfRange: readonly [table: string, column: string, value: string | number | bigint][];
-  /** The files of version 0.1.0. */
-  old: readonly string[];
 }
 
 const audit: Kind = {
@@ -82,7 +78,6 @@ const audit: Kind = {
     ["state", "event_count", -1],
     ["state", "cursor_number", 2n ** 60n],
   ],
-  old: ["audit-state", "audit-state.users"],
 };
 
 const watch: Kind = {
@@ -115,7 +110,6 @@ const watch: Kind = {
     ["state", "unavailable", `[{"root":"${second}","since":-1}]`],
     ["state", "unavailable", `[{"root":"x","since":1}]`],
   ],
-  old: ["watch-state"],
 };
 
 for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch })) {
@@ -143,15 +137,19 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
     });
 
-    it("is about one contract of one chain, whatever the case of its address", async () => {
+    it("refuses a state of another contract or chain", async () => {
       await kind.write(path());
       for (const other of BAD_TARGETS) await refused({ ...target, ...other });
+    });
+
+    it("accepts the contract's address in upper or lower case", async () => {
+      await kind.write(path());
       const contract = target.contract.toUpperCase().replace("X", "x");
       using state = await kind.open(path(), { ...target, contract });
       expect(state).not.to.equal(undefined);
     });
 
-    it("is started again by fresh, whatever the file holds", async () => {
+    it("starts a new state with fresh, whatever the file contains", async () => {
       const empty = await kind.contentOf(path());
       await kind.write(path());
       expect(await kind.contentOf(path())).not.to.deep.equal(empty);
@@ -163,7 +161,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    it("excludes a second process, and fresh as well", async () => {
+    it("refuses a second process, also with fresh", async () => {
       using state = await kind.open(path(), target);
       expect(state).not.to.equal(undefined);
       for (const fresh of [false, true]) {
@@ -175,13 +173,13 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       beforeEach(() => kind.write(path()));
 
       for (const sql of kind.edits) {
-        it(`a careless edit: ${sql}`, async () => {
+        it(`refuses a careless edit: ${sql}`, async () => {
           edit(sql);
           await refused();
         });
       }
 
-      it("a file that is empty, truncated, huge, or not a database, and unlocks it again", async () => {
+      it("refuses a file that is empty, truncated, too large, or not a database, and unlocks it again", async () => {
         const bytes = await readFile(path());
         for (const spoil of [
           () => writeFile(path(), ""),
@@ -201,13 +199,13 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("the other kind of state", async () => {
+      it("refuses a state of the other kind", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();
       });
 
-      it("values out of range, although their checksums are valid", async () => {
+      it("rejects values out of range although their checksums are valid", async () => {
         for (const [table, column, value] of kind.outOfRange) {
           const database = new DatabaseSync(path());
           const row = database.prepare(`SELECT * FROM ${table}`).get() ?? {};
@@ -223,7 +221,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         }
       });
 
-      it("damage at any byte, unless the content is unharmed", async () => {
+      it("refuses a file with one changed byte, unless its content is the same", async () => {
         const content = await kind.contentOf(path());
         const bytes = await readFile(path());
         await fc.assert(
@@ -244,66 +242,14 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       });
     });
 
-    describe("of version 0.1.0", () => {
-      let about: AuditTarget;
-      before(async () => {
-        about = JSON.parse(await readFile(join(OLD, "target.json"), "utf8")) as AuditTarget;
-      });
-      const copy = async (name = "state.sqlite", dir = folder.path) => {
-        for (const old of kind.old) await copyFile(join(OLD, old), join(dir, old.replace(/^\w+-state/, name)));
-      };
-      const expectImported = async () => {
-        const content = (await kind.contentOf(path(), about)) as Record<string, unknown[]>;
-        expect(content["events"] ?? content["roots"]).to.have.lengthOf(kind === audit ? 2 : 4);
-        expect(content).to.deep.equal(await kind.contentOf(path(), about));
-        return content;
-      };
-
-      it("is imported in its place", async () => {
-        await copy();
-        await expectImported();
-        expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
-      });
-
-      it("is imported from another path, if there is no state yet", async () => {
-        const old = join(folder.path, "old");
-        await mkdir(old);
-        await copy("state.json", old);
-        const importFrom = join(old, "state.json");
-        (await kind.open(path(), about, { importFrom }))[Symbol.dispose]();
-        await expectImported();
-        expect(await readdir(old)).to.deep.equal([]);
-
-        await copy("state.json", old);
-        (await kind.open(path(), about, { importFrom }))[Symbol.dispose]();
-        expect(await readdir(old)).to.have.lengthOf(kind.old.length);
-      });
-
-      it("is refused if it was changed or is about another contract, and stays as it is", async () => {
-        await copy();
-        for (const other of BAD_TARGETS) await refused({ ...about, ...other });
-        const text = await readFile(path(), "utf8");
-        for (const [from, to] of [
-          [/"number":\d/, (all: string) => `${all}0`],
-          [/"seal":"..../, '"seal":"0000'],
-          [/keyroot-(\w+)-v1/, "keyroot-$1-v2"],
-          ["{", '{"more":1,'],
-          [/}$/, ""],
-        ] as const) {
-          const changed = text.replace(from, to as string);
-          expect(changed).not.to.equal(text);
-          await writeFile(path(), changed);
-          await refused(about);
-          expect(await readFile(path(), "utf8")).to.equal(changed);
-        }
-      });
-
-      it("is replaced by fresh", async () => {
-        await copy();
-        (await kind.open(path(), about, { fresh: true }))[Symbol.dispose]();
-        const content = (await kind.contentOf(path(), about)) as Record<string, unknown[]>;
-        expect(content["events"] ?? content["roots"]).to.deep.equal([]);
-      });
+    it("refuses a JSON state of version 0.1.0 with instructions, and leaves it as it is", async () => {
+      const old = '{"content":{"format":"keyroot-audit-v1"},"seal":"00"}';
+      await writeFile(path(), old);
+      await refused();
+      expect(((await failure(kind.open(path(), target))) as Error).message).to.include(
+        "Version 0.1.0 wrote states as JSON",
+      );
+      expect(await readFile(path(), "utf8")).to.equal(old);
     });
   });
 }
@@ -312,7 +258,7 @@ describe("AuditState", () => {
   const folder = temporaryFolder();
   const path = () => join(folder.path, "state.sqlite");
 
-  it("knows the files that were audited, and forgets what was not saved", async () => {
+  it("returns the audited files that were saved, and no others", async () => {
     {
       using state = await AuditState.open(path(), target);
       state.recordFile(first, sha256("bytes"), usersOf(3));
@@ -324,37 +270,5 @@ describe("AuditState", () => {
     expect(state.file(first)).to.deep.equal({ sha256: sha256("bytes"), users: usersOf(3) });
     expect(state.file(second)).to.equal(undefined);
     expect([state.cursor, state.events]).to.deep.equal([undefined, []]);
-  });
-
-  it("keeps a newer cursor", async () => {
-    {
-      using state = await AuditState.open(path(), target);
-      state.recordHistory(cursor, events);
-      state.recordHistory({ number: 3, hash: blockHash(3) }, []);
-      state.save();
-    }
-    using state = await AuditState.open(path(), target);
-    expect([state.cursor, state.events]).to.deep.equal([cursor, events]);
-  });
-
-  it("refuses users of version 0.1.0 that were changed, cut or removed, and ignores what lies behind them", async () => {
-    const about = JSON.parse(await readFile(join(OLD, "target.json"), "utf8")) as AuditTarget;
-    const users = await readFile(join(OLD, "audit-state.users"));
-    const write = async (bytes: Uint8Array) => {
-      await copyFile(join(OLD, "audit-state"), path());
-      await writeFile(`${path()}.users`, bytes);
-    };
-    for (const bytes of [users.with(3, (users[3] ?? 0) ^ 1), users.subarray(1)]) {
-      await write(bytes);
-      expect(await failure(AuditState.open(path(), about))).to.include({ code: "STATE_INVALID" });
-    }
-    await rm(`${path()}.users`);
-    expect(await failure(AuditState.open(path(), about))).to.include({ code: "STATE_INVALID" });
-
-    await write(Buffer.concat([users, Buffer.from("of an interrupted run")]));
-    using state = await AuditState.open(path(), about);
-    const all = state.events.map(({ root }) => state.file(root)?.users ?? new Uint8Array());
-    expect(Buffer.concat(all)).to.deep.equal(users);
-    expect(hash("sha256", Buffer.concat(all))).to.equal(hash("sha256", users));
   });
 });

@@ -4,24 +4,33 @@ import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
-import { poll, type PollOptions, type PollResult } from "../../../packages/operator/src/audit/poll.ts";
+import type { Finding } from "../../../packages/operator/src/audit/finding.ts";
+import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/audit/pollChain.ts";
+import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
 import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
-import { WebhookSecret } from "../../../packages/operator/src/transport/webhookSecret.ts";
+import { WebhookSecret } from "../../../packages/operator/src/shared/signWebhook.ts";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never, temporaryFolder } from "../../support/support.ts";
-import { auditedWorld, LIMITS } from "../../support/auditedWorld.ts";
-import { writeOldWatchState } from "../../support/oldStates.ts";
+import { auditedWorld, LIMITS } from "../../support/chain/auditedWorld.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
+
+/** One poll: the steps of `pollEvents` without its events. */
+async function poll(options: PollOptions) {
+  const users = await readUsers(options);
+  const logs = await readLogs(options, users);
+  const files = await readFiles(options, users, logs);
+  return { ...users, ...logs, ...files, findings: [...users.findings, ...logs.findings, ...files.findings] };
+}
 
 describe("a watch", function () {
   this.timeout(60_000);
@@ -58,7 +67,7 @@ describe("a watch", function () {
     );
     return { merkleUrl: url, ...LIMITS };
   };
-  const codesOf = ({ findings }: PollResult) =>
+  const codesOf = ({ findings }: { findings: Finding[] }) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
   describe("poll", () => {
@@ -91,51 +100,35 @@ describe("a watch", function () {
     });
   });
 
-  it("remembers the roots of a state of version 0.1.0", async () => {
-    const { chainId, contract, call } = world.fresh;
-    const target = { chainId, genesisHash: (await fetchBlock(call, 0)).hash, contract };
-    const path = join(world.folder, NAME);
-    const oldRoot = await world.publish(others);
-    const { number, hash } = await fetchBlock(call, "latest");
-    const roots = new Map([[mine.userID, oldRoot]]);
-    await writeOldWatchState(path, target, { cursors: [{ number, hash }], roots, suspects: [oldRoot] });
-    await rm(world.pathOf(`${oldRoot}.json`));
-    await world.publish([mine]);
-    using old = await openState(path);
-    const result = await pollAgain({ state: old });
-    expect(result.added).to.have.lengthOf(1);
-    expect(codesOf(result)).to.deep.equal(["FILE_MISSING", "WATCHED_ROOT_CHANGED"]);
-  });
-
   describe("alarms", () => {
     beforeEach(() => pollAgain());
 
-    it("report a root with another key for the user", async () => {
+    it("reports a root with another key for the user", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("report another key for the user in a file, although they keep an earlier root", async () => {
+    it("reports another key for the user in a file, although the user keeps an earlier root", async () => {
       await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await world.publish([{ ...other, userID: mine.userID }, ...others.slice(1)]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("report a root for the user whose file does not contain them", async () => {
+    it("reports a root of the user whose file does not contain the user", async () => {
       const root = await world.publish(others);
       await world.add(root, [mine.userID]);
       expect(codesOf(await pollAgain())).to.deep.equal(["USER_NOT_IN_FILE"]);
     });
 
-    it("report a root for the user that no log names", async () => {
+    it("reports a root of the user that no event names", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
-      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["LOG_WITHHELD", "WATCHED_KEY_MISMATCH"]);
     });
 
-    it("report a missing file until it is there", async () => {
+    it("reports a missing file in each poll until it is there", async () => {
       const root = await world.publish(others);
       const text = await world.readText(root);
       await rm(world.pathOf(`${root}.json`));
@@ -145,13 +138,13 @@ describe("a watch", function () {
       expect(codesOf(await pollAgain())).to.deep.equal([]);
     });
 
-    it("report a file that is not valid", async () => {
+    it("reports a file that is not valid", async () => {
       const root = await world.publish(others);
       await world.writeText(root, "{}");
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_INVALID FILE_SHAPE"]);
     });
 
-    it("report the user's own file when it goes missing later", async () => {
+    it("reports that the user's own file was removed later", async () => {
       const root = await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await rm(world.pathOf(`${root}.json`));
@@ -159,17 +152,17 @@ describe("a watch", function () {
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
     });
 
-    it("report an endpoint that denies the user's root", async () => {
+    it("reports an endpoint that denies the user's root", async () => {
       await world.publish([mine]);
       await pollAgain();
       world.lie(async (method, params, truth) => {
         const answer = String(await truth(method, params));
         return method === "eth_call" ? answer.slice(0, -64) + "0".repeat(64) : truth(method, params);
       });
-      expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
+      expect(codesOf(await pollAgain())).to.deep.equal(["LOG_EXCESS", "WATCHED_ROOT_CHANGED"]);
     });
 
-    it("and published keys are not lost if the host fails in the middle of a poll", async () => {
+    it("reports published keys although the file host fails in the middle of a poll", async () => {
       const own = await world.publish([mine]);
       const root = await world.publish(others);
       const files = await hostWithout(root);
@@ -187,7 +180,7 @@ describe("a watch", function () {
     beforeEach(() => pollAgain());
     const MINUTE = 60_000;
 
-    it("does not hide what the chain says about the user, and is an alarm beyond the limit", async () => {
+    it("reports the user's root although its file is unavailable, and raises an alarm after the time limit", async () => {
       // The attack: a false key on the chain, and a host that withholds its file.
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const files = await hostWithout(root);
@@ -207,7 +200,7 @@ describe("a watch", function () {
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("counts from the first process that could not read it", async () => {
+    it("measures how long a file is unavailable across processes", async () => {
       const path = join(world.folder, NAME);
       const root = await world.publish([mine]);
       const files = await hostWithout(root);
@@ -223,7 +216,7 @@ describe("a watch", function () {
       expect([...state.unavailable]).to.deep.equal([]);
     });
 
-    it("counts again after it was available", async () => {
+    it("measures the time again after the file was available", async () => {
       const root = await world.publish(others);
       const files = await hostWithout(root);
       expect(codesOf(await pollAgain({ files, now: () => 0 }))).to.deep.equal([]);
@@ -233,7 +226,7 @@ describe("a watch", function () {
       expect(codesOf(await pollAgain({ now: () => 20 * MINUTE }))).to.deep.equal([]);
     });
 
-    it("does not keep the poll from the block, or from other files", async () => {
+    it("reads the newest block and other files although one file is unavailable", async () => {
       const root = await world.publish(others);
       const files = await hostWithout(root);
       const own = await world.publish([mine]);
@@ -246,7 +239,7 @@ describe("a watch", function () {
       expect(state.suspects).to.deep.equal([]);
     });
 
-    it("of the user is requested before all others; after three failures in a row, no others are requested", async () => {
+    it("requests the user's file first, and no others after three failures in a row", async () => {
       const requested: string[] = [];
       const { url } = closing(
         await serve((request, response) => {
@@ -263,7 +256,7 @@ describe("a watch", function () {
       expect(unavailable.at(-1)?.message).to.include("not requested");
     });
 
-    it("is one that is withheld in any way: too large, redirected, or never answered", async () => {
+    it("counts a file as unavailable that is too large, redirected, or never answered", async () => {
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const large = { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 10 };
       const redirect = closing(await serve((_, response) => response.writeHead(302, { Location: "/x" }).end()));
@@ -282,7 +275,7 @@ describe("a watch", function () {
       }
     });
 
-    it("of the user that there is no time for counts as unavailable", async () => {
+    it("counts the user's file as unavailable if there was no time to read it", async () => {
       const own = await world.publish([mine]);
       const second = await world.publish([others[0] ?? never()]);
       const users = [mine, { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" }];
@@ -294,7 +287,7 @@ describe("a watch", function () {
       expect(again.unavailable.map(({ root }) => root)).to.deep.equal([second]);
     });
 
-    it("of other users does not keep the poll from the chain: what takes too long is left to the next poll", async () => {
+    it("leaves slow files of other users to the next poll", async () => {
       await world.publish([others[0] ?? never()]);
       const own = await world.publish([mine]);
       const result = await pollAgain({ maxFilesMs: 0 });
@@ -305,7 +298,20 @@ describe("a watch", function () {
     });
   });
 
-  it("calls an endpoint that stands still unavailable, after it has reported the user's root", async () => {
+  it("lets timers run between two files, however many there are", async () => {
+    for (const record of records) await world.publish([record]);
+    let [turns, isDone] = [0, false];
+    const count = () => {
+      turns++;
+      if (!isDone) setImmediate(count);
+    };
+    count();
+    await pollAgain({ fromBlock: 0, files: { dir: world.fresh.filesDir, ...LIMITS } });
+    isDone = true;
+    expect(turns).to.be.greaterThan(records.length);
+  });
+
+  it("reports an endpoint as unavailable whose newest block is too old, after it reported the user's root", async () => {
     await pollAgain();
     const root = await world.publish([mine]);
     const { timestamp } = await fetchBlock(world.fresh.call, "latest");
@@ -359,7 +365,7 @@ describe("a watch", function () {
       expect(all.at(-1)).to.include(counts);
     });
 
-    it("reports what the chain says before it reads a file", async () => {
+    it("reports the user's state on the chain before it reads a file", async () => {
       await poll(options());
       const root = await world.publish([mine]);
       let said: WatchEvent[] = [];
@@ -386,7 +392,7 @@ describe("a watch", function () {
       expect(all[0]).to.deep.equal({ event: "assigned", userID: mine.userID, root });
     });
 
-    it("is an alarm, once, while the endpoint stays unavailable beyond the limit", async () => {
+    it("raises one alarm if the endpoint is unavailable for longer than the limit", async () => {
       world.lie(() => {
         throw new Error();
       });
@@ -414,7 +420,7 @@ describe("a watch", function () {
       expect(away[3]).to.include({ code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });
 
-    it("ends with an endpoint of another chain", async () => {
+    it("ends if the endpoint is of another chain", async () => {
       expect(await failure(events(() => true, { chainId: 1 }))).to.include({ code: "CHAIN_ID_MISMATCH" });
     });
   });
@@ -424,7 +430,7 @@ describe("a webhook", () => {
   const closing = closedAfterEach();
   const folder = temporaryFolder();
 
-  it("is accepted if its host is allowed", () => {
+  it("accepts a webhook whose host is allowed", () => {
     const allowed: [string, string][] = [
       ["https://hooks.example/secret", "hooks.example"],
       ["https://hooks.example:8443/", "hooks.example:8443"],
@@ -443,7 +449,7 @@ describe("a webhook", () => {
     ["with a password", "https://hooks.example@other.example/secret", "other.example"],
     ["that is not a URL", "secret", "secret"],
   ] as const) {
-    it(`is refused ${what}, and not shown`, () => {
+    it(`refuses a webhook ${what}, and does not show it`, () => {
       expect(() => checkWebhook(url, [host]))
         .to.throw(ArgumentError)
         .that.satisfies(({ message }: Error) => !message.includes("/secret") && !message.includes('"secret"'));
@@ -465,7 +471,7 @@ describe("a webhook", () => {
   };
   const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-  it("receives the message as JSON, with an id and the time", async () => {
+  it("sends the message as JSON, with an id and the time", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm" });
     const [{ headers, body } = never()] = received;
@@ -475,7 +481,7 @@ describe("a webhook", () => {
     expect(headers).not.to.have.property("webhook-signature");
   });
 
-  it("receives a signature that the library of Standard Webhooks verifies", async () => {
+  it("sends a signature that the library of Standard Webhooks verifies", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm", message: "ключ" }, { secret: new WebhookSecret(SECRET) });
     const [{ headers, body } = never()] = received;
@@ -493,7 +499,7 @@ describe("a webhook", () => {
     expect(() => other.verify(body, headers)).to.throw(WebhookVerificationError);
   });
 
-  it("receives a message again, under the same id, that it did not accept", async () => {
+  it("sends a message again, with the same id, if the webhook did not accept it", async () => {
     const { url, received } = await receiver(503, 429);
     await postWebhook(url, { event: "alarm" }, { secret: new WebhookSecret(SECRET) });
     expect(received).to.have.lengthOf(3);
@@ -501,7 +507,7 @@ describe("a webhook", () => {
     for (const { headers, body } of received) new Webhook(SECRET).verify(body, headers);
   });
 
-  it("has a secret of 24 to 64 bytes, from a file that only its owner can read, and does not show it", async function () {
+  it("requires a secret of 24 to 64 bytes in a file that only its owner can read, and does not show it", async function () {
     const path = join(folder.path, "secret");
     await writeFile(path, `${SECRET}\n`, { mode: 0o600 });
     const secret = await WebhookSecret.read(path);
@@ -518,7 +524,7 @@ describe("a webhook", () => {
     expect(await failure(WebhookSecret.read(path))).to.include({ code: "FILE_PERMISSIONS" });
   });
 
-  it("must return 2xx, and its redirects are not followed", async () => {
+  it("requires a status of 2xx, and follows no redirect", async () => {
     const busy = closing(await serve((_, response) => response.writeHead(500).end()));
     const elsewhere = closing(await serve((_, response) => response.writeHead(307, { Location: busy.url }).end()));
     expect(await failure(postWebhook(`${busy.url}/secret`, {})))

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Browser, Page } from "playwright-core";
-import { launchChromium } from "../../../fixtures/browser/chromium.ts";
+import { launchChromium } from "../../support/browser/chromium.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { OPERATIONS } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
@@ -14,7 +14,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
   const service = serviceOnPostgres();
   let browser: Browser;
   let page: Page;
-  /** What the console shows, besides requests that failed as intended. */
+  /** Messages of the console, except for requests that failed as intended. */
   let complaints: string[];
   let requests: string[];
 
@@ -43,7 +43,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
         await page.waitForSelector(".opblock");
       });
 
-      it("shows exactly its own operations, under its own title", async () => {
+      it("shows the operations of its API only, under its title", async () => {
         const expected = OPERATIONS.filter(({ tag }) => tags.includes(tag)).map((operation) => operation.path);
         await page
           .locator(".opblock-summary-path")

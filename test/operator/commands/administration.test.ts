@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import { randomHex } from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
-import { program as keyroot } from "../../support/commandLine.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 describe("the commands of administration", function () {
@@ -12,7 +12,7 @@ describe("the commands of administration", function () {
 
   const run = (command: string, ...options: string[]) => {
     const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_STACK_FILE: join(folder.path, "none.json") };
-    return keyroot.json([command, "--service", service.url, ...options], { env });
+    return keyroot.json([command, "--service-url", service.url, ...options], { env });
   };
 
   it("list, suspend, resume and limit partners, and list and revoke server tokens", async () => {
@@ -25,7 +25,7 @@ describe("the commands of administration", function () {
     });
     expect((await run("suspend-partner", ...ofPartner)).json["suspended"]).to.be.a("number");
     expect((await run("resume-partner", ...ofPartner)).json["suspended"]).to.equal(null);
-    expect((await run("limit-users", ...ofPartner, "--max", "5")).json["user_limit"]).to.equal(5);
+    expect((await run("limit-users", ...ofPartner, "--user-limit", "5")).json["user_limit"]).to.equal(5);
     expect((await run("limit-users", ...ofPartner, "--unlimited")).json["user_limit"]).to.equal(null);
     expect((await run("list-server-tokens", ...ofPartner)).json).to.include({ token_id: tokenID, revoked: null });
     const revoked = await run("revoke-server-token", "--token-id", tokenID);
@@ -39,7 +39,7 @@ describe("the commands of administration", function () {
     await service.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region: "eu-west-1" }, { token });
     const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_STACK_FILE: join(folder.path, "none.json") };
     const list = (...options: string[]) =>
-      keyroot.run(["list-audit-log", "--service", service.url, ...options], { env });
+      keyroot.run(["list-audit-log", "--service-url", service.url, ...options], { env });
     const { code, stdout } = await list("--biz-id", bizID, "--json");
     const entries = stdout
       .trimEnd()
@@ -70,11 +70,11 @@ describe("the commands of administration", function () {
     }
   });
 
-  it("require their options", async () => {
+  it("end with 2 without their options", async () => {
     const incomplete = [
       ["suspend-partner"],
       ["limit-users", "--biz-id", "biz_1"],
-      ["limit-users", "--biz-id", "biz_1", "--max", "1", "--unlimited"],
+      ["limit-users", "--biz-id", "biz_1", "--user-limit", "1", "--unlimited"],
       ["revoke-server-token"],
       ["list-audit-log", "--since", "2026-02"],
       ["list-audit-log", "--until", "2026-02-31T08:00:00"],

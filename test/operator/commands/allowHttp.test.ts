@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/definitions.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { program as keyroot } from "../../support/commandLine.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 /** A host that no resolver knows (RFC 6761, section 6.4). */
@@ -26,13 +26,13 @@ describe("plain http to another machine", function () {
     const { code, json } = await keyroot.jsonLines([...command, ...options], { env: { KEYROOT_STACK_FILE, ...env } });
     return { code, error: json.error?.["code"], message: String(json.error?.["message"]) };
   };
-  /** How each command that reads a chain is called. */
+  /** Arguments of each command that reads a chain. */
   const commands = (): Record<string, string[]> => ({
     publish: [
       "publish",
       "--records",
       records(),
-      "--out",
+      "--files",
       folder.path,
       "--max-fee",
       "1",
@@ -45,18 +45,18 @@ describe("plain http to another machine", function () {
     "accept-ownership": ["accept-ownership", "--max-fee", "1"],
     verify: ["verify", userID, "--merkle-url", "https://f.invalid"],
     explorer: ["explorer", "--out", join(folder.path, "explorer"), "--merkle-url", "https://f.invalid"],
-    bundle: ["bundle", userID, "--out", folder.path, "--merkle-url", "https://f.invalid"],
+    bundle: ["bundle", userID, "--files", folder.path, "--merkle-url", "https://f.invalid"],
     audit: ["audit", "--merkle-url", "https://f.invalid"],
     watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
   });
 
-  it("is an option of every command with an endpoint", () => {
+  it("has the option --allow-http in every command with an endpoint", () => {
     const withEndpoint = Object.entries(DEFINITIONS).filter(([, { options }]) => "rpc" in options);
     expect(withEndpoint.map(([name]) => name)).to.have.members(Object.keys(commands()));
     for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
   });
 
-  it("is refused for the endpoint of every command", async () => {
+  it("is refused by every command for its endpoint", async () => {
     for (const [name, command] of Object.entries(commands())) {
       const { code, error, message } = await run(command, { rpc: REMOTE });
       expect([code, error], name).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -64,7 +64,7 @@ describe("plain http to another machine", function () {
     }
   });
 
-  it("is refused for the file host of every command", async () => {
+  it("is refused by every command for its file host", async () => {
     for (const [name, command] of Object.entries(commands())) {
       const at = command.indexOf("--merkle-url");
       if (at === -1) continue;

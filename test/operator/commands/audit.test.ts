@@ -7,11 +7,11 @@ import { createInterface } from "node:readline";
 import { json as jsonOf, text as textOf } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { auditedWorld } from "../../support/auditedWorld.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { auditedWorld } from "../../support/chain/auditedWorld.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, never } from "../../support/support.ts";
-import { describeWithProgram } from "../../support/commandLine.ts";
+import { describeWithProgram } from "../../support/processes/commandLine.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
@@ -22,12 +22,18 @@ describeWithProgram("audit and watch", (keyroot) => {
   const world = auditedWorld();
   const closing = closedAfterEach();
 
-  const place = (merkleUrl = world.fresh.merkleUrl) => [
-    ...["--rpc", world.url, "--contract", world.fresh.contract, "--chain-id", String(world.fresh.chainId)],
-    ...["--merkle-url", merkleUrl],
+  const place = (merkleUrl = world.fresh.merkleUrl) => [...chain(), "--merkle-url", merkleUrl];
+  const chain = () => [
+    "--rpc",
+    world.url,
+    "--contract",
+    world.fresh.contract,
+    "--chain-id",
+    String(world.fresh.chainId),
   ];
   const statePath = () => join(world.folder, "state.json");
   const auditing = (...more: string[]) => ["audit", ...place(), "--state", statePath(), ...more];
+  const auditingFolder = (path: string) => ["audit", ...chain(), "--state", statePath(), "--files", path];
   const gone = async () => {
     const host = await serve(() => undefined);
     await host.close();
@@ -40,7 +46,7 @@ describeWithProgram("audit and watch", (keyroot) => {
     it("ends with 0 and a report with a chart of the batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
-      const { code, stdout } = await keyroot.run(auditing("--block-hash", hash, "--proof"));
+      const { code, stdout } = await keyroot.run(auditing("--pinned", hash, "--storage-proof"));
       expect(code).to.equal(0);
       expect(stdout).to.include(`Audit of ${world.fresh.contract.toLowerCase()} on chain ${world.fresh.chainId}\n`);
       expect(stdout).to.include(`${hash}, 20`);
@@ -48,7 +54,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
       expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
       expect(stdout).to.match(/\nAudit passed: every event, every file and every user is correct\.\n$/);
-      const { json } = await keyroot.json(auditing("--files", world.fresh.merkleDir));
+      const { json } = await keyroot.json(auditingFolder(world.fresh.filesDir));
       expect(json).to.deep.include({
         passed: true,
         userCount: 5,
@@ -62,7 +68,7 @@ describeWithProgram("audit and watch", (keyroot) => {
 
     it("ends with 2 if --files is not a folder that can be read", async () => {
       for (const path of [join(world.folder, "none"), devNull]) {
-        const { code, json } = await keyroot.json(auditing("--files", path));
+        const { code, json } = await keyroot.json(auditingFolder(path));
         expect([code, json.error?.["code"]]).to.deep.equal([2, "FILE_UNREADABLE"]);
         expect(json.error?.["message"]).to.contain("--files").and.contain(path);
       }
@@ -95,7 +101,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       const away = auditing().with(2, await gone());
       expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
-      const { code, json } = await keyroot.json(auditing("--proof"));
+      const { code, json } = await keyroot.json(auditing("--storage-proof"));
       expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
     });
 
@@ -112,8 +118,8 @@ describeWithProgram("audit and watch", (keyroot) => {
       world.lie(() => asked++);
       const wrong = [
         ["--block", "pending"],
-        ["--block", "safe", "--block-hash", HASH],
-        ["--block-hash", "0x12"],
+        ["--block", "safe", "--pinned", HASH],
+        ["--pinned", "0x12"],
         ["--code-hash", HASH.toUpperCase()],
         ["--workers", "-1"],
         ["--file-bytes", "0"],
@@ -137,14 +143,14 @@ describeWithProgram("audit and watch", (keyroot) => {
         .split("\n")
         .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-    it("polls once from where the last run ended, and ends with 0", async () => {
+    it("polls once from the block of the last run, and ends with 0", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
       const { code, stdout } = await keyroot.run([...once, "--json"]);
       expect(code).to.equal(0);
       const [assigned, added, published, polled] = linesOf(stdout);
-      // What the chain says about the user comes first: no file was read for it.
+      // The user's state on the chain comes first: no file was read for it.
       expect(assigned).to.include({ event: "assigned", root, userID: mine.userID });
       expect(added).to.include({ event: "rootAdded", root, addedCount: 1 });
       expect(published).to.include({ event: "published", root, userID: mine.userID });
@@ -170,7 +176,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       ]);
     });
 
-    it("ends with 1 at a wrong key, with a JSON line and a message to the webhook", async () => {
+    it("ends with 1 for a wrong key, after a JSON line and a message to the webhook", async () => {
       const messages: unknown[] = [];
       const hook = closing(
         await serve((request, response) => {
@@ -180,8 +186,8 @@ describeWithProgram("audit and watch", (keyroot) => {
           });
         }),
       );
-      const child = keyroot.start(watching("--json", "--webhook-host", new URL(hook.url).host), {
-        KEYROOT_WEBHOOK: `${hook.url}/secret`,
+      const child = keyroot.start(watching("--json", "--alarm-host", new URL(hook.url).host), {
+        KEYROOT_ALARM_URL: `${hook.url}/secret`,
       });
       const lines: string[] = [];
       const reading = (async () => {
@@ -200,7 +206,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(lines.join()).not.to.include("secret");
     });
 
-    it("reports a user's root although its file is withheld: ends with 3 once, with 1 after --unavailable-after", async () => {
+    it("reports a user's root whose file is unavailable, and ends with 3, or with 1 after --unavailable-after", async () => {
       const host = closing(await serve((_, response) => response.writeHead(503).end()));
       const once = [...watching("--once", "--state", statePath()).with(8, host.url)];
       expect((await keyroot.run(once)).code).to.equal(0);
@@ -234,10 +240,10 @@ describeWithProgram("audit and watch", (keyroot) => {
           });
         }),
       );
-      const hooked = ["--webhook", hook.url, "--webhook-host", new URL(hook.url).host];
+      const hooked = ["--alarm-url", hook.url, "--alarm-host", new URL(hook.url).host];
       const runs = await Promise.all([
-        keyroot.run(watching("--once", ...hooked, "--webhook-secret-file", path)),
-        keyroot.run(watching("--once", ...hooked), { env: { KEYROOT_WEBHOOK_SECRET: secret } }),
+        keyroot.run(watching("--once", ...hooked, "--alarm-secret-file", path)),
+        keyroot.run(watching("--once", ...hooked), { env: { KEYROOT_ALARM_SECRET: secret } }),
       ]);
       for (const { code, stdout, stderr } of runs) {
         expect(code).to.equal(1);
@@ -246,15 +252,15 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(verified).to.have.lengthOf(2);
       for (const message of verified) expect(message).to.include({ type: "keyroot.alarm", event: "alarm" });
       await chmod(path, 0o644);
-      const open = await keyroot.run(watching("--once", ...hooked, "--webhook-secret-file", path));
+      const open = await keyroot.run(watching("--once", ...hooked, "--alarm-secret-file", path));
       expect([open.code, open.stderr]).to.satisfy(
         ([code, text]: [number, string]) => code === 2 && text.includes("chmod 600"),
       );
-      expect((await keyroot.run(watching("--once"), { env: { KEYROOT_WEBHOOK_SECRET: secret } })).code).to.equal(2);
+      expect((await keyroot.run(watching("--once"), { env: { KEYROOT_ALARM_SECRET: secret } })).code).to.equal(2);
       expect((await keyroot.run(watching("--once"), { env: { KEYROOT_UNAVAILABLE_AFTER: "soon" } })).code).to.equal(2);
     });
 
-    it("sends the webhook why it ended, and ends with 1 if it has seen an alarm, whatever the endpoint does then", async () => {
+    it("sends the reason for its end to the webhook, and ends with 1 after an alarm although the endpoint fails", async () => {
       const messages: Record<string, unknown>[] = [];
       const hook = closing(
         await serve((request, response) => {
@@ -264,7 +270,7 @@ describeWithProgram("audit and watch", (keyroot) => {
           });
         }),
       );
-      const hooked = ["--webhook", hook.url, "--webhook-host", new URL(hook.url).host];
+      const hooked = ["--alarm-url", hook.url, "--alarm-host", new URL(hook.url).host];
       // An endpoint that returns a false header must not end a watch without a message.
       world.lie(async (method, params, truth) => {
         const answer = await truth(method, params);
@@ -272,7 +278,7 @@ describeWithProgram("audit and watch", (keyroot) => {
           ? { ...(answer as object), timestamp: "0x1" }
           : answer;
       });
-      const ended = await keyroot.run(watching("--stay", ...hooked));
+      const ended = await keyroot.run(watching("--keep-running", ...hooked));
       expect(ended.code).to.equal(1);
       expect(ended.stderr).to.include("HEADER_MISMATCH");
       expect(messages).to.have.lengthOf(1);
@@ -300,7 +306,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));
       await world.publish([...others, { ...other, userID: mine.userID }]);
       const hook = `${await gone()}/secret`;
-      const hooked = ["--webhook", hook, "--webhook-host", new URL(hook).host];
+      const hooked = ["--alarm-url", hook, "--alarm-host", new URL(hook).host];
       const { code, stdout, stderr } = await keyroot.run(["watch", ...place(), "--records", path, "--once", ...hooked]);
       expect(code).to.equal(1);
       expect(stdout).to.match(new RegExp(` ${others.length} of ${records.length} watched keys published, 1 alarm\\n`));
@@ -331,6 +337,20 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
+    it("repeats the first requests of watch and audit if the endpoint fails", async () => {
+      for (const words of [watching("--once"), auditing("--fresh")]) {
+        const failed = new Set<string>();
+        world.lie((method, params, truth) => {
+          const request = params[0] === "0x0" ? "first block" : method;
+          const isFirst = (method === "eth_chainId" || request === "first block") && !failed.has(request);
+          if (!isFirst) return truth(method, params);
+          failed.add(request);
+          throw new Error();
+        });
+        expect([(await keyroot.run(words)).code, failed.size], words[0]).to.deep.equal([0, 2]);
+      }
+    });
+
     it("ends with 3 if the endpoint is unavailable and --once is set", async () => {
       const { code, json } = await keyroot.json(watching("--once").with(2, await gone()));
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
@@ -345,9 +365,9 @@ describeWithProgram("audit and watch", (keyroot) => {
         ["watch", ...place(), "--user-id", mine.userID],
         watching().with(-3, "AAAA"),
         watching("--records", "users.jsonl"),
-        watching("--webhook", hook),
-        watching("--webhook", hook, "--webhook-host", "other.example"),
-        watching("--webhook", "http://hooks.example/secret", "--webhook-host", "hooks.example"),
+        watching("--alarm-url", hook),
+        watching("--alarm-url", hook, "--alarm-host", "other.example"),
+        watching("--alarm-url", "http://hooks.example/secret", "--alarm-host", "hooks.example"),
         watching("--block", "pending"),
         watching("--from-block", "-1"),
         watching("--every", "0"),

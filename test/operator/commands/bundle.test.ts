@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { verifyProof } from "../../../packages/keyroot/src/merkle/proof.ts";
-import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
+import { verifyMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import type { Bundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
-import { sampleRecords, sampleUserID, textOf } from "../../../fixtures/samples.ts";
+import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
-import { type CommandLine, describeWithProgram } from "../../support/commandLine.ts";
+import { type CommandLine, describeWithProgram } from "../../support/processes/commandLine.ts";
 
 describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   const folder = temporaryFolder();
@@ -29,16 +29,16 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    const { contract, rpcUrl, merkleUrl, merkleDir, connection } = stack;
-    await writeFile(join(merkleDir, `${root}.json`), textOf(file));
+    const { contract, rpcUrl, merkleUrl, filesDir, connection } = stack;
+    await writeFile(join(filesDir, `${root}.json`), textOf(file));
     const registry = await connection.ethers.getContractAt("PublicKeyRegistry", contract);
     const packed = file.records.map(({ userID }) => userIDToHex(userID)).join("");
     await registry.addMerkleTreeRoot(`0x${root}`, `0x${packed}`);
 
     target = ["--rpc", rpcUrl, "--merkle-url", merkleUrl, "--contract", contract, "--chain-id", String(stack.chainId)];
-    made = await keyroot.json(["bundle", userID, ...target, "--out", merkleDir]);
+    made = await keyroot.json(["bundle", userID, ...target, "--files", filesDir]);
     bundlePath = (made.json["bundle"] as { path: string }).path;
-    trusted = ["--contract", contract, "--block-hash", (made.json["block"] as { hash: string }).hash];
+    trusted = ["--contract", contract, "--pinned", (made.json["block"] as { hash: string }).hash];
   });
 
   after(() => stack.close());
@@ -49,9 +49,9 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   };
   /** Makes the stack the running one. @returns the environment that names its file */
   const writeStack = async () => {
-    const { rpcUrl, merkleUrl, merkleDir, contract, chainId } = stack;
+    const { rpcUrl, merkleUrl, filesDir, contract, chainId } = stack;
     const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
-    const running = { rpcUrl, merkleUrl, merkleDir, contract, chainId, pid: process.pid };
+    const running = { rpcUrl, merkleUrl, filesDir, contract, chainId, pid: process.pid };
     await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(running));
     return env;
   };
@@ -67,7 +67,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(made.code).to.equal(0);
       expect(made.json).to.include({ root, contract: stack.contract, chainId: stack.chainId });
       expect(made.json["record"]).to.deep.equal(mine);
-      expect((await readdir(join(stack.merkleDir, root))).sort()).to.deep.equal(
+      expect((await readdir(join(stack.filesDir, root))).sort()).to.deep.equal(
         [`${userID}.bundle.json`, `${userID}.json`].sort(),
       );
       for (const [name, most] of [
@@ -75,7 +75,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
         ["bundle", 8_000],
       ] as const) {
         const { path, bytes } = made.json[name] as { path: string; bytes: number };
-        const response = await fetch(stack.merkleUrl + path.slice(stack.merkleDir.length));
+        const response = await fetch(stack.merkleUrl + path.slice(stack.filesDir.length));
         const text = await response.text();
         expect([text, bytes]).to.deep.equal([await readFile(path, "utf8"), text.length]);
         expect(bytes).to.be.at.most(most);
@@ -84,11 +84,11 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
 
     it("makes a proof that is valid under the contract's root", async () => {
       const bytes = await (await fetch(`${stack.merkleUrl}/${root}/${userID}.json`)).bytes();
-      expect(verifyProof(bytes, { userID, root })).to.deep.include({ record: mine, uniqueness: "unchecked" });
+      expect(verifyMerkleProof(bytes, { userID, root })).to.deep.include({ record: mine, uniqueness: "unchecked" });
     });
 
     it("prints the command that verifies the bundle", async () => {
-      const { code, stdout } = await keyroot.run(["bundle", other.userID, ...target, "--out", folder.path]);
+      const { code, stdout } = await keyroot.run(["bundle", other.userID, ...target, "--files", folder.path]);
       expect(code).to.equal(0);
       const [proof = "", bundle = "", , hint = ""] = stdout.split("\n");
       expect(proof).to.match(/\.json {2}proof, \d+ bytes$/);
@@ -106,7 +106,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
-      const bundling = ["bundle", userID, "--out", stack.merkleDir];
+      const bundling = ["bundle", userID, "--files", stack.filesDir];
       const newer = await keyroot.json(bundling, { env });
       expect([newer.code, (newer.json["bundle"] as { path: string }).path]).to.deep.equal([0, bundlePath]);
       expect(await readFile(bundlePath, "utf8")).to.not.equal(before);
@@ -122,37 +122,37 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       ["a user without a key", 1, "NOT_PUBLISHED", () => [sampleUserID(1, 9), ...target]],
       ["another chain", 1, "CHAIN_ID_MISMATCH", () => [userID, ...but("--chain-id", "1")]],
       ["an invalid user id", 2, "USER_ID_INVALID", () => ["me", ...target]],
-      ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--block-hash", "latest"]],
+      ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--pinned", "latest"]],
       ["no stack", 2, "ARGUMENT_INVALID", () => [userID]],
       ["no user", 2, "ARGUMENT_INVALID", () => target],
-      ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--block-hash", `0x${"12".repeat(32)}`]],
+      ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--pinned", `0x${"12".repeat(32)}`]],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
       it(`ends with ${exit} and writes nothing: ${what}`, async () => {
-        const { code, json } = await keyroot.json(["bundle", ...args(), "--out", folder.path]);
+        const { code, json } = await keyroot.json(["bundle", ...args(), "--files", folder.path]);
         expect([code, json.error?.["code"]]).to.deep.equal([exit, error]);
         expect(await readdir(folder.path)).to.be.empty;
       });
     }
 
-    it("ends with 2 without --out, and does not write to the local stack's folder", async () => {
+    it("ends with 2 without --files, and does not write to the local stack's folder", async () => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
       const { code, json } = await keyroot.json(["bundle", userID], { env });
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
-      expect(json.error?.["message"]).to.contain("--out");
+      expect(json.error?.["message"]).to.contain("--files");
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
     });
 
     it("ends with 3 if it cannot write", async () => {
       const path = join(folder.path, "file");
       await writeFile(path, "");
-      const { code, json } = await keyroot.json(["bundle", userID, ...target, "--out", path]);
+      const { code, json } = await keyroot.json(["bundle", userID, ...target, "--files", path]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
       // A folder has the proof's name: no draft is left next to it.
       await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
-      expect((await keyroot.json(["bundle", userID, ...target, "--out", folder.path])).code).to.equal(3);
+      expect((await keyroot.json(["bundle", userID, ...target, "--files", folder.path])).code).to.equal(3);
       expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
     });
   });
@@ -202,8 +202,8 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
         ["CHAIN_ID_MISMATCH", bundlePath, ["--chain-id", "1"]],
         ["CODE_HASH_MISMATCH", bundlePath, ["--code-hash", `0x${"12".repeat(32)}`]],
         ["USER_MISMATCH", bundlePath, [other.userID]],
-        ["BUNDLE_SHAPE", join(stack.merkleDir, root, `${userID}.json`), []],
-        ["FILE_TOO_LARGE", join(stack.merkleDir, `${root}.json`), []],
+        ["BUNDLE_SHAPE", join(stack.filesDir, root, `${userID}.json`), []],
+        ["FILE_TOO_LARGE", join(stack.filesDir, `${root}.json`), []],
         ["PROOF_INVALID", await forge((bundle) => ({ ...bundle, storageProof: [] })), []],
       ] as const) {
         expect(await verify(path, ...trusted, ...options)).to.include({ code: 1, error });

@@ -6,15 +6,16 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { parsePlan } from "../../../packages/operator/src/publisher/plan/plan.ts";
+import { parsePlan } from "../../../packages/operator/src/publisher/plan/planFormat.ts";
 import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../../fixtures/freshRegistry.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
+import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../support/chain/freshRegistry.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, never, temporaryFolder } from "../../support/support.ts";
-import { type CommandLine, describeOnHosts, program } from "../../support/commandLine.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
+import { type CommandLine, describeOnHosts, program } from "../../support/processes/commandLine.ts";
+import { LOCAL } from "../../support/chain/local.ts";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
@@ -33,14 +34,14 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   const closing = closedAfterEach();
   const [one = never(), two = never(), three = never()] = sampleRecords(3);
   beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
 
   const chain = (changes: Record<string, string> = {}) =>
     options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
   const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
   let plans = 0;
-  /** A folder of its own for the plan of each run. */
+  /** A new folder for the plan of each run. */
   const planFolder = () => join(folder.path, `plan-${++plans}`);
   const write = async (records: readonly KeyRecord[]) => {
     const path = join(folder.path, "users.jsonl");
@@ -49,7 +50,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   };
   const publishing = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) => [
     "publish",
-    ...place({ records: await write(records), out: fresh.merkleDir, ...changes }),
+    ...place({ records: await write(records), files: fresh.filesDir, ...changes }),
   ];
   const publish = async (...args: Parameters<typeof publishing>) => {
     const { code, json, events } = await keyroot.jsonLines(
@@ -64,10 +65,10 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   const readUserCount = () => fetchUserCount(fresh.call, fresh.contract);
   /** Publishes within this process, for commands that are asked about it afterwards. */
   const publishQuickly = async (...records: KeyRecord[]) =>
-    publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) });
+    publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) });
 
   describe("publish", () => {
-    it("publishes, after which the users verify and are counted", async () => {
+    it("publishes users, whose keys then verify", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
       expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
@@ -134,7 +135,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(people.stdout)
         .to.include(batches[0]?.root)
         .and.include("3 users to publish in 2 transactions, 0 already published.");
-      expect([await readdir(fresh.merkleDir), await readUserCount()]).to.deep.equal([[], 0]);
+      expect([await readdir(fresh.filesDir), await readUserCount()]).to.deep.equal([[], 0]);
 
       const { json } = await publish([one, two, three], { "users-per-file": "2" });
       const roots = (json["published"] as { root: string; fileBytes: number }[]).map(({ root, fileBytes }) => [
@@ -152,7 +153,18 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("adds no root if the file host has other bytes, more bytes, no file, or is unavailable", async () => {
+    it("repeats the request for the chain id if the endpoint fails", async () => {
+      const endpoint = closing(await startEndpoint(fresh.rpcUrl));
+      let asked = 0;
+      endpoint.lie = (method, params, truth) => {
+        if (method === "eth_chainId" && ++asked <= 2) throw new Error();
+        return truth(method, params);
+      };
+      expect((await publish([one], { rpc: endpoint.url })).code).to.equal(0);
+      expect(asked).to.be.greaterThan(2);
+    });
+
+    it("adds no root if the file host returns different content, no file, or no answer", async () => {
       const gone = await serve(() => undefined);
       await gone.close();
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
@@ -181,12 +193,12 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         [{ "max-fee": "-1" }, "ARGUMENT_INVALID"],
         [{ "access-list": "perhaps" }, "ARGUMENT_INVALID"],
         [{ confirmations: "0" }, "ARGUMENT_INVALID"],
-        [{ out: "ftp://files.example" }, "ARGUMENT_INVALID"],
+        [{ files: "ftp://files.example" }, "ARGUMENT_INVALID"],
         [{ records: join(folder.path, "none") }, "FILE_UNREADABLE"],
       ];
       const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
       expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, error]) => [2, error]));
-      expect(await readdir(fresh.merkleDir)).to.be.empty;
+      expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
     it("rejects the wrong chain, the wrong contract and an owner whose key the endpoint does not have", async () => {
@@ -198,21 +210,21 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       ] as const;
       const ran = await Promise.all(cases.map(([changes]) => publish([one], changes)));
       expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
-      expect(await readdir(fresh.merkleDir)).to.be.empty;
+      expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
     it("rejects bad rows, and stores nothing", async () => {
       const ran = await publish([one, one]);
       expect(ran).to.include({ code: 1, error: "RECORDS_INVALID" });
-      expect(await readdir(fresh.merkleDir)).to.be.empty;
+      expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
     it("reports that the files for a Safe cannot be written", async () => {
-      const outcome = await publish([one], { "safe-out": join(folder.path, "users.jsonl", "safe") });
+      const outcome = await publish([one], { "safe-transactions": join(folder.path, "users.jsonl", "safe") });
       expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
     });
 
-    it("can be killed between file and root, and run again", async () => {
+    it("publishes when it is run again after a kill between file and root", async () => {
       const asked = new EventEmitter();
       const holding = closing(
         await serve((request, response) => {
@@ -239,31 +251,13 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
           );
         }
       }
-      const files = await readdir(fresh.merkleDir);
+      const files = await readdir(fresh.filesDir);
       expect([files.length, await readUserCount()]).to.deep.equal([1, 0]);
 
       const { code, json } = await publish([one, two, three], { plan });
       expect([code, json["users"], json["alreadyPublished"]]).to.deep.equal([0, 3, 0]);
-      expect(await readdir(fresh.merkleDir)).to.deep.equal(files);
+      expect(await readdir(fresh.filesDir)).to.deep.equal(files);
       expect(await verify(three.userID)).to.deep.equal([0, true]);
-    });
-
-    it("rebuilds a file that the store has lost, from the same records only", async () => {
-      const plan = planFolder();
-      const left = await publish([one, two], { plan, "max-fee": "0.000000001", timeout: "1" });
-      expect(left).to.include({ code: 3, error: "FEE_TOO_HIGH" });
-      const [name = ""] = await readdir(fresh.merkleDir);
-      await rm(join(fresh.merkleDir, name));
-
-      const others = await publish([one, three], { plan });
-      expect(others).to.include({ code: 1, error: "FILE_NOT_FOUND" });
-      expect(await readdir(fresh.merkleDir)).to.be.empty;
-
-      const { code, json, events } = await publish([two, one, three], { plan });
-      expect([code, json["users"], json["transactions"]]).to.deep.equal([0, 3, 2]);
-      const rebuilt = events.filter(({ event }) => event === "rebuilt");
-      expect(rebuilt).to.deep.equal([{ event: "rebuilt", root: name.slice(0, 64), users: 2 }]);
-      expect(await verify(two.userID)).to.deep.equal([0, true]);
     });
   });
 
@@ -307,7 +301,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   });
 
   describe("verify", () => {
-    it("prints whose key it verified, and where it is published", async () => {
+    it("prints the verified record, contract and chain", async () => {
       await publishQuickly(one, two);
       const { code, json } = await keyroot.json([
         "verify",
@@ -336,10 +330,10 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
 
     it("ends with 1 if the file is missing or invalid", async () => {
       await publishQuickly(one);
-      const [file = never()] = await readdir(fresh.merkleDir);
-      await rm(join(fresh.merkleDir, file));
+      const [file = never()] = await readdir(fresh.filesDir);
+      await rm(join(fresh.filesDir, file));
       expect(await verify(one.userID)).to.deep.equal([1, "FILE_NOT_FOUND"]);
-      await writeFile(join(fresh.merkleDir, file), "{}");
+      await writeFile(join(fresh.filesDir, file), "{}");
       expect(await verify(one.userID)).to.deep.equal([1, "FILE_SHAPE"]);
     });
 

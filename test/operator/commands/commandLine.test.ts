@@ -3,13 +3,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/definitions.ts";
-import { serve } from "../../support/servers.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
+import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
-import { CommandLine, environment, hardhat, outcomeOf, program } from "../../support/commandLine.ts";
+import { CommandLine, environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
-/** The commands that need no Hardhat. */
-const NAMES = Object.keys(DEFINITIONS);
+/** The commands that need no Hardhat, of both packages. */
+const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 for (const keyroot of [program, hardhat]) {
   describe(`the command line of ${keyroot.program}`, function () {
@@ -33,7 +34,7 @@ function describeCommandLine(keyroot: CommandLine): void {
 
   describe("invalid arguments", () => {
     it("end with 2, a reason and nothing on standard output", async () => {
-      const nowhere = ["--records", "nowhere", "--out", "nowhere"];
+      const nowhere = ["--records", "nowhere", "--files", "nowhere"];
       const invalid = [
         ["an-unknown-command"],
         ["status", "--an-unknown-option"],
@@ -43,7 +44,7 @@ function describeCommandLine(keyroot: CommandLine): void {
         ["status", "an argument too many"],
         ["check-file"],
         ["sample-users", "--count", "0"],
-        ["build-file", "--out", "nowhere"],
+        ["build-file", "--files", "nowhere"],
         ["build-file", "--records", "nowhere"],
         ["build-file", ...nowhere],
         ["build-file", ...nowhere, "--users-per-file", "0"],
@@ -72,7 +73,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("standard output", () => {
-    it("may be closed early: the command ends without a message", async () => {
+    it("ends without a message if standard output is closed early", async () => {
       const child = keyroot.start(["sample-users", "--count", "1000000"]);
       const stderr = text(child.stderr);
       const [first] = (await once(child.stdout, "data")) as [Buffer];
@@ -81,7 +82,7 @@ function describeCommandLine(keyroot: CommandLine): void {
       expect([await once(child, "exit"), await stderr]).to.deep.equal([[0, null], ""]);
     });
 
-    it("may be closed before a command prints its error", async () => {
+    it("prints its error although standard output is closed", async () => {
       const child = keyroot.start(["status"]);
       const stderr = text(child.stderr);
       child.stdout.destroy();
@@ -89,7 +90,7 @@ function describeCommandLine(keyroot: CommandLine): void {
       expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
     });
 
-    it("may be full: the command reports it once and ends with 3", async function () {
+    it("reports a full standard output once and ends with 3", async function () {
       // Only Linux has /dev/full, which behaves like a full disk.
       if (process.platform !== "linux") this.skip();
       const [node, ...cli] = keyroot.words;
@@ -102,7 +103,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("an endpoint that is unavailable", () => {
-    it("ends with 3, and shows only the host of its URL", async () => {
+    it("ends with 3, and shows only the host of the endpoint's URL", async () => {
       const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
       const broken = closing(await serve((_, response) => response.writeHead(500).end()));
       const endless = closing(

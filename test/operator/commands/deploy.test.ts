@@ -3,10 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fetchOwner } from "../../../packages/keyroot/src/registry/reads.ts";
-import { describeOnBoth, freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { serve } from "../../support/servers.ts";
+import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
-import { hardhat } from "../../support/commandLine.ts";
+import { hardhat } from "../../support/processes/commandLine.ts";
 
 const DEPLOYMENTS = join(import.meta.dirname, "../../../ignition/deployments");
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -49,7 +49,7 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     expect(await deployments()).to.deep.equal(before);
   });
 
-  it("ends with 3 if the endpoint fails half-way, and shows only the host of its URL", async () => {
+  it("ends with 3 if the endpoint fails during the deployment, and shows only the host of its URL", async () => {
     const failing = closing(
       await serve((request, response) => {
         void text(request).then(async (body) => {

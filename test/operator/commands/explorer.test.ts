@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildSite } from "@keyroot/web/build";
-import { describeOnHosts } from "../../support/commandLine.ts";
+import { describeOnHosts } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 const CONTRACT = `0x${"ab".repeat(20)}`;
@@ -64,6 +64,13 @@ describeOnHosts("explorer", (keyroot) => {
   it("writes a page in which no address can become markup", async () => {
     await write("--rpc", "https://rpc.example/</script><script>alert(1)</script>");
     expect(await page()).to.not.contain("<script>alert");
+  });
+
+  it("links to the chain's own explorer with --block-explorer-url, which must be a web address", async () => {
+    await write("--rpc", RPC, "--block-explorer-url", "https://etherscan.io/");
+    expect(await page()).to.contain('"blockExplorerUrl":"https://etherscan.io"');
+    const { error } = await write("--rpc", RPC, "--block-explorer-url", "javascript:alert(1)");
+    expect(JSON.stringify(error)).to.contain("ARGUMENT_INVALID");
   });
 
   it("lets visitors add endpoints only with --visitor-endpoints", async () => {

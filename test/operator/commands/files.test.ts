@@ -12,9 +12,9 @@ import {
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
-import { sampleRecords, textOf } from "../../../fixtures/samples.ts";
+import { sampleRecords, textOf } from "../../support/samples.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
-import { describeOnHosts, environment, outcomeOf } from "../../support/commandLine.ts";
+import { describeOnHosts, environment, outcomeOf } from "../../support/processes/commandLine.ts";
 
 const jsonl = (records: readonly KeyRecord[]) => records.map((record) => `${serializeKeyRecord(record)}\n`).join("");
 
@@ -50,9 +50,9 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
   describe("build-file", () => {
     const build = (path: string, ...more: string[]) =>
-      keyroot.json(["build-file", "--records", path, "--out", out(), ...more]);
+      keyroot.json(["build-file", "--records", path, "--files", out(), ...more]);
 
-    it("makes the same files from JSON lines and from CSV", async () => {
+    it("builds the same files from JSON lines and from CSV", async () => {
       const records = sampleRecords(25);
       const rows = [
         ["keyID", "userID", "pubKey"],
@@ -77,7 +77,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
     it("lists bad rows with their lines and writes nothing", async () => {
       const path = await write("users.jsonl", `${jsonl(sampleRecords(2))}nonsense\n${jsonl(sampleRecords(1))}`);
-      const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
+      const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--files", out()]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(
         /^RECORDS_INVALID .* 2 bad of 4 rows; nothing was written\.\n {2}line 3: .*\n {2}line 4: .*\n$/,
@@ -93,7 +93,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
     it("skips bad rows with --skip-bad, and lists them", async () => {
       const path = await write("users.jsonl", `nonsense\n${jsonl(sampleRecords(2))}`);
-      const { code, stdout } = await keyroot.run(["build-file", "--records", path, "--out", out(), "--skip-bad"]);
+      const { code, stdout } = await keyroot.run(["build-file", "--records", path, "--files", out(), "--skip-bad"]);
       expect(code).to.equal(0);
       expect(stdout).to.contain("2 users in 1 file.\nSkipped 1 bad row, line 1.\n");
       expect(await readdir(out())).to.deep.equal([`${makeMerkleFile(sampleRecords(2)).tree.root}.json`]);
@@ -101,7 +101,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
     it("lists twenty bad rows and counts the others", async () => {
       const path = await write("users.jsonl", "nonsense\n".repeat(50));
-      const { stderr } = await keyroot.run(["build-file", "--records", path, "--out", out()]);
+      const { stderr } = await keyroot.run(["build-file", "--records", path, "--files", out()]);
       expect(stderr.match(/line \d+/g)).to.have.lengthOf(20);
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
@@ -121,7 +121,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
     it("reads records from standard input with -", async () => {
       const records = jsonl(sampleRecords(3));
-      const args = ["build-file", "--records", "-", "--out", out()];
+      const args = ["build-file", "--records", "-", "--files", out()];
       const { code, json } = await keyroot.json(args, { input: records });
       expect([code, json["users"]]).to.deep.equal([0, 3]);
       const invalid = await keyroot.run(args, { input: `nonsense\n${records}` });
@@ -143,7 +143,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
         "build-file",
         "--records",
         "/dev/stdin",
-        "--out",
+        "--files",
         out(),
       ];
       const child = spawn("sh", piped, { stdio: "ignore", env: environment({}) });
@@ -153,7 +153,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
 
     it("ends with 3 if it cannot write or the disk is full, and leaves no partial file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
-      const { code, json } = await keyroot.json(["build-file", "--records", records, "--out", records]);
+      const { code, json } = await keyroot.json(["build-file", "--records", records, "--files", records]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
       // No file of more than 50 KiB may be written: 1000 users are 0.8 MB.
       const limited = [
@@ -164,7 +164,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
         "build-file",
         "--records",
         records,
-        "--out",
+        "--files",
         out(),
       ];
       const child = spawn("sh", limited, { stdio: ["ignore", "ignore", "pipe"], env: environment({}) });
@@ -179,7 +179,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       await mkdir(out());
       const watcher = watch(out());
       const written = once(watcher, "change");
-      const child = keyroot.start(["build-file", "--records", records, "--out", out(), "--users-per-file", "10000"]);
+      const child = keyroot.start(["build-file", "--records", records, "--files", out(), "--users-per-file", "10000"]);
       const ending = outcomeOf(child);
       await written;
       watcher.close();
@@ -199,9 +199,9 @@ describeOnHosts("commands without a chain", (keyroot) => {
       return [code, json.error?.["step"], json.error?.["code"]];
     };
 
-    it("accepts the files of build-file, one or many", async () => {
+    it("accepts one or several files of build-file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(25)));
-      await keyroot.run(["build-file", "--records", records, "--out", out(), "--users-per-file", "10"]);
+      await keyroot.run(["build-file", "--records", records, "--files", out(), "--users-per-file", "10"]);
       const paths = (await readdir(out())).map((name) => join(out(), name));
       const { code, json } = await keyroot.json(["check-file", ...paths]);
       expect([code, json["users"]]).to.deep.equal([0, 25]);
@@ -215,7 +215,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(stdout.match(/\.json is valid: /g)).to.have.lengthOf(3);
     });
 
-    it("rejects another name than the root's", async () => {
+    it("rejects a file that is not named after its root", async () => {
       expect(await check(await asRoot(textOf(good), "0".repeat(64)))).to.deep.equal([1, "tree", "ROOT_MISMATCH"]);
       const root = good.tree.root;
       const names = ["tree.json", root, `${root.toUpperCase()}.json`, `${root}.json.bak`];

@@ -8,11 +8,11 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { startStack } from "../../../packages/operator/src/stack/stack.ts";
-import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { testAll } from "../../../fixtures/testAll.ts";
-import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/commandLine.ts";
+import { startStack } from "../../../packages/service/src/stack/stack.ts";
+import type { StackFile } from "../../../packages/operator/src/shared/stackFile.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { testAll } from "../../support/testSize.ts";
+import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/processes/commandLine.ts";
 import { never } from "../../support/support.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
@@ -24,17 +24,17 @@ const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 const OWN_TEST = `
 import assert from "node:assert/strict";
 import hre from "hardhat";
-import { startStack } from "@keyroot/operator/hardhat";
+import { startStack } from "@keyroot/service/stack";
 
 describe("an app", () => {
-  it("has a chain with the registry, files and a service", async () => {
+  it("starts a chain with the registry, files and a service", async () => {
     const stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
     try {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [stack.contract, "latest"] });
       const headers = { "Content-Type": "application/json" };
       const response = await fetch(stack.rpcUrl, { method: "POST", headers, body });
       assert.match((await response.json()).result, /^0x[0-9a-f]{100,}$/);
-      assert.equal((await fetch(stack.service.baseUrl + "/openapi.json")).status, 200);
+      assert.equal((await fetch(stack.service.serviceUrl + "/openapi.json")).status, 200);
       assert.equal((await fetch(stack.merkleUrl + "/x")).status, 404);
     } finally {
       await stack.close();
@@ -86,7 +86,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
     });
     after(() => rm(folder, { recursive: true }));
 
-    it("adds the commands, without deploy and demo, which are this repository's", async () => {
+    it("adds all commands except deploy and demo", async () => {
       const { code, stdout } = await outcomeOf(start(["keyroot"]));
       expect(code).to.equal(0);
       const listed = Array.from(stdout.matchAll(/^ {2}keyroot (\S+)/gm), ([, name]) => name);
@@ -105,7 +105,10 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
         expect([published.code, published.json["users"]]).to.deep.equal([0, 3]);
         const target = ["--network", "remote", "--contract", contract, "--merkle-url", merkleUrl];
         const remote = { RPC_URL: rpcUrl, OWNER_KEY };
-        const verified = await json(["verify", record.userID, ...target, "--chain-id", "31337", "--proof"], remote);
+        const verified = await json(
+          ["verify", record.userID, ...target, "--chain-id", "31337", "--storage-proof"],
+          remote,
+        );
         expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);
         const audited = await json(["audit"]);
         expect([audited.code, audited.json["passed"]]).to.deep.equal([0, true]);

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { getAddress } from "ethers";
 import { join } from "node:path";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { program as keyroot } from "../../support/commandLine.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 describe("handing over a registry", function () {
@@ -21,7 +21,7 @@ describe("handing over a registry", function () {
   const ownerOf = async () => (await run("status")).json["owner"];
   const to = (address: string) => ["--new-owner", address];
 
-  it("offers it first, and changes the owner when the other account accepts", async () => {
+  it("changes the owner only when the other account accepts", async () => {
     const [owner, stranger] = [getAddress(fresh.owner), getAddress(fresh.stranger)];
     const offered = await run("transfer-ownership", to(stranger));
     expect(offered.code, JSON.stringify(offered.json)).to.equal(0);
@@ -34,7 +34,7 @@ describe("handing over a registry", function () {
     expect(await run("accept-ownership")).to.include({ code: 2, error: "NOT_OWNER" });
   });
 
-  it("prints the call for a wallet, and sends nothing", async () => {
+  it("prints the call for a wallet with --call-only, and sends nothing", async () => {
     const { json } = await run("transfer-ownership", [...to(fresh.stranger), "--call-only"]);
     expect(json).to.deep.equal({
       from: getAddress(fresh.owner),

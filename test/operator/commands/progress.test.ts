@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { temporaryFolder } from "../../support/support.ts";
-import { describeOnHosts, environment } from "../../support/commandLine.ts";
+import { describeOnHosts, environment } from "../../support/processes/commandLine.ts";
 
 /** Gives a command a terminal (util-linux). */
 const SCRIPT = "script";
@@ -46,7 +46,7 @@ describeOnHosts("the progress bar", (keyroot) => {
   /** The last line at the end: everything since it was last cleared. */
   const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
 
-  it("is not shown for work of less than a second", async () => {
+  it("shows no bar for work of less than a second", async () => {
     expect(await run(3)).to.deep.equal({ code: 0, shown: "" });
   });
 

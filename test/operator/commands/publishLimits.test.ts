@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { program as keyroot } from "../../support/commandLine.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
-describe("publish, with an endpoint of its own", function () {
+describe("publish, on a fresh registry", function () {
   this.timeout(120_000);
   const fresh = freshRegistry();
   const folder = temporaryFolder();
@@ -19,7 +19,7 @@ describe("publish, with an endpoint of its own", function () {
   });
   const publish = async (options: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
     const given = {
-      ...{ records, out: fresh.merkleDir, plan: join(folder.path, "plan"), rpc: fresh.rpcUrl },
+      ...{ records, files: fresh.filesDir, plan: join(folder.path, "plan"), rpc: fresh.rpcUrl },
       ...{ contract: fresh.contract, "merkle-url": fresh.merkleUrl, ...options },
     };
     const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
@@ -51,7 +51,7 @@ describe("publish, with an endpoint of its own", function () {
     expect(await publish({ "chain-id": "1" }, env)).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
   });
 
-  it("keeps to --max-fee and --max-cost on local chains, too", async () => {
+  it("applies --max-fee and --max-cost on local chains, too", async () => {
     const local = { "chain-id": "31337" };
     for (const options of [{ "max-fee": "0" }, { "max-cost": "1" }, { "max-fee": "1", "max-cost": "none" }]) {
       expect(await publish({ ...local, ...options })).to.include({ code: 2, error: "ARGUMENT_INVALID" });

@@ -5,11 +5,11 @@ import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { StackFile } from "../../../packages/operator/src/stack/stackFile.ts";
+import type { StackFile } from "../../../packages/operator/src/shared/stackFile.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../../packages/keyroot/src/user.ts";
-import { sampleKeyPairs, sampleRecords } from "../../../fixtures/samples.ts";
+import { sampleKeyPairs, sampleRecords } from "../../support/samples.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
 import {
   environment,
@@ -19,7 +19,7 @@ import {
   signalGroup,
   stackFoldersIn,
   untilGroupIsGone,
-} from "../../support/commandLine.ts";
+} from "../../support/processes/commandLine.ts";
 
 describe("npx hardhat keyroot stack", function () {
   this.timeout(60_000);
@@ -34,19 +34,19 @@ describe("npx hardhat keyroot stack", function () {
     signalGroup(child, "SIGKILL");
   });
 
-  it("prints its addresses, is found by the commands of both hosts, and leaves nothing behind", async () => {
+  it("prints its addresses, serves the commands of both hosts, and leaves no file or process", async () => {
     child = hardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
-    const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { baseUrl: string };
-    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "merkleDir", "contract", "chainId", "baseUrl");
-    expect((await stat(place.merkleDir)).isDirectory()).to.be.true;
+    const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
+    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "serviceUrl");
+    expect((await stat(place.filesDir)).isDirectory()).to.be.true;
 
     const records = join(folder.path, "users.jsonl");
     const [record = never()] = sampleRecords(1);
     await writeFile(records, serializeKeyRecord(record));
     const published = await program.jsonLines(["publish", "--records", records], { env });
     expect([published.code, published.json["contract"]]).to.deep.equal([0, place.contract]);
-    expect(await readdir(place.merkleDir)).to.have.lengthOf(1);
+    expect(await readdir(place.filesDir)).to.have.lengthOf(1);
     const answers = await Promise.all([
       program.json(["verify", record.userID], { env }),
       program.json(["status"], { env }),
@@ -55,15 +55,15 @@ describe("npx hardhat keyroot stack", function () {
     expect(answers.map(({ code }) => code)).to.deep.equal([0, 0, 1]);
 
     const { json: partner } = await program.json(["create-partner", "--name", "Acme"], { env });
-    const bizId = String(partner["bizId"]);
-    const { json: made } = await program.json(["create-server-token", "--biz-id", bizId, "--name", "one"], { env });
-    const { baseUrl } = place;
+    const bizID = String(partner["bizID"]);
+    const { json: made } = await program.json(["create-server-token", "--biz-id", bizID, "--name", "one"], { env });
+    const { serviceUrl } = place;
     await followUp(place, env);
-    const client = new PartnerClient({ baseUrl, bizId, serverToken: String(made["serverToken"]) });
+    const client = new PartnerClient({ serviceUrl, bizID, serverToken: String(made["serverToken"]) });
     await client.createUser(record.userID, "eu-west-1");
-    const refreshToken = await client.createRefreshToken(record.userID, "phone");
+    const refreshToken = await client.createUserRefreshToken(record.userID, "phone");
     const { chainId, contract } = place;
-    const app = new UserClient({ baseUrl, bizId, refreshToken, chainId, contract });
+    const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
     const [keys = never()] = sampleKeyPairs;
     await app.register(keys);
     const { code, json } = await program.json(["publish-registered"], { env });
@@ -81,13 +81,13 @@ describe("npx hardhat keyroot stack", function () {
   });
 
   /** Runs what create-partner prints as the next command, with a service that is named and without. */
-  async function followUp({ baseUrl }: { baseUrl: string }, env: NodeJS.ProcessEnv): Promise<void> {
+  async function followUp({ serviceUrl }: { serviceUrl: string }, env: NodeJS.ProcessEnv): Promise<void> {
     const { service } = JSON.parse(await readFile(env["KEYROOT_STACK_FILE"] ?? "", "utf8")) as StackFile;
     const named = { KEYROOT_ADMIN_TOKEN: service?.adminToken };
     for (const [keyroot, options, given] of [
       [program, [], env],
-      [program, ["--service", baseUrl], named],
-      [hardhat, ["--service", baseUrl], named],
+      [program, ["--service-url", serviceUrl], named],
+      [hardhat, ["--service-url", serviceUrl], named],
     ] as const) {
       const { code, stdout } = await keyroot.run(["create-partner", "--name", "Acme", ...options], { env: given });
       const [, command = ""] = /^To create a token for its server: (.*)$/m.exec(stdout) ?? [];
@@ -108,10 +108,10 @@ describe("npx hardhat keyroot stack", function () {
       import hre from "hardhat";
       import { setTimeout as sleep } from "node:timers/promises";
       import { untilStopped } from "@keyroot/operator/commands";
-      import { startStack } from "@keyroot/operator/hardhat";
+      import { startStack } from "@keyroot/service/stack";
       const stopped = untilStopped();
       const stack = await startStack(hre, { ports: { chain: 0, files: 0 }, announce: true });
-      console.log(stack.merkleDir);
+      console.log(stack.filesDir);
       await stopped;
       await sleep(Number(process.argv[1]));
       await stack.close();
@@ -140,7 +140,7 @@ describe("npx hardhat keyroot stack", function () {
       });
     }
 
-    it("leaves nothing behind if a later second one ends the process before its cleanup", async () => {
+    it("leaves nothing behind if a second Ctrl-C ends the process before its cleanup", async () => {
       child = await start(folder.path, 60_000);
       const ended = once(child, "exit");
       signalGroup(child, "SIGINT");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { spawn, spawnSync } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
-import { environment, program } from "../../support/commandLine.ts";
+import { environment, program } from "../../support/processes/commandLine.ts";
 
 /** Gives a command a terminal (util-linux). */
 const SCRIPT = "script";
@@ -23,12 +23,12 @@ describe("colors", function () {
     return text(child.stdout);
   };
 
-  it("are not in the output to a pipe", async () => {
+  it("are absent in the output to a pipe", async () => {
     const output = await onPipe({});
     expect(stripVTControlCharacters(output)).to.equal(output);
   });
 
-  it("are in the output to a pipe with FORCE_COLOR", async () => {
+  it("are present in the output to a pipe with FORCE_COLOR", async () => {
     const output = await onPipe({ FORCE_COLOR: "1" });
     expect(output.startsWith(RED)).to.be.true;
     expect(stripVTControlCharacters(output)).to.equal(await onPipe({}));

@@ -1,17 +1,20 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Definition, describeOption, optionName } from "../../../packages/operator/src/commands/definition.ts";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/definitions.ts";
-import { COMMANDS } from "../../../packages/operator/src/commands/table.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
+import { commandsWith } from "../../../packages/operator/src/commands/table.ts";
+import * as service from "../../../packages/service/src/commands/index.ts";
+import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
 import { DEFAULT_USERS_PER_FILE } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
+import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";
 import { MAX_VALUES } from "../../../packages/keyroot/src/merkle/tree.ts";
-import { outcomeOf, program } from "../../support/commandLine.ts";
+import { outcomeOf, program } from "../../support/processes/commandLine.ts";
 
-const commands = Object.entries<Definition>(DEFINITIONS);
+const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 describe("the table of commands", function () {
   this.timeout(60_000);
@@ -20,7 +23,10 @@ describe("the table of commands", function () {
     it(`defines ${name} for both hosts alike`, async () => {
       const task = hre.tasks.getTask(["keyroot", name]);
       expect(task.description).to.equal(summary);
-      const expected = Object.entries(options).map(([option, spec]) => [option, describeOption(spec)]);
+      const expected = Object.entries(options).map(([option, spec]) => [
+        option.replace(/ID$/, "Id"),
+        describeOption(spec),
+      ]);
       const inHardhat = [...task.options.values()].map(({ name, description }) => [name, description]);
       expect(inHardhat).to.deep.equal(expected);
       expect(task.positionalArguments.map(({ name }) => name)).to.deep.equal(
@@ -41,13 +47,23 @@ describe("the table of commands", function () {
   }
 
   it("is described in docs/commands.md, which is up to date", async () => {
-    const script = fileURLToPath(new URL("../../../scripts/makeCommandReference.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../../../scripts/generate/commandReference.ts", import.meta.url));
     const { code, stderr } = await outcomeOf(spawn(process.execPath, [script, "--check"], { stdio: "pipe" }));
     expect([code, stderr]).to.deep.equal([0, ""]);
   });
 
+  it("is listed by name in tasks/index.ts", async () => {
+    const index = await readFile(new URL("../../../tasks/index.ts", import.meta.url), "utf8");
+    const listed = Array.from(index.matchAll(/^ \* \| ([a-z, -]+?) +\|/gm), ([, names = ""]) =>
+      names.split(", "),
+    ).flat();
+    const named = listed.filter((name) => name !== "commands" && /[a-z]/.test(name));
+    const all = [...commands.map(([name]) => name), ...Object.keys(service.HARDHAT_COMMANDS), "deploy", "demo"];
+    expect(named).to.have.members(all);
+  });
+
   it("has a handler for every command", async () => {
-    for (const [name, { load }] of Object.entries(COMMANDS)) {
+    for (const [name, { load }] of Object.entries(commandsWith(service))) {
       expect((await load()).default, name).to.be.a("function");
     }
   });

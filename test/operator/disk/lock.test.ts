@@ -3,17 +3,18 @@ import { chmod, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockFolder } from "../../../packages/operator/src/disk/lock.ts";
 import { TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { type Child, startChild } from "../../../fixtures/childProcess.ts";
+import { type Child, startChild } from "../../support/processes/childProcess.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
-import type { LockOrder } from "../../support/lockProcess.ts";
+import type { LockOrder } from "../../support/processes/lockProcess.ts";
 
-/** How long in advance two processes receive the time at which they lock, in ms. */
+/** Time between the order and the lock of two processes, in ms. */
 const AHEAD = 4;
 
 describe("lockFolder", function () {
   this.timeout(30_000);
   const folder = temporaryFolder();
-  const start = () => startChild<LockOrder, boolean>(new URL("../../support/lockProcess.ts", import.meta.url));
+  const start = () =>
+    startChild<LockOrder, boolean>(new URL("../../support/processes/lockProcess.ts", import.meta.url));
   const lockAtOnce = (children: readonly Child<LockOrder, boolean>[]) => {
     const order = { dir: folder.path, at: Date.now() + AHEAD };
     return Promise.all(children.map((child) => child.send(order)));
@@ -60,7 +61,7 @@ describe("lockFolder", function () {
   });
 
   describe("in several processes", () => {
-    it("is released at once by kill -9", async () => {
+    it("releases the lock at once after kill -9", async () => {
       await using next = start();
       for (let i = 0; i < 5; i++) {
         await using holder = start();
@@ -72,7 +73,7 @@ describe("lockFolder", function () {
       }
     });
 
-    it("succeeds in exactly one of two that lock at the same moment", async () => {
+    it("locks for exactly one of two processes at the same moment", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 300; i++) {
@@ -81,7 +82,7 @@ describe("lockFolder", function () {
       }
     });
 
-    it("succeeds in exactly one of two that lock at the same moment after its holder was killed", async () => {
+    it("locks for exactly one of two processes after the holder was killed", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { makeFolder } from "../../../packages/operator/src/disk/folder.ts";
 import { checkPrivateFolder, isOpenToOthers, readSecretFile } from "../../../packages/operator/src/disk/permissions.ts";
-import { makeSigningKey, readSigningKeys } from "../../../packages/operator/src/service/tokens/signingKeys.ts";
-import { stackFilePath, writeStackFile } from "../../../packages/operator/src/stack/stackFile.ts";
+import { makeSigningKey, readSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
+import { stackFilePath, writeStackFile } from "../../../packages/operator/src/shared/stackFile.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
 const ROOT = 0;
@@ -20,7 +20,7 @@ describe("the permissions of files with secrets", () => {
   });
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-  it("let only the owner read and write; the group may read what root gives to a process of another account", () => {
+  it("let only the owner read and write, and the group read a file of root", () => {
     const open = (mode: number, owner: number, uid: number) =>
       isOpenToOthers({ mode: 0o100000 | mode, uid: owner }, uid);
     for (const mode of [0o600, 0o400, 0o700]) {
@@ -42,7 +42,7 @@ describe("the permissions of files with secrets", () => {
     }
   });
 
-  it("are checked of every secret file that is read, and the message names the remedy", async () => {
+  it("are checked for every secret file, with the remedy in the message", async () => {
     const path = join(folder.path, "secret");
     await writeFile(path, "text", { mode: 0o600 });
     expect(await readSecretFile(path, 4)).to.equal("text");
@@ -55,7 +55,7 @@ describe("the permissions of files with secrets", () => {
     }
   });
 
-  it("are checked of the signing keys of access tokens", async () => {
+  it("are checked for the signing keys of access tokens", async () => {
     const path = join(folder.path, "keys.json");
     await writeFile(path, JSON.stringify({ keys: [await makeSigningKey()] }), { mode: 0o600 });
     expect((await readSigningKeys(path)).jwks.keys).to.have.lengthOf(1);
@@ -65,7 +65,7 @@ describe("the permissions of files with secrets", () => {
     }
   });
 
-  it("keep others from writing to a private folder, which may be missing", async () => {
+  it("are refused if others can write to a private folder", async () => {
     const dir = join(folder.path, "dir");
     await checkPrivateFolder(dir);
     await mkdir(dir);
@@ -77,7 +77,7 @@ describe("the permissions of files with secrets", () => {
     await checkPrivateFolder(dir);
   });
 
-  it("are 0700 of the folders that commands create, also of .keyroot when a stack creates it", async () => {
+  it("are 0700 for the folders that commands and stacks create", async () => {
     const umask = process.umask(0);
     try {
       const inner = join(folder.path, "outer", "inner");
@@ -87,7 +87,7 @@ describe("the permissions of files with secrets", () => {
       const place = {
         rpcUrl: url,
         merkleUrl: url,
-        merkleDir: folder.path,
+        filesDir: folder.path,
         contract: `0x${"1".repeat(40)}`,
         chainId: 1,
       };

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { lockFile } from "../../../packages/operator/src/disk/lock.ts";
 import { kindOfFile, StateDatabase, type StateFormat } from "../../../packages/operator/src/disk/stateDatabase.ts";
-import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { ArgumentError, TransportError } from "../../../packages/operator/src/errors.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
 const FORMAT: StateFormat = {
@@ -32,7 +32,7 @@ describe("StateDatabase", function () {
   const numbersIn = (database: StateDatabase) => Array.from(database.rows("SELECT a FROM pairs"), ({ a }) => a);
 
   describe("create", () => {
-    it("makes a file and folders that only their owner can read, and nothing beside it", async () => {
+    it("creates a file and folders that only their owner can read", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       expect((await stat(path())).mode & 0o777).to.equal(0o600);
       expect((await stat(join(folder.path, "a"))).mode & 0o777).to.equal(0o700);
@@ -74,7 +74,7 @@ describe("StateDatabase", function () {
   });
 
   describe("transaction", () => {
-    it("leaves nothing behind if it fails", async () => {
+    it("changes nothing if it fails", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       using database = await open();
       const error = new Error("in the middle");
@@ -96,7 +96,7 @@ describe("StateDatabase", function () {
       expect(numbersIn(database)).to.deep.equal([3]);
     });
 
-    it("outlives kill -9 if it has returned, and is complete or absent if it has not", async () => {
+    it("is complete or absent after kill -9, and complete if it has returned", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       const program = `
         import { StateDatabase } from ${SOURCE};
@@ -140,7 +140,7 @@ describe("StateDatabase", function () {
       expect(numbersIn(database)).to.deep.equal([]);
     });
 
-    it("excludes every other program while the database is open", async () => {
+    it("refuses every other program while the database is open", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       using database = await open();
       insert(database, 1);
@@ -215,7 +215,7 @@ describe("StateDatabase", function () {
       }
     });
 
-    it("ignores garbage in the log, and behind the last page", async () => {
+    it("ignores random bytes in the log and after the last page", async () => {
       await writeFile(`${path()}-wal`, Buffer.alloc(5000, 7));
       await appendFile(path(), "x");
       using database = await open();

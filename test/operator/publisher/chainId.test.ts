@@ -2,13 +2,14 @@ import { expect } from "chai";
 import { join } from "node:path";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
-import { KeyPublisher } from "../../../packages/operator/src/service/publishing/keyPublisher.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { serve } from "../../support/servers.ts";
+import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublisher.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
 import { freshDatabases } from "../../support/service/support.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
 
@@ -28,7 +29,7 @@ describe("the chain that transactions are signed for", function () {
       ...options,
     });
 
-  it("is the chain id that the caller names: publish signs nothing for an endpoint that reports another one", async () => {
+  it("signs nothing if the endpoint reports another chain id than the caller", async () => {
     let requests = 0;
     const send = () => {
       requests++;
@@ -38,7 +39,7 @@ describe("the chain that transactions are signed for", function () {
     expect(requests).to.equal(0);
   });
 
-  it("is part of every request to an endpoint that holds the owner's key", async () => {
+  it("sends the chain id in each request to an endpoint that holds the owner's key", async () => {
     const chainIds: unknown[] = [];
     await publishVia(async (method, params) => {
       if (method === "eth_sendTransaction") chainIds.push((params[0] as { chainId?: string }).chainId);
@@ -47,7 +48,7 @@ describe("the chain that transactions are signed for", function () {
     expect(chainIds).to.deep.equal(["0x7a69"]);
   });
 
-  it("is the service's own, too: it signs nothing for an endpoint that reports another one", async () => {
+  it("the service signs nothing if the endpoint reports another chain id", async () => {
     const { url } = closing(
       await serve((request, response) => {
         void (async () => {

@@ -5,13 +5,15 @@ import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts
 import { parseAmount } from "../../../packages/operator/src/publisher/chain/amounts.ts";
 import { isLocalChain } from "../../../packages/operator/src/publisher/chain/localChains.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import type { Attempt } from "../../../packages/operator/src/publisher/journal/journal.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { publish, type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
 import { CostBudget } from "../../../packages/operator/src/publisher/transactions/costLimits.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
 
@@ -39,7 +41,7 @@ describe("the limits of cost", function () {
       return fresh.call(method, params);
     };
 
-  it("are required, and only development chains accept none", async () => {
+  it("requires limits, except on development chains", async () => {
     const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
     for (const [via, options] of [
       [fresh.call, { limits: undefined }],
@@ -52,7 +54,7 @@ describe("the limits of cost", function () {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("bound the price, whatever priority fee the endpoint reports", async () => {
+  it("limits the price, whatever priority fee the endpoint reports", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
@@ -65,13 +67,13 @@ describe("the limits of cost", function () {
     expect(before - (await balance()) <= 20n * GWEI * gas).to.equal(true);
   });
 
-  it("bound the priority fee separately, if the caller sets it", async () => {
+  it("limits the priority fee separately if the caller sets it", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 3n } }, 1);
     expect(fees.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)).to.deep.equal(["0x3"]);
   });
 
-  it("bound the cost of a run before each transaction; the next run continues", async () => {
+  it("limits the cost before each transaction, and continues in the next run", async () => {
     const journal = new MemoryJournal();
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
@@ -88,48 +90,60 @@ describe("the limits of cost", function () {
     expect(published).to.have.lengthOf(3);
   });
 
-  it("bound the fees that a journal contains", async () => {
+  /** Publishes with a journal whose attempt has planted values. @returns the fees that were sent, and the error if any */
+  const resume = async (planted: Partial<Attempt>) => {
     const journal = new MemoryJournal();
     const none = () => Promise.reject(new Error("stopped"));
     await failure(publishVia(fresh.call, { journal, send: none }, 1));
-    const [attempt] = journal.attempts();
-    if (attempt === undefined) throw new Error("Nothing was recorded.");
-    const planted = { maxFeePerGas: 10n ** 15n, maxPriorityFeePerGas: 10n ** 15n };
-    await journal.recordAttempt({ ...attempt, fees: planted });
+    const [attempt = never()] = journal.attempts();
+    await journal.recordAttempt({ ...attempt, ...planted });
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
-    await publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1);
-    expect(fees).to.not.have.lengthOf(0);
-    for (const { maxFeePerGas } of fees) expect(BigInt(maxFeePerGas) <= 20n * GWEI).to.equal(true);
+    const options = { journal, limits: { maxFeePerGas: 20n * GWEI } };
+    const error = await publishVia(lying(fees), options, 1).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return { fees, error };
+  };
+
+  it("limits both fees of a transaction that the journal contains", async () => {
+    for (const wei of [10n ** 15n, 20n * GWEI]) {
+      fresh.contract = await fresh.deploy(fresh.owner);
+      const { fees, error } = await resume({ fees: { maxFeePerGas: wei, maxPriorityFeePerGas: wei } });
+      expect(error).to.equal(undefined);
+      expect(fees).to.not.have.lengthOf(0);
+      for (const { maxFeePerGas, maxPriorityFeePerGas } of fees) {
+        expect(BigInt(maxFeePerGas) <= 20n * GWEI).to.equal(true);
+        expect(BigInt(maxPriorityFeePerGas) <= 5n * GWEI).to.equal(true);
+      }
+    }
   });
 
-  it("bound the priority fee that a journal contains", async () => {
-    const journal = new MemoryJournal();
-    const none = () => Promise.reject(new Error("stopped"));
-    await failure(publishVia(fresh.call, { journal, send: none }, 1));
-    const [attempt] = journal.attempts();
-    if (attempt === undefined) throw new Error("Nothing was recorded.");
-    const planted = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 20n * GWEI };
-    await journal.recordAttempt({ ...attempt, fees: planted });
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
-    await publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1);
-    expect(fees).to.not.have.lengthOf(0);
-    for (const { maxPriorityFeePerGas } of fees) expect(BigInt(maxPriorityFeePerGas) <= 5n * GWEI).to.equal(true);
-  });
-
-  it("bound the gas that a journal contains", async () => {
-    const journal = new MemoryJournal();
-    const none = () => Promise.reject(new Error("stopped"));
-    await failure(publishVia(fresh.call, { journal, send: none }, 1));
-    const [attempt] = journal.attempts();
-    if (attempt === undefined) throw new Error("Nothing was recorded.");
-    await journal.recordAttempt({ ...attempt, gas: 2 ** 40 });
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
-    const error = await failure(publishVia(lying(fees), { journal, limits: { maxFeePerGas: 20n * GWEI } }, 1));
+  it("limits the gas of a transaction that the journal contains", async () => {
+    const { fees, error } = await resume({ gas: 2 ** 40 });
     expect(error).to.include({ code: "FEE_TOO_HIGH" });
     expect(fees).to.deep.equal([]);
   });
 
-  it("bound the gas price, whatever an endpoint that hides the base fee names", async () => {
+  it("limits the cost of a plan over all its runs, and of later plans with the same root", async () => {
+    const journal = new MemoryJournal();
+    const none = () => Promise.reject(new Error("stopped"));
+    await failure(publishVia(fresh.call, { journal, send: none }, 1));
+    const [attempt = never()] = journal.attempts();
+    // Enough for two transactions of this root, and not for three.
+    const limits = { maxFeePerGas: 20n * GWEI, maxCost: 2n * BigInt(attempt.gas) * 5n * GWEI };
+    const fees = { maxFeePerGas: 5n * GWEI, maxPriorityFeePerGas: 1n };
+    for (const nonce of [attempt.nonce + 1, attempt.nonce + 2])
+      await journal.recordAttempt({ ...attempt, nonce, fees });
+    const before = await balance();
+    for (const plan of ["unfinished", "finished"]) {
+      if (plan === "finished") await journal.finish();
+      expect(await failure(publishVia(fresh.call, { limits, journal }, 1)), plan).to.include({ code: "FEE_TOO_HIGH" });
+    }
+    expect(await balance()).to.equal(before);
+  });
+
+  it("limits the gas price if the endpoint hides the base fee", async () => {
     const prices: (string | undefined)[] = [];
     const hiding: RpcCall = async (method, params) => {
       if (method === "eth_gasPrice") return "0x9184e72a000"; // 10,000 gwei
@@ -165,7 +179,7 @@ describe("the limits of cost", function () {
     });
   });
 
-  it("need not be set for development chains on this machine: the chain id and the address must both say so", () => {
+  it("takes a chain as local only if both its id and its endpoint's address are local", () => {
     for (const url of ["http://127.0.0.1:8545", "http://localhost:1/key", "https://[::1]:8545", "http://127.9.9.9"]) {
       expect([isLocalChain(url, 31337), isLocalChain(url, 1337), isLocalChain(url, 1)]).to.deep.equal([
         true,
@@ -178,7 +192,7 @@ describe("the limits of cost", function () {
     }
   });
 
-  it("are read as decimal amounts above zero", () => {
+  it("reads limits as decimal amounts above zero", () => {
     expect(["1", "0.5", "30.000000001"].map((text) => parseAmount(text, "gwei"))).to.deep.equal([
       GWEI,
       GWEI / 2n,

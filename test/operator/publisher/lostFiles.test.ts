@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { TransportError, VerificationError } from "../../../packages/operator/src/errors.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { publishing } from "../../support/publishing.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";
-import { describeOnBoth } from "../../../fixtures/freshRegistry.ts";
+import { describeOnBoth } from "../../support/chain/freshRegistry.ts";
 
 describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
   const { fresh, publishVia, publishAll, beforeSending, verify, stored } = publishing(startChain);
@@ -25,14 +25,14 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     const plan = (await journal.readPlan()) ?? never();
     return plan.batches.map((batch) => ({ ...batch, userIDs: batch.userIDs, name: `${batch.root}.json` }));
   };
-  const lose = (name: string) => rm(join(fresh.merkleDir, name));
-  const read = async (name: string) => readFile(join(fresh.merkleDir, name), "utf8");
+  const lose = (name: string) => rm(join(fresh.filesDir, name));
+  const read = async (name: string) => readFile(join(fresh.filesDir, name), "utf8");
   const failsIfSent = beforeSending(() => {
     throw new Error("no root must be added");
   });
   const addedUsers = async () => String(await fetchUserCount(fresh.call, fresh.contract));
 
-  it("rebuilds them from the records, byte for byte, reports each, and continues", async () => {
+  it("rebuilds lost files from the records, byte for byte, and reports each", async () => {
     const files = await interrupt();
     const before = await Promise.all(files.map(({ name }) => read(name)));
     const [first = never(), , , last = never()] = files;
@@ -44,7 +44,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
       journal,
       fetchFile: async (root) => {
         served.push(root);
-        return readFile(join(fresh.merkleDir, `${root}.json`));
+        return readFile(join(fresh.filesDir, `${root}.json`));
       },
       onEvent: (event) => {
         if (event.event === "rebuilt") rebuilt.push(event);
@@ -59,7 +59,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of records) await verify(record);
   });
 
-  it("rebuilds all of them from records with more users, and publishes those users afterwards", async () => {
+  it("rebuilds all files from records with more users, and publishes those users afterwards", async () => {
     const files = await interrupt();
     for (const { name } of files) await lose(name);
     const more = sampleRecords(11);
@@ -68,7 +68,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of more) await verify(record);
   });
 
-  it("reports the root, how many users have no record, and what to do, and sends nothing", async () => {
+  it("names the root and the number of users without a record, and sends nothing", async () => {
     const [, lost = never()] = await interrupt();
     await lose(lost.name);
     const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
@@ -102,7 +102,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     expect(await stored()).to.not.include(lost.name);
   });
 
-  it("never overwrites other bytes under a file's name", async () => {
+  it("does not overwrite a file whose content differs", async () => {
     const [, damaged = never()] = await interrupt();
     const whole = await read(damaged.name);
     for (const [other, code] of [
@@ -111,7 +111,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
       [whole.replace('"leaves":2', '"leaves":3'), "TREE_MISMATCH"],
       [JSON.stringify(JSON.parse(whole), null, 2), "FILE_CONFLICT"],
     ] as const) {
-      await writeFile(join(fresh.merkleDir, damaged.name), other);
+      await writeFile(join(fresh.filesDir, damaged.name), other);
       expect(await failure(publishVia(failsIfSent, records, { journal }))).to.have.property("code", code);
       expect(await read(damaged.name)).to.equal(other);
     }
@@ -120,7 +120,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
   it("adds no root if a rebuilt file is not served, or the store cannot be read", async () => {
     const [, lost = never()] = await interrupt();
     await lose(lost.name);
-    const store = new FolderStore(fresh.merkleDir);
+    const store = new FolderStore(fresh.filesDir);
     const fail = () => Promise.reject(new TransportError("FILE_UNREADABLE", "the disk is gone"));
     const unreadable = { put: store.put.bind(store), get: fail };
     expect(await failure(publishVia(failsIfSent, records, { journal, store: unreadable }))).to.have.property(
@@ -131,7 +131,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     const fetchFile = (root: string) =>
       root === lost.root
         ? Promise.reject(new VerificationError("file", "FILE_NOT_FOUND", ""))
-        : readFile(join(fresh.merkleDir, `${root}.json`));
+        : readFile(join(fresh.filesDir, `${root}.json`));
     expect(await failure(publishVia(failsIfSent, records, { journal, fetchFile }))).to.have.property(
       "code",
       "FILE_NOT_FOUND",

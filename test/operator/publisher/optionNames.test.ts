@@ -10,11 +10,11 @@ import {
   publish,
   RecordTable,
   Registry,
-  startService,
   watch,
 } from "../../../packages/operator/src/index.ts";
-import { startFileHost, startLocalChain, startStack } from "../../../packages/operator/src/stack/index.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { startService } from "../../../packages/service/src/index.ts";
+import { startFileHost, startLocalChain, startStack } from "../../../packages/service/src/stack/index.ts";
+import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 
 /** The functions accept any options here, as in plain JavaScript. */
@@ -37,7 +37,11 @@ const MISSPELT: [string, () => unknown, string][] = [
     "maxCost",
   ],
   ["publish, in finality", () => call(publish, records, { finality: { confirmation: 6 } }), "confirmations"],
-  ["makePlan", () => call(makePlan, RecordTable.of(records), {}, { usersPerFile: 1, onfile: unused }), "onFile"],
+  [
+    "makePlan",
+    () => call(makePlan, RecordTable.of(records), {}, { usersPerFile: 1, onprogress: unused }),
+    "onProgress",
+  ],
   ["executeBySafe", () => call(executeBySafe, [], {}, { dir: "", onfiles: unused }), "onFiles"],
   ["fetchFromHost", () => call(fetchFromHost, "https://files.example", { allowhttp: true }), "allowHttp"],
   ["Registry.connect", () => Registry.connect(unused, contract, retry), "retries"],
@@ -64,7 +68,7 @@ describe("the functions of @keyroot/operator", () => {
     });
   }
 
-  it("refuse a finality that is none, before anything is sent: publish would wait for ever, or not wait", async () => {
+  it("reject an invalid finality before anything is sent", async () => {
     for (const finality of [
       "finalised",
       null,

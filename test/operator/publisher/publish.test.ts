@@ -3,16 +3,16 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { type PublishOptions } from "../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
-import { publishing } from "../../support/publishing.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";
-import { describeOnBoth } from "../../../fixtures/freshRegistry.ts";
+import { describeOnBoth } from "../../support/chain/freshRegistry.ts";
 
 const OTHER = "f".repeat(64);
 
@@ -33,7 +33,7 @@ describeOnBoth("publish", (startChain) => {
       const { published } = await publishAll(records);
       const [{ root, userIDs, fileBytes, addedCount, blockNumber, gasUsed, transactionHash } = never()] = published;
       expect(userIDs).to.deep.equal(records.map(({ userID }) => userID).toSorted());
-      expect(fileBytes).to.equal((await stat(join(fresh.merkleDir, `${root}.json`))).size);
+      expect(fileBytes).to.equal((await stat(join(fresh.filesDir, `${root}.json`))).size);
       expect(addedCount).to.equal(3);
       expect(transactionHash).to.match(/^0x[0-9a-f]{64}$/);
       expect(blockNumber).to.be.greaterThan(0);
@@ -125,7 +125,7 @@ describeOnBoth("publish", (startChain) => {
       await verify(one);
     });
 
-    it("stores and sends nothing if all have one", async () => {
+    it("stores and sends nothing if all users have a root", async () => {
       const records = sampleRecords(3);
       await publishAll(records);
       const files = await stored();
@@ -222,6 +222,26 @@ describeOnBoth("publish", (startChain) => {
       for (const record of own) await verify(record);
     });
 
+    for (const [at, usersPerFile] of [
+      [1, 3],
+      [1, 2],
+      [3, 2],
+    ] as const) {
+      it(`sends each root once if it is paused at transaction ${at} while another one publishes all, ${usersPerFile} users per file`, async () => {
+        const records = sampleRecords(12);
+        let sent = 0;
+        const paused = beforeSending(async (count) => {
+          sent = count;
+          if (count === at) await publishAll(records, { usersPerFile });
+        });
+        const { published, superseded } = await publishVia(paused, records, { usersPerFile: 3 });
+        const users = published.reduce((sum, { users }) => sum + users, superseded.length);
+        expect([sent, users]).to.deep.equal([4, 12]);
+        expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(12);
+        for (const record of records) await verify(record);
+      });
+    }
+
     it("publishes each user once if the same records are published twice at the same time", async () => {
       const records = sampleRecords(20);
       await Promise.all([publishAll(records), publishAll(records)]);
@@ -237,7 +257,7 @@ describeOnBoth("publish", (startChain) => {
     });
 
     it("adds no root if the store has other bytes", async () => {
-      const folder = new FolderStore(fresh.merkleDir);
+      const folder = new FolderStore(fresh.filesDir);
       const others = [Buffer.from("{}"), (bytes: Uint8Array) => bytes.subarray(0, -1)] as const;
       for (const other of others) {
         const store = {
@@ -252,7 +272,7 @@ describeOnBoth("publish", (startChain) => {
       let files = 0;
       const fetchFile = async (root: string) => {
         if (++files === 3) throw new TransportError("UNREACHABLE", "");
-        return readFile(join(fresh.merkleDir, `${root}.json`));
+        return readFile(join(fresh.filesDir, `${root}.json`));
       };
       const publishing = publishVia(failsIfSent, sampleRecords(5), { usersPerFile: 2, fetchFile });
       expect(await failure(publishing)).to.have.property("code", "UNREACHABLE");
@@ -261,7 +281,7 @@ describeOnBoth("publish", (startChain) => {
     it("writes files that any client can check", async () => {
       const { published } = await publishAll(sampleRecords(5), { usersPerFile: 3 });
       for (const { root, userIDs } of published) {
-        const { records } = parseMerkleFile(await readFile(join(fresh.merkleDir, `${root}.json`)), root);
+        const { records } = parseMerkleFile(await readFile(join(fresh.filesDir, `${root}.json`)), root);
         expect(records.map(({ userID }) => userID)).to.deep.equal(userIDs);
       }
     });
@@ -298,7 +318,7 @@ describeOnBoth("publish", (startChain) => {
       it(`fails if the file that clients are served ${what} by then`, async () => {
         let sent = false;
         const fetchFile = async (root: string) => {
-          const text = await readFile(join(fresh.merkleDir, `${root}.json`), "utf8");
+          const text = await readFile(join(fresh.filesDir, `${root}.json`), "utf8");
           if (!sent) return Buffer.from(text);
           if (change === undefined) throw new VerificationError("file", "FILE_NOT_FOUND", "");
           return Buffer.from(change(text));

@@ -10,10 +10,10 @@ import { planTargetOf } from "../../../packages/operator/src/publisher/plan/make
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishEvent } from "../../../packages/operator/src/publisher/publishEvents.ts";
 import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import { freshRegistry } from "../../../fixtures/freshRegistry.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
-import { plainFile } from "../../../fixtures/plainFile.ts";
-import { sampleRecords } from "../../../fixtures/samples.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { plainFile } from "../../support/data/plainFile.ts";
+import { sampleRecords } from "../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 describe("a resumed plan", function () {
@@ -23,7 +23,7 @@ describe("a resumed plan", function () {
   const [mine = never(), other = never(), attacker = never()] = sampleRecords(3);
   const plan = () => join(folder.path, "plan");
   beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
     await rm(plan(), { recursive: true, force: true });
   });
 
@@ -32,7 +32,7 @@ describe("a resumed plan", function () {
     const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
     const { root, ...file } = plainFile(sorted.map((record) => JSON.stringify(record)));
     const text = JSON.stringify(file);
-    await writeFile(join(fresh.merkleDir, `${root}.json`), text);
+    await writeFile(join(fresh.filesDir, `${root}.json`), text);
     const userIDs = sorted.map(({ userID }) => userID);
     using journal = await FolderJournal.open(plan());
     const target = await planTargetOf(await fresh.connect());
@@ -41,11 +41,11 @@ describe("a resumed plan", function () {
   };
   const publishAll = async (records: readonly KeyRecord[], onEvent?: (event: PublishEvent) => void) => {
     using journal = await FolderJournal.open(plan());
-    const store = new FolderStore(fresh.merkleDir);
+    const store = new FolderStore(fresh.filesDir);
     return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal, onEvent });
   };
 
-  it("does not override the records: another key for a user is an error before anything is sent", async () => {
+  it("reports a user whose key differs from the records before anything is sent", async () => {
     const root = await plant([{ ...attacker, userID: mine.userID }]);
     const error = (await failure(publishAll([mine, other]))) as Error;
     expect(error).to.be.instanceOf(ArgumentError).with.property("code", "PLAN_MISMATCH");
@@ -55,14 +55,14 @@ describe("a resumed plan", function () {
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
   });
 
-  it("may have other users than the records, and the same keys", async () => {
+  it("publishes users of the plan who have no record", async () => {
     const root = await plant([mine, attacker]);
     const { published } = await publishAll([mine, other]);
     expect(published.map(({ users }) => users)).to.deep.equal([2, 1]);
     expect(published[0]?.root).to.equal(root);
   });
 
-  it("names its users without a record before anything is sent", async () => {
+  it("names the plan's users without a record before anything is sent", async () => {
     await plant([mine, attacker]);
     const events: PublishEvent[] = [];
     await publishAll([mine, other], (event) => events.push(event));
@@ -71,7 +71,7 @@ describe("a resumed plan", function () {
     expect(events).to.deep.include({ event: "withoutRecord", users: 1, userIDs: [attacker.userID] });
   });
 
-  it("publishes no invalid key: all keys of its files are verified before anything is sent", async () => {
+  it("refuses an invalid key in a file of the plan before anything is sent", async () => {
     const key = Buffer.from(attacker.pubKey, "base64");
     key.writeUInt8(key.readUInt8(50) ^ 1, 50);
     for (const bad of [
@@ -94,7 +94,7 @@ describe("a resumed plan", function () {
     });
     const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-    it("and files can be read by their owner alone", async () => {
+    it("makes a folder and files that only their owner can read", async () => {
       const umask = process.umask(0);
       try {
         using journal = await FolderJournal.open(join(plan(), "inner"));
@@ -108,12 +108,12 @@ describe("a resumed plan", function () {
       }
     });
 
-    it("is refused if others can write to a file in it", async () => {
+    it("refuses a plan's folder with a file that others can write", async () => {
       await plant([attacker]);
       await chmod(plan(), 0o755);
-      for (const name of ["journal.sqlite", "plan.jsonl"]) {
+      for (const name of ["journal.sqlite", "journal.sqlite-wal"]) {
         const path = join(plan(), name);
-        if (name === "plan.jsonl") await writeFile(path, "");
+        if (name === "journal.sqlite-wal") await writeFile(path, "");
         await chmod(path, 0o666);
         const error = (await failure(publishAll([mine]))) as Error;
         expect(error).to.be.instanceOf(ArgumentError).with.property("code", "FILE_PERMISSIONS");
@@ -122,7 +122,7 @@ describe("a resumed plan", function () {
       }
     });
 
-    it("is refused if others can write to it", async () => {
+    it("refuses a plan's folder that others can write to", async () => {
       await mkdir(plan());
       await chmod(plan(), 0o777);
       const error = (await failure(FolderJournal.open(plan()))) as Error;

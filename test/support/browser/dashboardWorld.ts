@@ -1,23 +1,15 @@
 import { buildSite } from "@keyroot/web/build";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import type { TestPartner, TestUser } from "../service/caller.ts";
 import { freshDatabases, TestService } from "../service/support.ts";
-import { TransportError } from "../../../packages/keyroot/src/errors.ts";
-import type { PublishingStatus } from "../../../packages/operator/src/service/publishing/publishingStatus.ts";
+import { TransportError } from "../../../packages/operator/src/errors.ts";
+import type { PublishingStatus } from "../../../packages/service/src/publishing/publishingStatus.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
-import { keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
-import { addAuthenticator } from "../../../fixtures/browser/authenticator.ts";
-import { launchChromium } from "../../../fixtures/browser/chromium.ts";
-
-/** A person's browser, with an authenticator of its own. */
-export interface DashboardPage extends AsyncDisposable {
-  page: Page;
-  /** Errors and warnings in the console: violations of the policy, too. Not the refusals of the service. */
-  complaints: string[];
-  /** The URLs of all requests. */
-  requests: string[];
-}
+import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import { keyFieldsOf } from "../service/answerChallenge.ts";
+import { addAuthenticator } from "./authenticator.ts";
+import { launchChromium } from "./chromium.ts";
+import { type ObservedPage, observedPage } from "./observedPage.ts";
 
 /** One of its stores fails. */
 const PUBLISHING: PublishingStatus = {
@@ -32,7 +24,7 @@ const PUBLISHING: PublishingStatus = {
       error: new TransportError("FILE_UNREADABLE", "The secret in this message is hunter2."),
     },
   ],
-  ...{ publishable: 12, running: false },
+  ...{ publishable: 12, running: false, differences: [] },
 };
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
@@ -60,6 +52,7 @@ export class DashboardWorld {
     await this.service.start(this.#opened.use(await freshDatabases()), {
       log: this.log,
       explorerUrl: "https://explorer.test/",
+      blockExplorerUrl: "https://chain.test",
       holdOnConflict: true,
       // No test sends webhooks to other machines.
       webhooks: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) },
@@ -109,11 +102,11 @@ export class DashboardWorld {
     return users;
   }
 
-  /** Registers a key for a user, and then offers another one, which is refused. @returns the ids of both */
-  async disputeKey(user: TestUser): Promise<[keyID: string, otherID: string]> {
+  /** Registers a key for a user, then offers a conflicting key. @returns the ids of both */
+  async offerConflictingKey(user: TestUser): Promise<[key_id: string, otherID: string]> {
     const [own, other] = [generateKeyPair(), generateKeyPair()];
     for (const keys of [own, other]) await this.service.registerKey(user, keys);
-    return [keyFieldsOf(own).keyID, keyFieldsOf(other).keyID];
+    return [keyFieldsOf(own).key_id, keyFieldsOf(other).key_id];
   }
 
   /** Records a batch with these users' keys, without a chain. */
@@ -122,28 +115,22 @@ export class DashboardWorld {
     userIDs: readonly string[],
     { transactionHash = `0x${"a".repeat(64)}`, daysAgo = 0 } = {},
   ) {
-    const { publicKeys, now } = this.service.context;
+    const { now } = this.service.context;
     // 55,000 gas for each user, at 2 gwei.
     const receipt = { gasUsed: 55_000 * userIDs.length, gasPrice: 2n * 10n ** 9n, addedCount: userIDs.length };
-    const batch = { root, userIDs, transactionHash, blockNumber: 21_000_000, ...receipt };
-    await publicKeys.markPublished("us-west-2", batch, now() - daysAgo * 24 * 60 * 60 * 1000, SERVICE);
+    const batch = { root, userIDs, transactionHash, blockNumber: 21_000_000, blockHash: "0x01", ...receipt };
+    await this.service.publications.markPublished("us-west-2", batch, now() - daysAgo * 24 * 60 * 60 * 1000, SERVICE);
   }
 
-  /** Opens a page in a new browser context. */
-  async open(url = this.url, options: BrowserContextOptions = {}): Promise<DashboardPage> {
-    const context = await this.browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...options });
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    const requests: string[] = [];
-    page.on("console", (message) => {
-      const isRefusal = message.text().startsWith("Failed to load resource");
-      if (["error", "warning"].includes(message.type()) && !isRefusal) complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(error.message));
-    context.on("request", (request) => requests.push(request.url()));
-    await addAuthenticator(page);
-    await page.goto(url);
-    return { page, complaints, requests, [Symbol.asyncDispose]: () => context.close() };
+  /** Opens a page in a new browser context, with an authenticator. Its complaints are without responses of the service. */
+  async open(url = this.url, options: BrowserContextOptions = {}): Promise<ObservedPage> {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const opened = await observedPage(this.browser, { permissions, ...options }, (message) =>
+      message.startsWith("Failed to load resource"),
+    );
+    await addAuthenticator(opened.page);
+    await opened.page.goto(url);
+    return opened;
   }
 
   /** Opens a page, accepts a new invitation and adds a passkey. */
@@ -152,14 +139,8 @@ export class DashboardWorld {
     const { page } = opened;
     await page.getByRole("button", { name: "Accept the invitation" }).click();
     await page.getByRole("button", { name: "Add a passkey" }).click();
-    // The first page of a partner's people, or of the operator's.
-    await page.getByRole("heading", { name: /^(Your passkeys|Partners)$/ }).waitFor();
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
     return opened;
-  }
-
-  /** Connects another authenticator, such as a security key, to the page's browser. */
-  async addAuthenticator(page: Page): Promise<void> {
-    await addAuthenticator(page, "usb");
   }
 
   stop(): Promise<void> {
@@ -167,8 +148,16 @@ export class DashboardWorld {
   }
 }
 
-/** One world for all tests that name their own partners and people. */
-export const sharedWorld = new DashboardWorld();
+const world = new DashboardWorld();
 
 // Outside every describe: runs after the last test.
-after("the dashboard's shared world stops", () => sharedWorld.stop());
+after("the dashboard's shared world stops", () => world.stop());
+
+/** Starts the world that all tests share which name their own partners and people. */
+export function sharedDashboard(): DashboardWorld {
+  before(async function () {
+    this.timeout(120_000);
+    await world.start();
+  });
+  return world;
+}

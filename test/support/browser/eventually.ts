@@ -4,7 +4,7 @@ const LIMIT_MS = 20_000;
 const PAUSE_MS = 50;
 
 /**
- * Repeats an assertion about a page until it holds, because pages draw, load and move the focus a moment after what led to it.
+ * Repeats an assertion about a page until it holds. Pages draw, load and move the focus some time after a click.
  * @throws its last error if it does not hold within 20 seconds
  */
 export async function eventually(assertion: () => Promise<void> | void): Promise<void> {

@@ -1,20 +1,96 @@
-import { ExplorerWorld } from "../../../fixtures/browser/explorerWorld.ts";
+import hre from "hardhat";
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { serveExplorer, type ExplorerAttack, type ExplorerConfig } from "@keyroot/operator/explorer";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { buildSite } from "@keyroot/web/build";
+import { bytesToBase64 } from "keyroot/bytes";
+import type { KeyRecord } from "keyroot/identity";
+import { type Bundle, makeBundle } from "keyroot/bundle";
+import { makeMerkleFile } from "keyroot/merkle";
+import { rpcCaller } from "keyroot/transport";
+import type { AttackerConfig } from "../../../demo/attacker.ts";
+import { ATTACKS } from "../../../demo/attacks.ts";
+import { startProcess } from "../../../demo/startProcess.ts";
+import { LOCAL } from "../chain/local.ts";
+import { samplePublicKeys, sampleRecords } from "../samples.ts";
+import { launchChromium } from "./chromium.ts";
+import { type ObservedPage, observedPage } from "./observedPage.ts";
 
-const world = new ExplorerWorld();
-let starting: Promise<string> | undefined;
-after(() => world.stop());
+/** A stack with published users, an attacker, and Chromium, for the tests of the explorer. */
+export class ExplorerWorld {
+  readonly #opened = new AsyncDisposableStack();
+  /** The users of the first file. 4 others are in the second. */
+  readonly records: readonly KeyRecord[];
+  stack!: Stack;
+  browser!: Browser;
+  attacks!: ExplorerAttack[];
+  root!: string;
 
-/** The stack, attacker and Chromium that all tests of the explorer share, and the URL of the stack's explorer. */
-export function sharedExplorer(): { readonly world: ExplorerWorld; readonly url: string } {
-  let url = "";
-  before(async function () {
-    this.timeout(120_000);
-    url = await (starting ??= world.start().then(() => world.serve()));
-  });
-  return {
-    world,
-    get url() {
-      return url;
-    },
-  };
+  constructor(records: readonly KeyRecord[] = sampleRecords(13)) {
+    this.records = records;
+  }
+
+  get victim(): KeyRecord {
+    const [, , victim] = this.records;
+    if (victim === undefined) throw new Error("There are too few users.");
+    return victim;
+  }
+
+  async start(): Promise<void> {
+    await buildSite();
+    const open = <T extends { close(): Promise<void> }>(it: T): T => this.#opened.adopt(it, () => it.close());
+    this.stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
+    const { rpcUrl, merkleUrl, filesDir, contract } = this.stack;
+    const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const registry = await Registry.connect(call, contract);
+    const store = new FolderStore(filesDir);
+    const others = sampleRecords(4, 2);
+    for (const records of [this.records, others]) await publish(records, { ...LOCAL, registry, store });
+    this.root = makeMerkleFile(this.records).tree.root;
+    const otherRoot = makeMerkleFile(others).tree.root;
+
+    const attacker = startProcess(new URL("../../../demo/attacker.ts", import.meta.url), new AbortController().signal);
+    this.#opened.use(attacker);
+    const attackersKey = samplePublicKeys[3] ?? new Uint8Array();
+    const victim = this.victim.userID;
+    const line: AttackerConfig = { victim, attackersKey: bytesToBase64(attackersKey), otherRoot, rpcUrl, merkleUrl };
+    const url = await attacker.request(JSON.stringify(line));
+    this.attacks = ATTACKS.map(({ name, description, expectedCode, serverKey }) => ({
+      ...{ name, description, expectedCode, userID: victim },
+      ...{ rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${name}/files` },
+      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey({ victim, attackersKey, otherRoot })) }),
+    }));
+    this.browser = open(await launchChromium());
+  }
+
+  /** Serves an explorer of the stack. */
+  async serve(changes: Partial<ExplorerConfig> = {}): Promise<string> {
+    const { rpcUrl, chainId, contract, merkleUrl } = this.stack;
+    const samples = this.records.slice(0, 13).map(({ userID }) => userID);
+    const config = { rpc: [rpcUrl], chainId, contract, merkleUrl, samples, attacks: this.attacks, ...changes };
+    const server = await serveExplorer(config, 0);
+    this.#opened.use(server);
+    return server.url;
+  }
+
+  /** The victim's bundle, and the hash of its block. */
+  async makeBundle(): Promise<{ bundle: Bundle; pinned: string }> {
+    const { rpcUrl: rpc, chainId, contract, merkleUrl } = this.stack;
+    const { bundle, verified } = await makeBundle(this.victim.userID, { rpc, chainId, contract, merkleUrl });
+    return { bundle, pinned: verified.evidence.block?.hash ?? "" };
+  }
+
+  /** Opens a page in a new browser context. */
+  async open(url: string, options: BrowserContextOptions = {}): Promise<ObservedPage> {
+    const opened = await observedPage(this.browser, options);
+    await opened.page.goto(url);
+    // The page is drawn after it is loaded.
+    await opened.page.locator("main").waitFor();
+    return opened;
+  }
+
+  stop(): Promise<void> {
+    return this.#opened.disposeAsync();
+  }
 }

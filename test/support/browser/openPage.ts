@@ -1,9 +1,9 @@
 import type { Page } from "playwright-core";
-import { launchChromium } from "../../../fixtures/browser/chromium.ts";
-import { serve } from "../servers.ts";
+import { launchChromium } from "./chromium.ts";
+import { serve } from "../servers/servers.ts";
 import type { Bundle } from "./bundle.ts";
 
-/** What a page loads: files by their names, and which of them is the script. */
+/** The files of a page by their names, and the name of its script. */
 export type PageCode = Pick<Bundle, "chunks" | "entry">;
 
 /** A page in a real browser, with its own origin. */

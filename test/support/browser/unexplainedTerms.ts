@@ -1,13 +1,14 @@
 import type { Page } from "playwright-core";
 
 /**
- * The words that a visitor may never have heard, and their forms. Each page explains each of them in one line, with a `<dfn>`,
- * where it first appears. A new `<dfn>` belongs into this list.
+ * The words that a visitor may never have heard, and their forms. Each page explains each of them once, on demand, with a `<dfn>`.
+ * A new `<dfn>` belongs into this list.
  */
 const TERMS: Readonly<Record<string, string>> = {
   chain: "(?:block)?chain",
   block: "blocks?",
-  endpoint: "endpoints?",
+  endpoint: "(?<!webhook )endpoints?",
+  "webhook endpoint": "webhook endpoints?",
   contract: "contract",
   root: "(?:merkle )?roots?",
   hash: "hash(?:es)?",
@@ -28,30 +29,31 @@ const TERMS: Readonly<Record<string, string>> = {
   "server token": "server tokens?",
   "access token": "access tokens?",
   "refresh token": "refresh tokens?",
-  "time to object": "time to object",
+  "hold period": "hold periods?",
+  "conflicting key": "conflicting keys?",
   batch: "batch(?:es)?",
   transaction: "transactions?",
   gas: "gas",
-  webhook: "webhooks?",
+  webhook: "webhooks?(?! endpoint)",
   event: "events?",
   delivery: "deliver(?:y|ies)",
   "audit log": "audit log",
 };
 
 /** Texts that quote: values, commands, entries of the audit log, and messages in the words of docs/errors.md. */
-const QUOTES = "code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .step-result > .detail";
+const QUOTES =
+  ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail";
 
 /**
- * What the page says before or without an explanation: the terms, with the text of their first appearance.
+ * The terms that the page uses without an explanation, with the text of their first appearance, and those that it explains twice.
  * @param known terms that an earlier page explained, which all visitors of this one have seen
  */
 export async function unexplainedTerms(page: Page, known: readonly string[] = []): Promise<string[]> {
   return page.evaluate(
     ({ terms, quotes, known }) => {
-      const blocks = "section, dialog, [data-step], main";
       const main = document.querySelector("main");
       if (main === null) return ["The page has no main element."];
-      const dfns = [...main.querySelectorAll("dfn")];
+      const dfns = [...main.querySelectorAll("dfn")].filter((dfn) => dfn.checkVisibility());
       const patterns = Object.entries(terms).map(([term, forms]) => [term, `(?:${forms})`] as const);
       const unlisted = dfns.filter(
         ({ textContent }) => !patterns.some(([, forms]) => new RegExp(`^${forms}$`, "i").test(textContent)),
@@ -60,7 +62,7 @@ export async function unexplainedTerms(page: Page, known: readonly string[] = []
       const first = new Map<string, Element>();
       while (walker.nextNode()) {
         const { parentElement: element, textContent } = walker.currentNode;
-        if (element === null || element.closest(`${quotes}, svg title`) || !element.checkVisibility()) continue;
+        if (element === null || element.closest(quotes) || !element.checkVisibility()) continue;
         for (const [term, forms] of patterns) {
           if (!first.has(term) && new RegExp(`(?<![\\w-])${forms}(?![\\w-])`, "i").test(textContent ?? ""))
             first.set(term, element);
@@ -69,12 +71,11 @@ export async function unexplainedTerms(page: Page, known: readonly string[] = []
       const missing = patterns.flatMap(([term, forms]) => {
         const element = first.get(term);
         if (element === undefined || known.includes(term)) return [];
-        const isExplained = dfns.some(
-          (dfn) =>
-            new RegExp(`^${forms}$`, "i").test(dfn.textContent) &&
-            (dfn === element || dfn.closest(blocks) === element.closest(blocks)),
-        );
-        return isExplained ? [] : [`${term}: ${element.textContent}`];
+        const explained = dfns.filter((dfn) => new RegExp(`^${forms}$`, "i").test(dfn.textContent));
+        // What a person opened may explain a term again.
+        const always = explained.filter((dfn) => dfn.closest("details, dialog") === null);
+        if (explained.length > 0 && always.length < 2) return [];
+        return [`${term}${always.length > 1 ? ", explained twice" : ""}: ${element.textContent}`];
       });
       return [...unlisted.map(({ textContent }) => `not in the list of terms: ${textContent}`), ...missing];
     },

@@ -1,6 +1,6 @@
 /** A block of code of a Markdown page. */
 export interface CodeBlock {
-  /** What follows its opening fence, such as `js` or `sh`. */
+  /** The word after the opening fence, such as `js` or `sh`. */
   language: string;
   text: string;
 }
@@ -17,7 +17,7 @@ export function codeBlocksOf(page: string): Map<string, CodeBlock[]> {
   );
 }
 
-/** Whether a text is as a page shows it: `…` stands for anything on a line, and alone on a line for any lines. */
+/** true if a text matches the text of a page. `…` matches any characters; alone on a line, it matches any lines. */
 export function isAsShown(text: string, shown: string): boolean {
   const lines = shown
     .trimEnd()

@@ -27,7 +27,7 @@ function processFolder(): string {
 
 /**
  * Packs a package as `npm run build` does, once in this process.
- * @param name as in `scripts/packages/packages.ts`
+ * @param name as in `scripts/package/packages.ts`
  * @returns the path of its tarball
  */
 export function packPackage(name: string): Promise<string> {
@@ -37,14 +37,14 @@ export function packPackage(name: string): Promise<string> {
 }
 
 async function packOnce(name: string): Promise<string> {
-  const script = join(ROOT, "scripts", "packPackages.ts");
+  const script = join(ROOT, "scripts/package/packPackages.ts");
   const { stdout } = await run(process.execPath, [script, name, "--out", processFolder()]);
   return stdout.trim();
 }
 
 /**
- * Packs packages and installs them with npm in the folder of an app, whose package.json says `"type": "module"`, once in this
- * process: later calls with the same names return the same folder.
+ * Packs packages and installs them with npm in the folder of an app, whose package.json has `"type": "module"`, once in
+ * this process. Later calls with the same names return the same folder.
  * @returns that folder
  */
 export function installPackages(...names: string[]): Promise<string> {

@@ -6,8 +6,8 @@ import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { startStack, type Stack } from "../../../packages/operator/src/stack/stack.ts";
-import { LOCAL } from "../../../fixtures/local.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { LOCAL } from "../chain/local.ts";
 
 /** A stack on which one user's key is published. */
 export interface PublishedKey {
@@ -23,7 +23,7 @@ export async function publishKey(): Promise<PublishedKey> {
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
   const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const registry = await Registry.connect(call, stack.contract);
-  await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.merkleDir) });
+  await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
   return { stack, record, swapped };
 }

@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { ERROR_CODES } from "../../../packages/keyroot/src/errors.ts";
+import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
 import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
-import { answerChallenge, keyFieldsOf } from "../../../fixtures/service/answerChallenge.ts";
+import { answerChallenge, keyFieldsOf } from "./answerChallenge.ts";
 
 /** A response of the service. */
 export interface Answer {
@@ -13,7 +14,7 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** What a request contains besides its body. */
+/** The parts of a request beside its body. */
 export interface RequestOptions {
   token?: string;
   idempotencyKey?: string;
@@ -134,13 +135,13 @@ export function expectProblem(
   if (expected) expect([status, body["code"]], text).to.deep.equal(expected);
   expect(status, text).to.be.within(400, 599);
   expect(headers.get("content-type")).to.match(/^application\/problem\+json(; charset=utf-8)?$/);
-  expect(body).to.include.all.keys("type", "title", "status", "code", "detail", "instance");
-  const optional = ["errors", ...(body["code"] === "PUBLIC_KEY_REGISTERED" ? ["state", "publishableAt"] : [])];
+  expect(body).to.include.all.keys("type", "title", "status", "code", "detail", "request_id");
+  const optional = ["errors", ...(body["code"] === "PUBLIC_KEY_REGISTERED" ? ["state", "hold_ends_at"] : [])];
   expect(Object.keys(body).filter((key) => !optional.includes(key))).to.have.length(6);
   expect(body["status"]).to.equal(status);
-  expect(body["code"]).to.be.oneOf([...ERROR_CODES]);
+  expect(body["code"]).to.be.oneOf([...ERROR_CODES, ...SERVICE_ERROR_CODES]);
   expect(body["type"]).to.equal(`urn:keyroot:error:${body["code"] as string}`);
-  expect(body["instance"]).to.equal(headers.get("x-request-id"));
+  expect(body["request_id"]).to.equal(headers.get("x-request-id"));
   expect(text).not.to.match(/\bat .*:\d+:\d+|node_modules|\b(select|insert|update) "/);
   if (status === 401) expect(headers.get("www-authenticate")).to.match(/^Bearer/);
   if (status === 429 || status === 503) expect(headers.get("retry-after")).to.match(/^[1-9]\d*$/);

@@ -1,16 +1,16 @@
-import { SERVICE } from "../../../packages/operator/src/service/store/changes.ts";
+import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { randomBytes } from "node:crypto";
 import type { Answer } from "./caller.ts";
 import type { TestService } from "./support.ts";
 
-/** What a browser sends with a call of the dashboard's own page. */
+/** The headers that a browser sends from the dashboard's page. */
 interface CallOptions {
   cookie?: string | undefined;
   /** Replace or, if undefined, remove headers. */
   headers?: Record<string, string | undefined>;
 }
 
-/** Calls the dashboard as its page does. */
+/** Calls an operation as the dashboard's page does. */
 export function callDashboard(
   service: TestService,
   path: string,
@@ -23,7 +23,7 @@ export function callDashboard(
     ...headers,
   };
   const present = Object.entries(sent).filter((header): header is [string, string] => header[1] !== undefined);
-  return service.post(`/dashboard/api/${path}`, body, { headers: Object.fromEntries(present) });
+  return service.post(path, body, { headers: Object.fromEntries(present) });
 }
 
 /** A signed-in person with a passkey that exists in the database only. */
@@ -49,7 +49,7 @@ export async function signInPerson(
       ? await service.admin("/v1/admin/operators/invite", { name, role })
       : await service.admin("/v1/admin/staff/invite", { biz_id: bizID, name, role });
   const token = String(url).split("/").at(-1);
-  const accepted = await callDashboard(service, "invitations/accept", { token });
+  const accepted = await callDashboard(service, "/v1/dashboard/invitations/accept", { token });
   const cookie = cookieOf(accepted) ?? "";
   const session = await sessions.get(cookie, now());
   if (session === undefined) throw new Error(`The invitation was not accepted: ${accepted.text}`);

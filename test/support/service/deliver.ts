@@ -1,4 +1,4 @@
-import { WebhookWorker } from "../../../packages/operator/src/service/webhooks/worker.ts";
+import { WebhookWorker } from "../../../packages/service/src/webhooks/worker.ts";
 import type { TestService } from "./support.ts";
 
 /** A worker that sends the webhooks of a service. */

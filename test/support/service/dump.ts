@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "../../../packages/operator/src/service/store/database.ts";
+import type { Database } from "../../../packages/service/src/database/database.ts";
 import type { TestService } from "./support.ts";
 
 /** Every row of every table of a database, as text: everything that a thief of the database could read. */

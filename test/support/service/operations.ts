@@ -2,8 +2,8 @@ import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { encodeCursor } from "../../../packages/operator/src/service/store/cursor.ts";
-import { sampleKeyPairs } from "../../../fixtures/samples.ts";
+import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
+import { sampleKeyPairs } from "../samples.ts";
 import { never } from "../support.ts";
 
 /** The part of JSON Schema that the API uses. */
@@ -115,6 +115,11 @@ const SPARE = "A tablet that was lost";
 const [keys = never("There is no sample.")] = sampleKeyPairs;
 const KEY = makeKeyRecord("y".repeat(32), keys.publicKey);
 
+/** The form of a browser's answer, with every field of both kinds. */
+const PASSKEY_ANSWER = {
+  ...{ id: "AA", rawId: "AA", type: "public-key" },
+  response: { clientDataJSON: "AA", authenticatorData: "AA", signature: "AA" },
+};
 const NO_EVENT = "00000000-0000-4000-8000-000000000000";
 
 /** The operations after which a partner, a user or a server's token is of no use to other tests. */
@@ -122,7 +127,7 @@ const EXPENDING =
   /^\/v1\/admin\/(?:partners\/(?:suspend|resume|setUserLimit)|serverTokens\/revoke)$|\/users\/(?:deactivate|erase)$/;
 
 /** A valid body for the operation. @throws Error for a field without a value here */
-export function goodBody({ path, body }: Operation, tenant: Tenant): Record<string, unknown> {
+export function goodBody({ path, body }: Pick<Operation, "path" | "body">, tenant: Tenant): Record<string, unknown> {
   const { partner, user } = EXPENDING.test(path) ? tenant.expendable : tenant;
   const tokenID = path.startsWith("/v1/admin/") ? partner.tokenID : tenant.tokenID;
   const values: Record<string, unknown> = {
@@ -150,10 +155,13 @@ export function goodBody({ path, body }: Operation, tenant: Tenant): Record<stri
     actor_kind: "partner",
     actor_id: partner.tokenID,
     until: 4_102_444_800_000,
-    pubKey: KEY.pubKey,
-    keyID: KEY.keyID,
+    public_key: KEY.pubKey,
+    key_id: KEY.keyID,
     challenge: Buffer.alloc(32).toString("base64"),
     response: Buffer.alloc(32).toString("base64"),
+    person_id: NO_EVENT,
+    passkey_id: "AA",
+    answer: PASSKEY_ANSWER,
   };
   return Object.fromEntries(
     Object.keys(body.properties ?? never(`The body of ${path} is not an object.`)).map((field) => {

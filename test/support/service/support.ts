@@ -1,24 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { makeApp } from "../../../packages/operator/src/service/app.ts";
-import { makeContext, type ServiceContext } from "../../../packages/operator/src/service/http/context.ts";
-import type { RateLimitOptions } from "../../../packages/operator/src/service/http/rateLimit.ts";
-import { makeLogger } from "../../../packages/operator/src/service/logger.ts";
-import { makeMonitoring } from "../../../packages/operator/src/service/monitoring.ts";
-import type { App } from "../../../packages/operator/src/service/http/defineOperation.ts";
+import { makeApp } from "../../../packages/service/src/app/app.ts";
+import { makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
+import type { RateLimitOptions } from "../../../packages/service/src/app/rateLimit.ts";
+import { makeLogger } from "../../../packages/service/src/app/logger.ts";
+import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
+import type { App } from "../../../packages/service/src/app/defineOperation.ts";
 import {
   type DatabaseOptions,
   type Databases,
   openDatabases,
-} from "../../../packages/operator/src/service/store/database.ts";
-import {
-  makeSigningKey,
-  type SigningKeys,
-  toSigningKeys,
-} from "../../../packages/operator/src/service/tokens/signingKeys.ts";
-import { WebhookKeys } from "../../../packages/operator/src/service/tokens/webhookKeys.ts";
-import type { WebhookSenderOptions } from "../../../packages/operator/src/service/webhooks/sendWebhook.ts";
-import { testAll } from "../../../fixtures/testAll.ts";
-import { sharedPostgres } from "../sharedPostgres.ts";
+} from "../../../packages/service/src/database/database.ts";
+import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
+import { makeSigningKey, type SigningKeys, toSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
+import { WebhookKeys } from "../../../packages/service/src/webhooks/webhookKeys.ts";
+import type { WebhookSenderOptions } from "../../../packages/service/src/webhooks/sendWebhook.ts";
+import { testAll } from "../testSize.ts";
+import { sharedPostgres } from "../postgres/sharedPostgres.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
@@ -40,11 +37,12 @@ export interface TestServiceOptions {
   publishing?: ServiceContext["publishing"];
   /** Gets the lines of the log. */
   log?: string[];
-  baseUrl?: string;
+  serviceUrl?: string;
   explorerUrl?: string;
+  blockExplorerUrl?: string;
   possession?: "required" | "optional";
   /** Default 0. */
-  holdMs?: number;
+  holdPeriodMs?: number;
   holdOnConflict?: boolean;
   /** How webhooks are sent. Default: no host name is public. */
   webhooks?: WebhookSenderOptions;
@@ -69,15 +67,21 @@ export class TestService extends Caller {
     return this.context.databases;
   }
 
+  /** Publishes keys without a chain. */
+  get publications(): PublicationStore {
+    return new PublicationStore(this.databases);
+  }
+
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
     const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
     const {
-      baseUrl,
+      serviceUrl,
       explorerUrl,
+      blockExplorerUrl,
       publishing,
       possession,
-      holdMs = 0,
+      holdPeriodMs = 0,
       holdOnConflict,
       webhooks = { resolve: resolveLocally },
     } = options;
@@ -93,10 +97,11 @@ export class TestService extends Caller {
       webhookKeys: WEBHOOK_KEYS,
       webhooks,
       publishing,
-      baseUrl,
+      serviceUrl,
       explorerUrl,
+      blockExplorerUrl,
       possession,
-      ...{ holdMs, holdOnConflict },
+      ...{ holdPeriodMs, holdOnConflict },
       now: () => Date.now() + this.ahead,
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
@@ -118,7 +123,7 @@ export class TestService extends Caller {
 export async function unconnectedApp(): Promise<App> {
   const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
   const signingKeys = await toSigningKeys([SIGNING_JWK]);
-  const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX };
+  const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX, holdPeriodMs: 0 };
   return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }));
 }
 

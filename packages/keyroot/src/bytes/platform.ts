@@ -1,5 +1,4 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { bytesToHex as portableBytesToHex } from "@noble/hashes/utils.js";
 
 /** Node's functions are several times faster than plain JavaScript. Browsers, and shims of `process`, do not have them. */
 const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;
@@ -7,6 +6,13 @@ const nodeBuffer = builtin?.("node:buffer")?.Buffer;
 const nodeHash = builtin?.("node:crypto")?.hash;
 
 type Sha256Hex = (data: string | Uint8Array) => string;
+
+/** Encodes bytes as lowercase hex, two digits per byte. In plain JavaScript. */
+const portableBytesToHex = (bytes: Uint8Array): string => {
+  let hex = "";
+  for (const byte of bytes) hex += (256 + byte).toString(16).slice(1);
+  return hex;
+};
 
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
 export const portableSha256Hex: Sha256Hex = (data) =>
@@ -21,8 +27,11 @@ export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
   : portableBytesToHex;
 
 /** Decodes hex in either case. In plain JavaScript. */
-export const portableHexToBytes = (hex: string): Uint8Array =>
-  Uint8Array.from(hex.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+export const portableHexToBytes = (hex: string): Uint8Array => {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+};
 
 /** Decodes hex in either case. Validate text before you decode it: platforms treat invalid text differently. */
 export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
@@ -40,11 +49,18 @@ const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Base64 with padding (RFC 4648, section 4), with the functions of the HTML Living Standard, section 8.3. */
 export const portableBase64: Coder = {
-  encode: (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")),
+  encode: (bytes) => {
+    let binary = "";
+    for (const byte of bytes) binary += String.fromCharCode(byte);
+    return btoa(binary);
+  },
   decode: (text) => {
     if (text.length % 4 !== 0 || !DIGITS.test(text)) return undefined;
     const binary = atob(text);
-    return btoa(binary) === text ? Uint8Array.from(binary, (character) => character.charCodeAt(0)) : undefined;
+    if (btoa(binary) !== text) return undefined;
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+    return bytes;
   },
 };
 

@@ -1,4 +1,4 @@
-import { base64urlnopad } from "@scure/base";
+import { base64ToBytes } from "../bytes/base64.ts";
 import { TransportError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 import { rejectOnAbort } from "./abort.ts";
@@ -74,7 +74,10 @@ function lifetimeOf(jwt: string): number {
 
 function parseClaims(payload = ""): Record<string, unknown> {
   try {
-    const claims: unknown = JSON.parse(new TextDecoder().decode(base64urlnopad.decode(payload)));
+    // base64url without padding (RFC 7515, section 2).
+    const base64 = payload.replaceAll("-", "+").replaceAll("_", "/");
+    const bytes = base64ToBytes(base64.padEnd(4 * Math.ceil(base64.length / 4), "="));
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
     return isObject(claims) ? claims : {};
   } catch {
     // `lifetimeOf` throws, without the parser's message, which may quote the token.

@@ -1,13 +1,20 @@
 import { TransportError } from "../errors.ts";
+import { checkBuiltins } from "../input/builtins.ts";
+import { parseBoundedJson } from "../input/json.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
+import type { OperationPath } from "./operations.ts";
 import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
 import { sendWithRetry } from "./retry.ts";
 
 /** The maximum size of an answer in bytes, after decompression: many times a page of 1,000 users. */
 const MAX_BYTES = 2 ** 22;
+/** The deepest nesting of an answer. */
+const MAX_DEPTH = 16;
+/** A page has up to 1,000 objects with up to 16 members each. `scanJson` allows 1,024 members in a document. */
+const DOCUMENTS = 16;
 
-/** What a request carries besides its body. */
+/** The parts of a request beside its body. */
 export interface OperationOptions extends CallOptions {
   accessToken?: string;
   /** Identifies the request, so that it has one effect however often it arrives. */
@@ -17,15 +24,16 @@ export interface OperationOptions extends CallOptions {
 /**
  * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient
  * failure (see `sendWithRetry`): every operation of the service is idempotent.
- * @param path the path of the operation, appended to `baseUrl`
+ * @param path the path of the operation, appended to `serviceUrl`
  * @throws ServiceError if the service refuses; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
  */
-export type OperationCall = (path: string, body: object, options: OperationOptions) => Promise<unknown>;
+export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;
 
 /** A function that calls the operations of the service that the options name. */
-export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
-  const { host } = new URL(baseUrl);
+export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
+  const { host } = new URL(serviceUrl);
   return async (path, body, { accessToken, idempotencyKey, signal }) => {
+    checkBuiltins();
     const init: RequestInit = {
       method: "POST",
       headers: {
@@ -39,7 +47,7 @@ export function operationCaller({ baseUrl, timeoutMs, retries, fetch }: CheckedC
       referrerPolicy: "no-referrer",
     };
     const send = async () => {
-      const answer = await fetchBytes(baseUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
+      const answer = await fetchBytes(serviceUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
       return readAnswer(`${host} answers ${path}`, answer);
     };
     return sendWithRetry(send, { retries, signal });
@@ -52,12 +60,20 @@ function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): un
     const message = `${subject} with the HTTP status ${status}, which does not exist.`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
   }
-  const text = new TextDecoder().decode(bytes);
-  if (status >= 400) throw readProblem(subject, { status, headers, text });
+  const answer = parseAnswer(new TextDecoder().decode(bytes));
+  if (status >= 400) throw readProblem(subject, { status, headers, answer });
+  if (answer !== undefined) return answer;
+  throw new TransportError(
+    "SERVICE_ANSWER_INVALID",
+    `${subject} with something other than JSON, or with too many values.`,
+  );
+}
+
+/** The JSON of an answer; undefined without one. The parser's error is not a cause: it may quote the text, and so a token. */
+function parseAnswer(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBoundedJson(text, MAX_DEPTH, DOCUMENTS);
   } catch {
-    // Without the parser's error as cause: it may quote the text, and so a token.
-    throw new TransportError("SERVICE_ANSWER_INVALID", `${subject} with something other than JSON.`);
+    return undefined;
   }
 }

@@ -1,3 +1,41 @@
-export { ANSWER } from "./answers.ts";
+/** The parts that all clients share. `@keyroot/service` makes its client for operators of them. */
+export {
+  checkSubject,
+  count,
+  list,
+  merkleRoot,
+  nullable,
+  object,
+  oneOf,
+  secret,
+  text,
+  transactionHash,
+  uuid,
+} from "./answers.ts";
+export { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "./auditLog.ts";
 export { operationCaller } from "./callOperation.ts";
-export { checkClientOptions } from "./options.ts";
+export { OperationClient } from "./operationClient.ts";
+export type {
+  AuditEntry,
+  CreatedPartner,
+  CreatedServerToken,
+  PartnerSummary,
+  PublishedBatch,
+  RevokedServerToken,
+  ServerToken,
+  StaffInvitation,
+} from "./operations.ts";
+export {
+  type CallOptions,
+  checkBizID,
+  checkCallOptions,
+  checkClientOptions,
+  checkConnection,
+  type CheckedConnection,
+  checkIdempotencyKey,
+  CONNECTION,
+  type ConnectionOptions,
+} from "./options.ts";
+export { refuseBrowsers } from "./refuseBrowsers.ts";
+export { iteratePages, page, type PageOptions } from "./pages.ts";
+export { SERVER_TOKEN_FIELDS, serverToken } from "./tokens.ts";

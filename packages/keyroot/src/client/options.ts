@@ -1,8 +1,8 @@
 import { ArgumentError } from "../errors.ts";
 import { parseUserID, type UserID, userIDFromHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { checkNames } from "../input/names.ts";
 import {
+  checkNames,
   checkFunction,
   checkInteger,
   checkObject,
@@ -16,7 +16,7 @@ import { checkUrl } from "../transport/url.ts";
 /** Which service to call, and the limits of a call. */
 export interface ConnectionOptions {
   /** The service's base URL: https, or http on this machine. */
-  baseUrl: string;
+  serviceUrl: string;
   /** The maximum time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
   timeoutMs?: number | undefined;
   /** The maximum number of retries after a failed attempt, 0 to 100. Default 4. */
@@ -27,8 +27,8 @@ export interface ConnectionOptions {
 
 /** Which service to call for which partner, and the limits of a call. */
 export interface ClientOptions extends ConnectionOptions {
-  /** The partner's business identifier (specification, "Business identifier"). */
-  bizId: string;
+  /** The partner's business identifier (docs/specification.md, "Business identifier"). */
+  bizID: string;
   /** Returns the current time in ms since 1970. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
@@ -40,18 +40,18 @@ export interface CallOptions {
 }
 
 /** `ConnectionOptions`, checked and with defaults. */
-export interface CheckedConnection extends Pick<ConnectionOptions, "baseUrl" | "fetch"> {
+export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" | "fetch"> {
   timeoutMs: number;
   retries: number;
 }
 
 /** `ClientOptions`, checked and with defaults. */
-export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizId"> {
+export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizID"> {
   now: () => number;
 }
 
 /** The names of the options of every client. */
-export const CONNECTION: (keyof ConnectionOptions)[] = ["baseUrl", "timeoutMs", "retries", "fetch"];
+export const CONNECTION: (keyof ConnectionOptions)[] = ["serviceUrl", "timeoutMs", "retries", "fetch"];
 
 /**
  * Checks the options of a client, and completes them with their defaults.
@@ -62,34 +62,34 @@ export function checkClientOptions<T extends ClientOptions>(
   options: T,
   ...names: (keyof T & string)[]
 ): CheckedOptions {
-  checkObject("The client's options", options, "an object with baseUrl, bizId and a refresh token");
-  const { bizId, now = Date.now } = checkNames("The client's options", options, [
+  checkObject("The client's options", options, "an object with serviceUrl, bizID and a refresh token");
+  const { bizID, now = Date.now } = checkNames("The client's options", options, [
     ...CONNECTION,
-    "bizId",
+    "bizID",
     "now",
     ...names,
   ]);
   return {
     ...checkConnection(options),
-    bizId: checkBizId("The option bizId", bizId),
+    bizID: checkBizID("The option bizID", bizID),
     now: checkFunction("The option now", now),
   };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the options of every client that connects to the service. @throws ArgumentError ARGUMENT_INVALID */
 export function checkConnection(options: ConnectionOptions): CheckedConnection {
-  const { baseUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
+  const { serviceUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
   return {
-    baseUrl: checkBaseUrl(baseUrl),
+    serviceUrl: checkBaseUrl(serviceUrl),
     timeoutMs: checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS),
     retries: checkInteger("The option retries", retries, 0, 100),
     fetch: optional(checkFunction, "The option fetch", fetch),
   };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function checkBizId(what: string, bizId: unknown): string {
-  return checkText(what, bizId, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
+/** Checks a partner's id. @throws ArgumentError ARGUMENT_INVALID */
+export function checkBizID(what: string, bizID: unknown): string {
+  return checkText(what, bizID, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
 }
 
 /** A user id from 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
@@ -109,7 +109,8 @@ export function checkIdempotencyKey(key: unknown = crypto.randomUUID()): string 
 }
 
 /**
- * @param names the names of the operation's other options
+ * Checks the options of an operation.
+ * @param names the names of its options other than `signal`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
@@ -131,10 +132,10 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 }
 
 /** Returns the URL without slashes at the end. Refuses http except on this machine, because tokens are sent there. */
-function checkBaseUrl(baseUrl: unknown): string {
-  const { search, hash, href } = new URL(checkUrl("baseUrl", baseUrl, "Tokens are sent there."));
+function checkBaseUrl(serviceUrl: unknown): string {
+  const { search, hash, href } = new URL(checkUrl("serviceUrl", serviceUrl, "Tokens are sent there."));
   if (search !== "" || hash !== "") {
-    throw new ArgumentError("ARGUMENT_INVALID", "The option baseUrl must be a URL without ? and #.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The option serviceUrl must be a URL without ? and #.");
   }
   return href.replace(/\/+$/, "");
 }

@@ -1,5 +1,8 @@
 import { TransportError } from "../errors.ts";
 import { checkInteger } from "../input/options.ts";
+import { type Check, list, nullable, object, uuid } from "./answers.ts";
+import type { OperationClient } from "./operationClient.ts";
+import type { OperationPath } from "./operations.ts";
 import { type CallOptions, checkCallOptions } from "./options.ts";
 
 /** Options of all lists. */
@@ -17,25 +20,39 @@ export interface ListPage<Item> {
   next: string | null;
 }
 
-/** How to request a list. */
-export interface PagedList<Item> {
-  operation: string;
+/**
+ * The check of a list's page.
+ * @param field the field of the answer that has the items
+ * @param next the check of the position after the page
+ */
+export function page<Item>(field: string, item: Check<Item>, next: Check<string> = uuid) {
+  return (answer: unknown, limit: number): ListPage<Item> => {
+    const check = object<Record<string, Item[] | string | null>>({ [field]: list(item, limit), next: nullable(next) });
+    const checked = check("answer", answer);
+    return { items: checked[field] as Item[], next: checked["next"] as string | null };
+  };
+}
+
+/** How to request and check the pages of a list. */
+interface PagedList<Item> {
   /** Makes the first request's body; it throws if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
+  /** Checks an answer. */
+  read: (answer: unknown, limit: number) => ListPage<Item>;
   /** The names of the operation's own options. */
   names?: readonly string[];
   /** Whether pages before the last one may have no items. Default false. */
   mayBeEmpty?: boolean;
-  request: (body: object, options: CallOptions) => Promise<unknown>;
-  read: (answer: unknown, limit: number) => ListPage<Item>;
 }
 
 /**
  * Requests the pages of a list one after the other, each when the caller needs its first item.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and as `request`
+ * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and as `OperationCall`
  */
 export async function* iteratePages<Item>(
-  { operation, fields, names = [], mayBeEmpty = false, request, read }: PagedList<Item>,
+  { send }: OperationClient,
+  path: OperationPath,
+  { fields, names = [], mayBeEmpty = false, read }: PagedList<Item>,
   options: PageOptions,
 ): AsyncGenerator<Item, void, undefined> {
   const all = ["pageSize", "after", ...names] as (keyof PageOptions)[];
@@ -45,11 +62,11 @@ export async function* iteratePages<Item>(
   let after = first;
   for (;;) {
     const body = { ...others, limit, ...(after !== undefined && { after }) };
-    const { items, next } = read(await request(body, { signal }), limit);
+    const { items, next } = read(await send(path, body, { signal }), limit);
     yield* items;
     if (next === null) return;
     if (next === after || (items.length === 0 && !mayBeEmpty)) {
-      throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${operation} do not advance.`);
+      throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${path} do not advance.`);
     }
     after = next;
   }

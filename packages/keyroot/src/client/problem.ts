@@ -72,11 +72,12 @@ const MAX_RETRY_AFTER_S = 999_999_999;
 /** Refresh tokens and JWTs, which a service or a proxy might send back in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** An answer with a status of 400 or more, unread. */
+/** An answer with a status of 400 or more. A proxy may send anything. */
 interface Refusal {
   status: number;
   headers: Headers;
-  text: string;
+  /** The parsed JSON; undefined without JSON. */
+  answer: unknown;
 }
 
 /**
@@ -84,14 +85,14 @@ interface Refusal {
  * proxy sends.
  * @param subject begins the message: which host answers which operation
  */
-export function readProblem(subject: string, { status, headers, text }: Refusal): ServiceError {
-  const problem = parseObject(text);
-  const { instance } = problem;
+export function readProblem(subject: string, { status, headers, answer }: Refusal): ServiceError {
+  const problem = isObject(answer) ? answer : {};
+  const { request_id } = problem;
   return toServiceError(`${subject} with the HTTP status ${status}`, status, problem, {
     errors: toFieldErrors(problem["errors"]),
     key: toKeyInError(problem),
     retryAfter: parseRetryAfter(headers.get("Retry-After")),
-    requestId: typeof instance === "string" && /^[\w.:/-]{1,200}$/.test(instance) ? quote(instance) : undefined,
+    requestID: typeof request_id === "string" && /^[\w.:/-]{1,200}$/.test(request_id) ? quote(request_id) : undefined,
   });
 }
 
@@ -102,13 +103,13 @@ export function toServiceError(
   { code, detail }: Record<string, unknown>,
   details: ServiceErrorDetails = {},
 ): ServiceError {
-  const known = SERVICE_CODES.find((each) => each === code) ?? "SERVICE_ERROR";
+  const [known = "SERVICE_ERROR"] = SERVICE_CODES.filter((each) => each === code);
   const reason = typeof detail === "string" && detail !== "" ? `: ${quote(detail)}` : ".";
   return new ServiceError(status, known, `${subject}${reason}`, details);
 }
 
 /**
- * How long to wait, in seconds, by the header Retry-After: a number of seconds or a date (RFC 9110, sections 10.2.3 and
+ * The time to wait in seconds. The header Retry-After has a number of seconds or a date (RFC 9110, sections 10.2.3 and
  * 5.6.7). Undefined for anything else.
  */
 function parseRetryAfter(value: string | null): number | undefined {
@@ -123,11 +124,11 @@ function parseRetryAfter(value: string | null): number | undefined {
 
 const KEY_STATES = ["pending", "submitted", "published"] as const;
 
-function toKeyInError({ state, publishableAt }: Record<string, unknown>): KeyInError | undefined {
-  const known = KEY_STATES.find((name) => name === state);
+function toKeyInError({ state, hold_ends_at: holdEndsAt }: Record<string, unknown>): KeyInError | undefined {
+  const [known] = KEY_STATES.filter((name) => name === state);
   if (known === undefined) return undefined;
-  const isTime = publishableAt === null || (Number.isSafeInteger(publishableAt) && (publishableAt as number) >= 0);
-  return { state: known, ...(isTime && { publishableAt: publishableAt as number | null }) };
+  const isTime = holdEndsAt === null || (Number.isSafeInteger(holdEndsAt) && (holdEndsAt as number) >= 0);
+  return { state: known, ...(isTime && { holdEndsAt: holdEndsAt as number | null }) };
 }
 
 function toFieldErrors(errors: unknown): FieldError[] | undefined {
@@ -145,14 +146,4 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    // A proxy's answer, not the service's: only the status is known.
-    return {};
-  }
 }

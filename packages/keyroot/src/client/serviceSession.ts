@@ -1,41 +1,37 @@
 import { ServiceError } from "../errors.ts";
 import { AccessToken } from "./accessToken.ts";
-import { ANSWER } from "./answers.ts";
-import { type OperationCall, operationCaller, type OperationOptions } from "./callOperation.ts";
+import { object, secret } from "./answers.ts";
+import { operationCaller } from "./callOperation.ts";
+import type { SendOperation } from "./operationClient.ts";
+import type { AnswerOf } from "./operations.ts";
 import type { CheckedOptions } from "./options.ts";
 
 /** The codes with which the service refuses an access token that a new one can replace. */
 const REPLACEABLE = new Set(["ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_INVALID"]);
 
-/** Calls operations with access tokens, for which it exchanges the refresh token when necessary. */
-export class ServiceSession {
-  readonly #call: OperationCall;
-  readonly #accessToken: AccessToken;
+const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]+$/) });
 
-  /** @param refreshToken a server's or a user's */
-  constructor(options: CheckedOptions, refreshToken: string) {
-    this.#call = operationCaller(options);
-    const request = { biz_id: options.bizId, token: refreshToken };
+/**
+ * Sends operations with access tokens, for which it exchanges the refresh token when necessary. If the service refuses an
+ * access token, the operation is sent once more with a new one.
+ * @param refreshToken a server token or a user refresh token
+ */
+export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {
+  const call = operationCaller(options);
+  const request = { biz_id: options.bizID, token: refreshToken };
+  const exchange = async () => {
     // Without a signal: every caller that waits for the exchange shares it.
-    const exchange = async () => {
-      const answer = await this.#call("/v1/public/auth/jwt", request, {});
-      return ANSWER.secret("jwt", ANSWER.fields("The answer", answer, ["jwt"]).jwt, /^[\w.-]+$/);
-    };
-    this.#accessToken = new AccessToken(exchange, options.now);
-  }
-
-  /**
-   * As `OperationCall`. If the service refuses the access token, repeats the call once with a new one.
-   * @throws ServiceError, TransportError as `OperationCall`
-   */
-  async call(path: string, body: object, options: Omit<OperationOptions, "accessToken">): Promise<unknown> {
-    const accessToken = await this.#accessToken.get(options.signal);
+    const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
+    return jwt;
+  };
+  const token = new AccessToken(exchange, options.now);
+  return async (path, body, options) => {
+    const accessToken = await token.get(options.signal);
     try {
-      return await this.#call(path, body, { ...options, accessToken });
+      return await call(path, body, { ...options, accessToken });
     } catch (error) {
       if (!(error instanceof ServiceError && REPLACEABLE.has(error.code))) throw error;
-      const replacement = await this.#accessToken.replace(accessToken, options.signal);
-      return this.#call(path, body, { ...options, accessToken: replacement });
+      return call(path, body, { ...options, accessToken: await token.replace(accessToken, options.signal) });
     }
-  }
+  };
 }

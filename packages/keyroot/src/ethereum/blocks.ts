@@ -1,10 +1,12 @@
 import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/json.ts";
-import { TransportError, VerificationError } from "../errors.ts";
+import { TransportError } from "../errors.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import { toHash } from "./hash.ts";
-import { type BlockHeader, hashHeader, extractHeader } from "./header.ts";
-import { parseSafeQuantity, toQuantity } from "./quantity.ts";
+import { toHash, parseSafeQuantity, toQuantity } from "./rpcValues.ts";
+import { type BlockHeader, checkHeaderHash, extractHeader, hashHeader } from "./header.ts";
+
+/** Begins messages about an endpoint's header. */
+const SUBJECT = "The endpoint's header";
 
 /** A block as JSON-RPC names it: a tag, such as "latest", a number as a quantity, or a hash (EIP-1898). */
 export type BlockParameter = string | { blockHash: string };
@@ -36,8 +38,7 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
   if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${tag}.`);
   const block = hashHeader(extractHeader(answer));
   const { hash } = answer as { hash?: unknown };
-  if (typeof hash !== "string" || hash.toLowerCase() !== block.hash)
-    throw headerMismatch(describeValue(hash), block.hash);
+  checkHeaderHash(SUBJECT, block, typeof hash === "string" ? hash.toLowerCase() : describeValue(hash));
   if (typeof tag !== "number" || block.number === tag) return block;
   const message = `The endpoint returned the block ${block.number} instead of ${tag}.`;
   throw new TransportError("RPC_ANSWER_INVALID", message, { expected: tag, actual: block.number });
@@ -50,13 +51,8 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByHash", [hash, false]);
-  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint does not know the block ${hash}.`);
+  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${hash}.`);
   const block = hashHeader(extractHeader(answer));
-  if (block.hash !== hash) throw headerMismatch(hash, block.hash);
+  checkHeaderHash(SUBJECT, block, hash);
   return block;
-}
-
-function headerMismatch(expected: string, actual: string): VerificationError {
-  const message = `The endpoint's block header has the hash ${actual}, but the block's hash is ${expected}.`;
-  return new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
 }

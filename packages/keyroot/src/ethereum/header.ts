@@ -73,23 +73,34 @@ export function extractHeader(block: unknown): HeaderJson {
  */
 export function hashHeader(header: unknown): BlockHeader {
   if (!isObject(header)) throw invalid("a header", header);
-  const known = new Set<string>(FIELDS.map(([name]) => name));
-  for (const key of Object.keys(header)) if (!known.has(key)) throw invalid("a header without unknown fields", key);
-  const count = Math.max(REQUIRED_FIELDS, Object.keys(header).length);
+  const unknown = new Set(Object.keys(header));
+  const count = Math.max(REQUIRED_FIELDS, unknown.size);
   const fields: Uint8Array[] = [];
   for (const [name, size] of FIELDS) {
-    if (fields.length === count) break;
+    const isKnown = unknown.delete(name);
+    if (fields.length >= count) continue;
     // RLP has no field names: if a field is missing, the next one takes its place.
-    if (!Object.hasOwn(header, name)) throw invalid(`a header with the field ${name}`, undefined);
+    if (!isKnown) throw invalid(`a header with the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }
-  const encoded = encode(fields);
+  for (const name of unknown) throw invalid("a header without unknown fields", name);
   return {
-    hash: keccak256(encoded),
+    hash: keccak256(encode(fields)),
     number: toSafeNumber("number", header["number"]),
     timestamp: toSafeNumber("timestamp", header["timestamp"]),
     stateRoot: String(header["stateRoot"]).toLowerCase(),
   };
+}
+
+/**
+ * Checks that a header has the hash of the expected block.
+ * @param subject begins the message: "The endpoint's header"
+ * @throws VerificationError HEADER_MISMATCH, step "anchor"
+ */
+export function checkHeaderHash(subject: string, { hash: actual }: BlockHeader, expected: string): void {
+  if (actual === expected) return;
+  const message = `${subject} has the hash ${actual}, but the block's hash is ${expected}.`;
+  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
 }
 
 function encodeField(name: string, size: number | "quantity" | "data", value: unknown): Uint8Array {

@@ -1,9 +1,5 @@
 import { isObject } from "../input/json.ts";
-import { toAddress } from "./address.ts";
-import { isData } from "./data.ts";
-import { toHash } from "./hash.ts";
-import { invalidAnswer } from "./invalidAnswer.ts";
-import { parseSafeQuantity } from "./quantity.ts";
+import { toAddress, isData, toHash, invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
 /** A log of a contract: an event in a block. All hex is lowercase, with 0x. */
 export interface Log {

@@ -2,11 +2,10 @@ import { decode } from "@ethereumjs/rlp";
 import { VerificationError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { ShapeChecker } from "../input/shapeChecker.ts";
+import { isObject } from "../input/json.ts";
 import { EMPTY_CODE_HASH } from "./codeHash.ts";
-import { isData } from "./data.ts";
 import { keccak256 } from "./keccak.ts";
-import { readTrie } from "./trie.ts";
+import { readTrie, type RlpItem } from "./trie.ts";
 
 /** A proof of one storage slot of one account (EIP-1186): the nodes of both tries from the root down, in hex with 0x. */
 export interface StorageProof {
@@ -24,32 +23,41 @@ export interface ProvenSlot {
 
 /** The maximum number of nodes in a proof: the keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
-/** The maximum size of a node in bytes: more than 17 items of 33 bytes. */
-const MAX_NODE_BYTES = 1024;
 
 /** The root of an empty trie: Keccak-256 of the RLP of an empty string. */
 const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
 
-const shape = new ShapeChecker((message, details) => new VerificationError("root", "PROOF_INVALID", message, details));
+/** A node: 1 to 1024 bytes in hex. The largest node of a trie has 17 items of 33 bytes. */
+const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
  * Extracts the proof from an answer to `eth_getProof` with one slot, and checks its form. `verifyStorageProof` verifies it.
  * @throws VerificationError PROOF_INVALID, step "root"
  */
 export function extractProof(answer: unknown): StorageProof {
-  const { accountProof, storageProof } = shape.fields("The storage proof", answer, ["accountProof", "storageProof"]);
-  const [slot] = shape.array("storageProof", storageProof);
-  const { proof } = shape.fields("storageProof[0]", slot, ["proof"]);
-  return parseStorageProof({ accountProof, storageProof: proof });
+  const { accountProof, storageProof } = isObject(answer) ? answer : {};
+  const slot: unknown = Array.isArray(storageProof) ? storageProof[0] : undefined;
+  return parseStorageProof({ accountProof, storageProof: isObject(slot) ? slot["proof"] : slot });
 }
 
 /** Checks that a value has the form of a storage proof. @throws VerificationError PROOF_INVALID, step "root" */
 export function parseStorageProof(value: unknown): StorageProof {
-  const { accountProof, storageProof } = shape.fields("The storage proof", value, ["accountProof", "storageProof"]);
-  return {
-    accountProof: shape.list("accountProof", accountProof, MAX_PROOF_NODES, parseNode),
-    storageProof: shape.list("storageProof", storageProof, MAX_PROOF_NODES, parseNode),
-  };
+  const { accountProof, storageProof } = isObject(value) ? value : {};
+  return { accountProof: parseNodes("account", accountProof), storageProof: parseNodes("storage slot", storageProof) };
+}
+
+function parseNodes(what: string, nodes: unknown): string[] {
+  if (!Array.isArray(nodes) || nodes.length > MAX_PROOF_NODES)
+    throw invalid(
+      `The proof of the ${what} must have at most ${MAX_PROOF_NODES} nodes, but is ${describeValue(nodes)}.`,
+    );
+  const parsed: string[] = [];
+  for (const node of nodes as unknown[]) {
+    if (typeof node !== "string" || !NODE.test(node))
+      throw invalid(`Each node of a proof must be 1 to 1024 bytes in hex, but one is ${describeValue(node)}.`);
+    parsed.push(node);
+  }
+  return parsed;
 }
 
 /**
@@ -89,8 +97,8 @@ function readProven(what: string, root: string, key: string, nodes: readonly str
 
 /** An account is the list of nonce, balance, storage root and code hash (Yellow Paper, section 4.1). */
 function decodeAccount(encoded: Uint8Array): { storageRoot: string; codeHash: string } {
-  const fields = decodeRlp("account", encoded);
-  const [, , storageRoot, codeHash] = Array.isArray(fields) ? (fields as unknown[]) : [];
+  const fields = decodeProven("account", encoded);
+  const [, , storageRoot, codeHash] = Array.isArray(fields) ? fields : [];
   if (Array.isArray(fields) && fields.length === 4 && isBytes32(storageRoot) && isBytes32(codeHash)) {
     return { storageRoot: `0x${bytesToHex(storageRoot)}`, codeHash: `0x${bytesToHex(codeHash)}` };
   }
@@ -99,12 +107,12 @@ function decodeAccount(encoded: Uint8Array): { storageRoot: string; codeHash: st
 
 /** A slot is stored as a number without leading zeros. Zero is not stored. */
 function decodeSlot(encoded: Uint8Array): Uint8Array {
-  const item = decodeRlp("storage slot", encoded);
+  const item = decodeProven("storage slot", encoded);
   if (item instanceof Uint8Array && item.length > 0 && item.length <= 32 && item[0] !== 0) return item;
   throw invalid(`The proven storage slot must be 1 to 32 bytes without leading zeros, but is ${describeValue(item)}.`);
 }
 
-function decodeRlp(what: string, encoded: Uint8Array): unknown {
+function decodeProven(what: string, encoded: Uint8Array): RlpItem {
   try {
     return decode(encoded);
   } catch (cause) {
@@ -114,12 +122,6 @@ function decodeRlp(what: string, encoded: Uint8Array): unknown {
 
 function isBytes32(value: unknown): value is Uint8Array {
   return value instanceof Uint8Array && value.length === 32;
-}
-
-function parseNode(path: string, node: unknown): string {
-  const hasSize = typeof node === "string" && node.length > 2 && node.length <= 2 + 2 * MAX_NODE_BYTES;
-  if (hasSize && isData(node)) return node;
-  throw invalid(`${path} must be 0x and 1 to ${MAX_NODE_BYTES} bytes in hex, but is ${describeValue(node)}.`);
 }
 
 function invalid(message: string, cause?: unknown): VerificationError {

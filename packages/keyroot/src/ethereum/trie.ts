@@ -3,7 +3,7 @@ import { bytesToHex } from "../bytes/platform.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** A decoded RLP item: bytes, or a list of items. */
-type Item = Uint8Array | Item[];
+export type RlpItem = Uint8Array | RlpItem[];
 
 /** A branch has a child for each nibble, and then the value of the key that ends there. */
 const BRANCH_ITEMS = 17;
@@ -30,7 +30,7 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
 
   let node = decodeNode(nodes[0]);
   for (let rest = key; ;) {
-    let child: Item;
+    let child: RlpItem;
     if (node.length === BRANCH_ITEMS) {
       child = itemOf(node, rest === "" ? BRANCH_VALUE : parseInt(rest.charAt(0), 16));
       if (child.length === 0) return undefined;
@@ -48,14 +48,14 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
   }
 }
 
-function decodeNode(encoded: Uint8Array | undefined): Item[] {
+function decodeNode(encoded: Uint8Array | undefined): RlpItem[] {
   if (encoded === undefined) throw new Error("A node on the key's path is missing.");
-  const node: Item = decode(encoded);
+  const node: RlpItem = decode(encoded);
   if (Array.isArray(node)) return node;
   throw new Error("A node is not a list.");
 }
 
-function decodePath(node: Item[]): { isLeaf: boolean; nibbles: string } {
+function decodePath(node: RlpItem[]): { isLeaf: boolean; nibbles: string } {
   const path = itemOf(node, 0);
   if (node.length !== PATH_NODE_ITEMS || Array.isArray(path)) throw new Error("A node has the wrong items.");
   const [, even, odd, nibbles] = PATH.exec(bytesToHex(path)) ?? [];
@@ -63,13 +63,13 @@ function decodePath(node: Item[]): { isLeaf: boolean; nibbles: string } {
   return { isLeaf: even === "2" || odd === "3", nibbles };
 }
 
-function itemOf(node: Item[], index: number): Item {
+function itemOf(node: RlpItem[], index: number): RlpItem {
   const item = node[index];
   if (item === undefined) throw new Error("A node has too few items.");
   return item;
 }
 
-function toValue(item: Item): Uint8Array {
+function toValue(item: RlpItem): Uint8Array {
   if (Array.isArray(item)) throw new Error("A value is a list.");
   return item;
 }

@@ -4,7 +4,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
-// In a file of its own: verifiers do not need the curve's group, whose library takes 5 ms to load (8 kB gzipped).
+// A separate file, because verifiers do not need the curve's group. Its library takes 5 ms to load (8 kB gzipped).
 
 /** The prime order of the base point (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
@@ -34,7 +34,7 @@ export function parsePrimeOrderPoint(bytes: Uint8Array): EdwardsPoint {
   throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", "The public key is not in the subgroup of prime order.");
 }
 
-/** A random scalar from 1 to the curve's order less 1. */
+/** A random scalar from 1 to the curve's order minus 1. */
 export function randomScalar(): bigint {
   // 128 bits more than the order, so that the remainder is close to uniform (FIPS 186-5, appendix A.2.1).
   return (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (ORDER - 1n)) + 1n;

@@ -1,12 +1,13 @@
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
+import { checkUntrusted } from "../input/document.ts";
 import { isObject, parseJson } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
 
-/** The published record of a user's public key (specification, "Public key record"). */
+/** The published record of a user's public key (docs/specification.md, "Public key record"). */
 export interface KeyRecord {
   userID: UserID;
   /** The public key's 105 bytes in base64. */
@@ -116,4 +117,23 @@ function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGT
   if (length === byteLength) return value as string;
   const message = `Expected ${byteLength} bytes in base64, but ${describeValue(value)} contains ${length}.`;
   throw new ArgumentError(code, message, { expected: byteLength, actual: length });
+}
+
+/**
+ * Verifies the key in a published record, and compares it with the key that a server gave for the user, if there is one.
+ * @param path the path of the record in its document, for error messages
+ * @param expectedPublicKey the key that a server gave for the user
+ * @returns the public key's 105 bytes
+ * @throws VerificationError as `checkKeyRecord`, step "record"; KEY_MISMATCH, step "key"
+ */
+export function verifyKeyRecord(
+  path: string,
+  record: KeyRecord,
+  expectedPublicKey: Uint8Array | undefined,
+): Uint8Array {
+  const publicKey = checkUntrusted("record", path, () => checkKeyRecord(record));
+  const actual = expectedPublicKey && bytesToBase64(expectedPublicKey);
+  if (actual === undefined || actual === record.pubKey) return publicKey;
+  const message = `The given key of the user ${record.userID} is ${actual}, but the published key is ${record.pubKey}. Do not use the given key.`;
+  throw new VerificationError("key", "KEY_MISMATCH", message, { expected: record.pubKey, actual });
 }

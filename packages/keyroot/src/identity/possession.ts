@@ -4,7 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
-import { ADDRESS } from "../ethereum/address.ts";
+import { ADDRESS } from "../ethereum/rpcValues.ts";
 import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
@@ -13,16 +13,16 @@ import { type UserID, userIDToBytes } from "./userID.ts";
 
 /**
  * Proof that a user holds the private key of a public key, by Diffie-Hellman and a MAC, as RFC 6955 does for keys that
- * cannot sign. docs/formats.md specifies the format.
+ * cannot sign. docs/proof-formats.md specifies the format.
  *
  * The service generates an ephemeral key pair for the challenge. Both sides compute the same shared point: the user from
  * the private key and the ephemeral key, the service from the ephemeral private key and the public key. The response is a
  * MAC under a key from that point, so it reveals nothing about the point to others.
  */
 
-/** What a response proves, and to whom: a response is valid for exactly one statement. */
+/** The statement that a response proves. A response is valid for exactly one statement. */
 export interface PossessionStatement {
-  /** The URL by which apps know the service: see `serviceNameOf`. */
+  /** The service's name, as `serviceNameOf` makes it from the URL. */
   service: string;
   /** Where the service publishes keys; undefined if it publishes none. */
   registry: { chainId: number; contract: string } | undefined;
@@ -131,7 +131,7 @@ export function makeChallenge(
 
 /**
  * Checks that a private key belongs to a public key.
- * @throws ArgumentError ARGUMENT_INVALID, without the private key
+ * @throws ArgumentError ARGUMENT_INVALID; the message does not contain the private key
  */
 export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
   const own = encodePoint(curve().BASE.multiply(checkPrivateKey(privateKey)));

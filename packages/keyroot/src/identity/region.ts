@@ -1,4 +1,4 @@
-/** The regions in which a user's data can be stored: Oregon and Ireland (specification, "Limits"). */
+/** The regions in which a user's data can be stored: Oregon and Ireland (docs/specification.md, "Limits"). */
 export const REGIONS = ["us-west-2", "eu-west-1"] as const;
 /** The name of a region: one of `REGIONS`. */
 export type Region = (typeof REGIONS)[number];

@@ -4,6 +4,7 @@ import { base64ToBytes } from "../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
+import { checkBuiltins } from "../input/builtins.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
 import { checkPublicKey } from "./publicKey.ts";
@@ -17,7 +18,7 @@ export interface KeyHolder {
   publicKey: Uint8Array | string;
 }
 
-/** What two users compare: they see the same digits only if both apps use the same two keys. */
+/** The safety code of two users. Both see the same digits only if both apps use the same two keys. */
 export interface SafetyCode {
   /** 60 decimal digits, for people. Equal on both sides. */
   digits: string;
@@ -43,7 +44,7 @@ const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):
  * other user really has. Pass verified keys. Takes about 30 ms in Node, and 0.1 s in browsers.
  *
  * The digits follow Signal's design of numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 iterated 5,200
- * times over id and key, 30 digits for each user, in numerical order. docs/formats.md specifies them.
+ * times over id and key, 30 digits for each user, in numerical order. docs/proof-formats.md specifies them.
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and as `checkPublicKey`; ARGUMENT_INVALID if both are one user
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
@@ -113,6 +114,7 @@ interface Side {
 }
 
 function parsePair(mine: KeyHolder, contact: KeyHolder): [Side, Side] {
+  checkBuiltins();
   const pair: [Side, Side] = [parseSide("The user", mine), parseSide("The contact", contact)];
   if (pair[0].userID !== pair[1].userID) return pair;
   throw new ArgumentError("ARGUMENT_INVALID", `A safety code needs two users, but both are ${pair[0].userID}.`);

@@ -5,16 +5,16 @@ import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 
 /**
  * A user's identifier of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract takes the 20 bytes,
- * the HTTP API 40 hex digits (specification, "Limits").
+ * the HTTP API 40 hex digits (docs/specification.md, "Limits").
  */
 export type UserID = string;
 
-/** 160 bits (specification, "Limits"). */
+/** 160 bits (docs/specification.md, "Limits"). */
 export const USER_ID_BYTES = 20;
 
 /** The digits 0 to 31 of zBase32, the "human-oriented base-32 encoding" by Zooko Wilcox-O'Hearn. */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** What a table of digits has for any other character: a bit that no digit has. */
+/** The entry for any other character in a table of digits: a bit that no digit has. */
 const NO_DIGIT = 32;
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
@@ -125,7 +125,9 @@ export function randomUserID(): UserID {
 /** Encodes 5 hex digits, 20 bits, as 4 digits of zBase32. */
 function encodeDigits(hex: string): string {
   const bits = parseInt(hex, 16);
-  return [15, 10, 5, 0].map((shift) => ZBASE32.charAt((bits >> shift) & 31)).join("");
+  let digits = "";
+  for (let shift = 15; shift >= 0; shift -= 5) digits += ZBASE32.charAt((bits >> shift) & 31);
+  return digits;
 }
 
 /** Decodes 4 digits of zBase32, 20 bits, to 5 hex digits. */

@@ -1,5 +1,5 @@
-import { VerificationError } from "../errors.ts";
-import { checkUntrusted } from "./checkUntrusted.ts";
+import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
+import { checkBuiltins } from "./builtins.ts";
 import { parseJson } from "./json.ts";
 
 /** The limits of a document from an untrusted source. */
@@ -14,9 +14,10 @@ export interface DocumentLimits {
  * Parses a JSON document in UTF-8 from an untrusted source. Returns any `source` that is not bytes as it is, because the
  * caller has parsed it already.
  * @param subject the name of the document, for error messages
- * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; ArgumentError BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
+  checkBuiltins();
   if (!(source instanceof Uint8Array)) return source;
   return parseDocumentText(subject, decodeDocument(subject, source, maxBytes), maxDepth);
 }
@@ -38,4 +39,19 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
 /** Parses a decoded document. @throws VerificationError as `parseJson`, step "file" */
 export function parseDocumentText(subject: string, text: string, maxDepth: number): unknown {
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
+}
+
+/**
+ * Runs a check or parser on data from an untrusted source. Where it throws an ArgumentError, the data fails verification:
+ * throws a VerificationError with the same code instead.
+ * @param subject the name of the data, with which the message begins
+ */
+export function checkUntrusted<T>(step: VerificationStep, subject: string, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    const { code, message, expected, actual } = error;
+    throw new VerificationError<string>(step, code, `${subject}: ${message}`, { expected, actual, cause: error });
+  }
 }

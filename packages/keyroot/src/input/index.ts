@@ -1,6 +1,7 @@
-export { checkUntrusted } from "./checkUntrusted.ts";
+export { checkUntrusted } from "./document.ts";
 export { describeValue, printable } from "./describeValue.ts";
 export { parseDocument } from "./document.ts";
 export { isObject, parseJson } from "./json.ts";
-export { checkNames, nearestName } from "./names.ts";
+export { checkNames, nearestName } from "./options.ts";
+export { checkInteger, checkObject, checkText, MAX_TIMEOUT_MS, optional } from "./options.ts";
 export { ShapeChecker } from "./shapeChecker.ts";

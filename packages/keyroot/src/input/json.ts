@@ -24,7 +24,7 @@ const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
-/** A factor that is random for each process, so that no one can prepare orders of names with equal hashes. */
+/** A random factor per process. It prevents prepared orders of names with equal hashes. */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
 /**
@@ -53,6 +53,17 @@ export function parseJson(text: string, maxDepth: number): unknown {
 }
 
 /**
+ * Parses JSON with any values, unless it would take much more memory than its size.
+ * @param maxDepth the maximum nesting of objects and arrays
+ * @param documents the number of documents in the text
+ * @throws ArgumentError as `scanJson`; SyntaxError if the text is not JSON
+ */
+export function parseBoundedJson(text: string, maxDepth: number, documents: number): unknown {
+  scanJson(text, maxDepth, documents);
+  return JSON.parse(text);
+}
+
+/**
  * Refuses a JSON text that would take much more memory than its size, before it is parsed. The result is meaningless if the
  * text is not JSON.
  * @param maxDepth the maximum nesting of objects and arrays
@@ -61,7 +72,7 @@ export function parseJson(text: string, maxDepth: number): unknown {
  * @returns the number of members of all objects
  * @throws ArgumentError JSON_TOO_DEEP, JSON_TOO_MANY_VALUES, JSON_FORBIDDEN_TOKEN
  */
-export function scanJson(text: string, maxDepth: number, documents: number, allowed?: Uint8Array): number {
+function scanJson(text: string, maxDepth: number, documents: number, allowed?: Uint8Array): number {
   const limitOf = ({ perDocument, characters }: typeof MEMBERS) => perDocument * documents + text.length / characters;
   const maxOrdered = limitOf(ORDERED);
   let [depth, containers, members, commas, ordered] = [0, 0, 0, 0, 0];
@@ -85,7 +96,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // Engines keep members named by a number below 2^32 in a table of their own, of 300 bytes. No format here has them,
+      // Engines keep members named by a number below 2^32 in a separate table of 300 bytes. No format here has them,
       // nor escaped names, which may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;

@@ -17,7 +17,7 @@ export function invalidArgument(what: string, expected: string, actual: unknown)
   return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: describeValue(actual) });
 }
 
-/** @param expected what the object must hold, for the message */
+/** An object. @param expected describes the object, for the message */
 export function checkObject<T extends object>(what: string, value: T, expected = "an object"): T {
   if (isObject(value)) return value;
   throw invalidArgument(what, expected, value);
@@ -57,4 +57,44 @@ export function checkSignal(what: string, value: AbortSignal): AbortSignal {
 /** Applies a check unless the value is undefined: the option then has its default, or none. */
 export function optional<T>(check: (what: string, value: T) => T, what: string, value: T | undefined): T | undefined {
   return value === undefined ? undefined : check(what, value);
+}
+
+/**
+ * Refuses options with other names: a misspelt option would have no effect, and could weaken what the caller requires.
+ * @param what begins the message: "The options"
+ * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`
+ */
+export function checkNames<T extends object>(what: string, options: T, names: readonly string[]): T {
+  const known = new Set(names);
+  for (const name of Object.keys(options)) {
+    if (known.has(name)) continue;
+    const nearest = nearestName(name, names);
+    const hint = nearest === undefined ? `Known are ${names.join(", ")}.` : `Did you mean ${nearest}?`;
+    const message = `${what} contain the unknown option ${describeValue(name)}. ${hint}`;
+    throw new ArgumentError("ARGUMENT_INVALID", message, { expected: nearest, actual: name });
+  }
+  return options;
+}
+
+/** The most similar name, if at most two letters differ, or a third of them; upper and lower case count as equal. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Infinity;
+  for (const known of names) {
+    const difference = differenceOf(name.toLowerCase().slice(0, 64), known.toLowerCase());
+    if (difference >= least || difference > Math.max(2, known.length / 3)) continue;
+    [nearest, least] = [known, difference];
+  }
+  return nearest;
+}
+
+/** The number of letters that one name has and the other lacks, in any order. */
+function differenceOf(a: string, b: string): number {
+  let missing = 0;
+  for (const letter of a) {
+    const rest = b.replace(letter, "");
+    if (rest === b) missing++;
+    b = rest;
+  }
+  return Math.max(missing, b.length);
 }

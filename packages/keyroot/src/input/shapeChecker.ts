@@ -57,10 +57,10 @@ export class ShapeChecker {
     throw this.#error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
   }
 
-  /** One of these strings. */
-  oneOf<Text extends string>(path: string, value: unknown, texts: readonly Text[]): Text {
-    for (const text of texts) if (text === value) return text;
-    throw this.#error(path, `one of ${texts.join(", ")}`, value);
+  /** One of these strings or numbers. */
+  oneOf<Value extends string | number>(path: string, value: unknown, expected: readonly Value[]): Value {
+    for (const each of expected) if (each === value) return each;
+    throw this.#error(path, `one of ${expected.join(", ")}`, value);
   }
 
   /** `true` or `false`. */

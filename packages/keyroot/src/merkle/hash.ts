@@ -14,7 +14,7 @@ export function isMerkleRoot(value: unknown): value is string {
 }
 
 /**
- * The hash of a leaf: SHA-256 over the value's exact text in UTF-8 (specification, "Tree construction rules", 1).
+ * The hash of a leaf: SHA-256 over the value's exact text in UTF-8 (docs/specification.md, "Tree construction rules", 1).
  * @returns 64 lowercase hex digits
  */
 export function hashLeaf(value: string): string {
@@ -52,6 +52,6 @@ export function checkMerkleRoot(root: unknown): string {
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {
   if (!TWO_HASHES.test(value)) return;
-  const message = `${path} consists of two hashes, so that its leaf is also the hash of a node.`;
+  const message = `${path} consists of two hashes, so its leaf is the hash of a node.`;
   throw new VerificationError(step, "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
 }

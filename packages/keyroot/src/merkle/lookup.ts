@@ -1,7 +1,9 @@
-import { ArgumentError } from "../errors.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
-import type { UserID } from "../identity/userID.ts";
+import { isUserID, type UserID } from "../identity/userID.ts";
+import { describeValue } from "../input/describeValue.ts";
 
+/** The index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */
 export function indexByUser(records: readonly KeyRecord[], values: readonly string[]): Map<UserID, number> {
   const index = new Map<UserID, number>();
   for (const { userID } of records) {
@@ -17,4 +19,26 @@ export function indexByUser(records: readonly KeyRecord[], values: readonly stri
     index.set(userID, i);
   }
   return index;
+}
+
+/**
+ * Checks that a file's `lookup` has exactly the indexes of its records. The root does not cover `lookup`.
+ * @param index as `indexByUser` returns it
+ * @throws VerificationError LOOKUP_MISMATCH, FILE_UNKNOWN_KEY, step "file"
+ */
+export function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
+  for (const userID of new Set([...index.keys(), ...Object.keys(lookup)])) {
+    const [expected, actual] = [index.get(userID), lookup[userID]];
+    if (actual === expected) continue;
+    if (expected === undefined && !isUserID(userID)) throw unknownKey("lookup", userID);
+    const record = expected === undefined ? "values has no record of them" : `the record is values[${expected}]`;
+    const message = `lookup contains ${describeValue(actual)} for the user ${userID}, but ${record}.`;
+    throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected, actual });
+  }
+}
+
+/** The error for a key that no file has. */
+export function unknownKey(path: string, actual: string): VerificationError {
+  const message = `${path} contains the unknown key ${describeValue(actual)}.`;
+  return new VerificationError("file", "FILE_UNKNOWN_KEY", message, { actual });
 }

@@ -5,7 +5,7 @@ export const PIECE = 256;
 
 /**
  * The nodes of the `merkle` object in JSON, in pieces without a comma at their ends: the leaves first, then level by
- * level, and the root last (specification, "Node object fields"). Hashes need no escapes.
+ * level, and the root last (docs/specification.md, "Node object fields"). Hashes need no escapes.
  */
 export function* serializeNodes(tree: MerkleTree): Generator<string> {
   const top = tree.height - 1;

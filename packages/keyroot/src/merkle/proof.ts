@@ -1,14 +1,12 @@
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
-import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
-import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+import { verifyKeyRecord, type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkUntrusted } from "../input/checkUntrusted.ts";
-import { parseDocument } from "../input/document.ts";
-import { checkNames } from "../input/names.ts";
-import { checkObject, invalidArgument } from "../input/options.ts";
+import { checkUntrusted, parseDocument } from "../input/document.ts";
+import { checkNames, checkObject, invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkMerkleFile, type MerkleFile } from "./file.ts";
+import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 
 /** An inclusion proof: shows that one record is under a root. */
@@ -53,17 +51,19 @@ const FORMAT = "keyroot-proof-v1";
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
 /** Enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
-const shape = new ShapeChecker((message, details) => new VerificationError("file", "PROOF_SHAPE", message, details));
+const shape = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
+);
 
 /**
  * Makes the inclusion proof of a user's record in a file.
  * @throws VerificationError USER_NOT_IN_FILE, step "record"
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID
  * @example
- * const proof = makeProof(file, userID);
+ * const proof = makeMerkleProof(file, userID);
  * await writeFile(`${userID}.json`, JSON.stringify(proof));
  */
-export function makeProof(file: MerkleFile, userID: UserID): MerkleProof {
+export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
   const { lookup, values, tree } = checkMerkleFile(file);
   const index = lookup.get(checkIsText(userID));
   const value = index === undefined ? undefined : values[index];
@@ -71,24 +71,26 @@ export function makeProof(file: MerkleFile, userID: UserID): MerkleProof {
     const message = `The file ${tree.root}.json contains no record of the user ${userID}.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
-  const siblings = Array.from({ length: tree.height - 1 }, (_, level): Sibling => {
-    const hashes = tree.hashes(level);
+  const siblings: Sibling[] = [];
+  for (let level = 0; level < tree.height - 1; level++) {
+    const hashes = tree.joinedHashes(level);
     const node = index >> level;
-    const [own = "", hash = own] = [hashes[node], hashes[node ^ 1]];
-    return { side: node % 2 === 0 ? "right" : "left", hash };
-  });
+    // A node without a neighbor is paired with itself.
+    const hash = hashAt(hashes, node ^ 1) || hashAt(hashes, node);
+    siblings.push({ side: node % 2 === 0 ? "right" : "left", hash });
+  }
   return { format: FORMAT, value, siblings, root: tree.root };
 }
 
 /**
- * Parses a proof and its record, and checks their form. `verifyProof` verifies them.
+ * Parses a proof and its record, and checks their form. `verifyMerkleProof` verifies them.
  * @param source the proof's bytes as they were served, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and as `parseKeyRecord`, step "record"
  * @example
- * const { proof, record } = parseProof(await readFile(`${userID}.json`));
+ * const { proof, record } = parseMerkleProof(await readFile(`${userID}.json`));
  */
-export function parseProof(source: unknown): { proof: MerkleProof; record: KeyRecord } {
+export function parseMerkleProof(source: unknown): { proof: MerkleProof; record: KeyRecord } {
   const document = parseDocument("The proof", source, LIMITS);
   const parts = shape.object("The proof", document, ["format", "value", "siblings", "root"]);
   shape.oneOf("format", parts.format, [FORMAT]);
@@ -104,15 +106,15 @@ export function parseProof(source: unknown): { proof: MerkleProof; record: KeyRe
  * Verifies a proof from an untrusted source: it contains a record of this user, the record is under this root, and the
  * record's key is valid. A proof cannot show that the user has no second record under the same root.
  * @param source the proof's bytes as they were served, or the parsed JSON
- * @throws VerificationError as `parseProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record"; ROOT_MISMATCH, step
+ * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record"; ROOT_MISMATCH, step
  * "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example
- * const { publicKey } = verifyProof(await readFile(`${userID}.json`), { userID, root });
+ * const { publicKey } = verifyMerkleProof(await readFile(`${userID}.json`), { userID, root });
  */
-export function verifyProof(source: unknown, query: ProofQuery): ProvenKey {
+export function verifyMerkleProof(source: unknown, query: ProofQuery): ProvenKey {
   const { userID, root, expectedPublicKey } = checkQuery(query);
-  const { proof, record } = parseProof(source);
+  const { proof, record } = parseMerkleProof(source);
   verifyRecordUser(record, userID);
   for (const actual of [proof.root, computeRoot(proof)]) {
     if (actual === root) continue;

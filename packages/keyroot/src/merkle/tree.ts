@@ -1,4 +1,5 @@
 import { ArgumentError } from "../errors.ts";
+import { checkBuiltins } from "../input/builtins.ts";
 import { invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
@@ -24,6 +25,7 @@ export class MerkleTree {
    * @throws ArgumentError TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID
    */
   constructor(values: readonly string[]) {
+    checkBuiltins();
     checkValues(values);
     let level = values.map(hashLeaf).join("");
     this.#levels = [level];
@@ -55,7 +57,9 @@ export class MerkleTree {
    */
   hashes(level: number): string[] {
     const joined = this.joinedHashes(level);
-    return Array.from({ length: joined.length / HASH_CHARACTERS }, (_, i) => hashAt(joined, i));
+    const hashes = new Array<string>(joined.length / HASH_CHARACTERS);
+    for (let i = 0; i < hashes.length; i++) hashes[i] = hashAt(joined, i);
+    return hashes;
   }
 
   /**
@@ -76,8 +80,8 @@ function checkValues(values: unknown): void {
     const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}. Make several trees.`;
     throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
   }
-  const invalid = values.findIndex((value) => typeof value !== "string");
-  if (invalid !== -1) throw invalidArgument(`values[${invalid}]`, "a string", values[invalid]);
+  for (let i = 0; i < values.length; i++)
+    if (typeof values[i] !== "string") throw invalidArgument(`values[${i}]`, "a string", values[i]);
 }
 
 /** The hash at an index of `joinedHashes`. An empty text behind its end. */

@@ -1,11 +1,7 @@
-import { VerificationError } from "../errors.ts";
-import { isHash } from "../ethereum/hash.ts";
-import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
-import { parseSafeQuantity } from "../ethereum/quantity.ts";
 import { packUserIDs, type UserID, userIDToHex } from "../identity/userID.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
-/** Function selectors: the first 4 bytes of Keccak-256 of the signature (specification, "Step 1"). */
+/** Function selectors: the first 4 bytes of Keccak-256 of the signature (docs/specification.md, "Step 1"). */
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 const GET_BLOCK_NUMBER = "0x47378145";
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
@@ -35,46 +31,4 @@ export function encodeGetBlockNumber(root: string): string {
  */
 export function encodeAddMerkleTreeRoot(root: string, userIDs: readonly UserID[]): string {
   return ADD_MERKLE_TREE_ROOT + root + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
-}
-
-/**
- * Decodes the answer to `getMerkleTreeRoot`.
- * @returns the root, 64 lowercase hex digits; undefined if the user has no root
- * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
- */
-export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
-  const root = decodeWord(answer);
-  return root === ZERO_ROOT ? undefined : root;
-}
-
-/**
- * Decodes the answer to `getBlockNumber`.
- * @param highest the number of the block at which the contract was read: a root is not newer
- * @throws as `decodeMerkleTreeRoot`
- */
-export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
-  const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
-  if (number <= highest) return number;
-  throw invalidAnswer(`a block number of at most ${highest}`, number);
-}
-
-/** Decodes the answer to `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */
-export function decodeUserCount(answer: unknown): number {
-  return parseSafeQuantity(`0x${decodeWord(answer)}`);
-}
-
-/** Decodes the answer to `owner`. @returns 0x and 40 lowercase hex digits @throws as `decodeMerkleTreeRoot` */
-export function decodeOwner(answer: unknown): string {
-  const word = decodeWord(answer);
-  if (!/^0{24}/.test(word)) throw invalidAnswer("an address of 20 bytes, padded to 32 bytes", answer);
-  return `0x${word.slice(24)}`;
-}
-
-function decodeWord(answer: unknown): string {
-  if (answer === "0x") {
-    const message = "The contract's address has no code, or the code of another contract: the answer is 0x.";
-    throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
-  }
-  if (!isHash(answer)) throw invalidAnswer("a word of 32 bytes (0x and 64 hex digits)", answer);
-  return answer.slice(2).toLowerCase();
 }

@@ -1,8 +1,6 @@
 import { TransportError } from "../errors.ts";
-import { isHash } from "../ethereum/hash.ts";
-import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
+import { isHash, invalidAnswer, parseSafeQuantity, toQuantity } from "../ethereum/rpcValues.ts";
 import { type Log, parseLogs } from "../ethereum/log.ts";
-import { parseSafeQuantity, toQuantity } from "../ethereum/quantity.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this signature. */

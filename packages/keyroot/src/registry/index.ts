@@ -1,4 +1,5 @@
-export { ZERO_ROOT, decodeUserCount, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "./calldata.ts";
+export { ZERO_ROOT, encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot } from "./calldata.ts";
+export { decodeUserCount } from "./answers.ts";
 export {
   type BlockRange,
   ROOT_ADDED_TOPIC,

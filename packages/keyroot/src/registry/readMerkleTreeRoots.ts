@@ -1,10 +1,10 @@
 import pMap from "p-map";
 import { TransportError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { isData } from "../ethereum/data.ts";
-import { invalidAnswer } from "../ethereum/invalidAnswer.ts";
+import { isData, invalidAnswer } from "../ethereum/rpcValues.ts";
 import { packUserIDs, type UserID } from "../identity/userID.ts";
-import { checkNames } from "../input/names.ts";
+import { checkBuiltins } from "../input/builtins.ts";
+import { checkNames } from "../input/options.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
@@ -41,6 +41,7 @@ export async function readMerkleTreeRoots(
   userIDs: readonly UserID[],
   options: ReadRootsOptions = {},
 ): Promise<(string | undefined)[]> {
+  checkBuiltins();
   const { block = "latest", onRead } = checkNames("The options", options, ["block", "onRead"]);
   const roots = new Array<string | undefined>(userIDs.length);
   let usersPerCall = USERS_PER_CALL;
@@ -51,7 +52,7 @@ export async function readMerkleTreeRoots(
     try {
       const data = encodeRead(contract, userIDs.slice(start, end));
       const answer = decodeRoots(await call("eth_call", [{ data }, block]), count);
-      answer.forEach((root, i) => (roots[start + i] = root));
+      for (let i = 0; i < count; i++) roots[start + i] = answer[i];
       onRead?.((known += count));
     } catch (error) {
       const rejected = error instanceof TransportError && error.code === "RPC_ERROR";

@@ -1,15 +1,9 @@
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { isData } from "../ethereum/data.ts";
+import { isData } from "../ethereum/rpcValues.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import {
-  decodeBlockNumber,
-  decodeOwner,
-  decodeUserCount,
-  encodeGetBlockNumber,
-  OWNER_CALL,
-  USER_COUNT_CALL,
-} from "./calldata.ts";
+import { decodeBlockNumber, decodeOwner, decodeUserCount } from "./answers.ts";
+import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts";
 
 /**
  * Fetches the registry's owner, the only account that can add roots.

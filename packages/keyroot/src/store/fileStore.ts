@@ -32,7 +32,7 @@ export function fileStore(folder: string): Store {
         await writeToDisk(temporary, text);
         await rename(temporary, path);
       } catch (cause) {
-        // The first error says what is wrong.
+        // The first error is the cause.
         await rm(temporary, { force: true }).catch(() => undefined);
         throw unavailable("write to", folder, cause);
       }

@@ -1,18 +1,5 @@
 import { TransportError } from "../errors.ts";
-import { checkNames } from "../input/names.ts";
-
-/** The limits of a verification's requests. */
-export interface Limits {
-  /** The maximum size of a Merkle-tree file in bytes, after decompression. Default 16 MiB, about 20,000 users. */
-  fileBytes: number;
-  /** The maximum size of an answer to a JSON-RPC call in bytes, after decompression. Default 1 MiB. */
-  rpcBytes: number;
-  /** The maximum time of the whole verification, in milliseconds. Default 30,000. */
-  timeoutMs: number;
-}
-
-/** The limits of a verification that sets none. */
-export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
+import { checkNames } from "../input/options.ts";
 
 /** The options of an HTTP request. */
 export interface FetchOptions {
@@ -22,7 +9,7 @@ export interface FetchOptions {
   maxBytes: number;
   /** The maximum time until the last byte of the answer, in milliseconds. */
   timeoutMs: number;
-  /** When the request must end at the latest, as `performance.now()` counts. Default: only `timeoutMs` applies. */
+  /** The latest end of the request, as `performance.now()` counts. Default: only `timeoutMs` applies. */
   deadline?: number | undefined;
   /** Allows plain http to other machines than this one. Default false. `fetchBytes` itself allows both. */
   allowHttp?: boolean | undefined;
@@ -61,7 +48,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRedirect(response)) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
-    // The body of a large error page says nothing that its status does not.
+    // The status is enough: the body of a large error page is not needed.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `The answer of ${host} has more than ${maxBytes} bytes.`;

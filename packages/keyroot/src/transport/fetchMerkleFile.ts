@@ -3,7 +3,7 @@ import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { checkSourceUrl } from "./url.ts";
 
 /**
- * Fetches the file of a root from its host (specification, "Step 2"). `parseMerkleFile` verifies it.
+ * Fetches the file of a root from its host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies it.
  * @param merkleUrl the URL under which the files are served
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`;

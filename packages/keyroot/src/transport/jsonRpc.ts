@@ -1,7 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { isObject, scanJson } from "../input/json.ts";
-import { checkNames } from "../input/names.ts";
+import { isObject, parseBoundedJson } from "../input/json.ts";
+import { checkNames } from "../input/options.ts";
 import { checkSourceUrl } from "./url.ts";
 import { FETCH_OPTIONS, fetchBytes, type FetchOptions, timeLeft, withTimeout } from "./fetchBytes.ts";
 
@@ -126,8 +126,7 @@ async function post(
   const { status, bytes } = await fetchBytes(url, init, options);
   const text = new TextDecoder().decode(bytes);
   try {
-    scanJson(text, MAX_DEPTH, calls);
-    return { status, answer: JSON.parse(text) };
+    return { status, answer: parseBoundedJson(text, MAX_DEPTH, calls) };
   } catch (error) {
     return { status, reason: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }

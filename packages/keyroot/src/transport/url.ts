@@ -1,5 +1,4 @@
 import { ArgumentError } from "../errors.ts";
-import { isLoopback } from "./host.ts";
 
 /**
  * Returns `url` if it is an http(s) URL. Errors contain at most its host, because URLs of endpoints contain secrets.
@@ -30,4 +29,38 @@ export function checkSourceUrl(option: string, url: unknown, allowHttp: boolean 
     url,
     allowHttp ? undefined : "To allow http, set allowHttp: true (--allow-http or KEYROOT_ALLOW_HTTP=true).",
   );
+}
+
+/**
+ * Whether a host is this machine: its names and addresses (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3; RFC 4291,
+ * sections 2.5.3 and 2.5.5.2).
+ * @param hostname as in `new URL(url).hostname`
+ */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[::(?:1|ffff:7f..:\w+)\])$/.test(hostname);
+}
+
+/**
+ * IPv6 addresses that reach an IPv4 address, as URLs write them: IPv4-compatible and mapped (RFC 4291, section 2.5.5),
+ * translated (RFC 7915), NAT64 (RFC 6052), 6to4 (RFC 3056).
+ */
+const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\w+):(\w*)(?::.*)?)\]$/;
+
+/**
+ * Names the node that a URL reaches, so that two URLs of one node have the same name. All names of this machine are one
+ * host, on which ports distinguish nodes. On any other host they do not: one operator runs them all.
+ */
+export function nodeOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  const host = ipv4In(hostname) ?? hostname.replace(/\.$/, "");
+  // The unspecified address reaches this machine, too.
+  if (!isLoopback(host) && host !== "0.0.0.0" && host !== "[::]") return host;
+  return `localhost:${port || (protocol === "http:" ? 80 : 443)}`;
+}
+
+/** The IPv4 address that an IPv6 address reaches. */
+function ipv4In(hostname: string): string | undefined {
+  const [, a, b, high = a, low = b] = REACHES_IPV4.exec(hostname) ?? [];
+  // The URL parser accepts an IPv4 address as one number.
+  return high && new URL(`http://${parseInt(high, 16) * 2 ** 16 + parseInt(`0${low}`, 16)}`).hostname;
 }

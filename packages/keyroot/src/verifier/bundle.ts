@@ -2,14 +2,16 @@ import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
-import { isObject } from "../input/json.ts";
-import { checkNames } from "../input/names.ts";
-import { checkObject } from "../input/options.ts";
-import { verifyProof, verifyRecordUser, type MerkleProof, parseProof, type ProvenKey } from "../merkle/proof.ts";
-import { type BlockHeader, hashHeader, type HeaderJson } from "../ethereum/header.ts";
-import { LOWERCASE_ADDRESS } from "../ethereum/address.ts";
-import { LOWERCASE_HASH } from "../ethereum/hash.ts";
-import { toQuantity } from "../ethereum/quantity.ts";
+import { checkNames, checkObject } from "../input/options.ts";
+import {
+  verifyMerkleProof,
+  verifyRecordUser,
+  type MerkleProof,
+  parseMerkleProof,
+  type ProvenKey,
+} from "../merkle/proof.ts";
+import { type BlockHeader, checkHeaderHash, hashHeader, type HeaderJson } from "../ethereum/header.ts";
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument } from "../input/document.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
@@ -26,7 +28,7 @@ import {
 import { verifyRoot } from "./verdict.ts";
 
 /**
- * Everything that proves a user's published key under a block's hash, so that it can be verified without any request.
+ * The complete proof of a user's published key under a block's hash. It is verified without any request.
  */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
@@ -44,7 +46,7 @@ export interface Bundle extends StorageProof {
   header: HeaderJson;
 }
 
-/** Whose key to verify, and which contract to trust: a forger would use a contract of their own. */
+/** The user whose key to verify, and the trusted contract: a forger would name another contract. */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
@@ -61,21 +63,23 @@ export interface VerifiedBundle extends ProvenKey {
 
 const QUERY: (keyof BundleQuery)[] = ["userID", "chainId", "contract", "codeHash", "usersSlot", "expectedPublicKey"];
 const FORMAT = "keyroot-bundle-v1";
-const shape = new ShapeChecker((message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details));
+const shape = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
+);
 /** Larger than any bundle with the deepest tries of today's chains. The depth counts objects and arrays, to a sibling. */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
   ...(["format", "chainId", "contract", "codeHash", "usersSlot", "proof"] as const),
   ...(["header", "accountProof", "storageProof"] as const),
 ];
-/** 1 to 1024 bytes. The largest node of a trie has 17 items of 33 bytes. */
+/** A node of a trie: 1 to 1024 bytes in lowercase hex. */
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
  * Checks only the form of a bundle, of the proof in it, and of the record in the proof.
  * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as
- * `parseProof`
+ * `parseMerkleProof`
  * @example
  * const { bundle, record } = parseBundle(await readFile("bundle.json"));
  * console.log(record.userID, bundle.chainId, bundle.contract); // not verified: `verifyBundle` does that
@@ -84,7 +88,7 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
   const document = parseDocument("The bundle", source, LIMITS);
   const parts = shape.object("The bundle", document, KEYS);
   shape.oneOf("format", parts.format, [FORMAT]);
-  const { proof, record } = parseProof(parts.proof);
+  const { proof, record } = parseMerkleProof(parts.proof);
   const bundle: Bundle = {
     format: FORMAT,
     chainId: shape.count("chainId", parts.chainId),
@@ -93,8 +97,8 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
     usersSlot: shape.count("usersSlot", parts.usersSlot),
     proof,
     header: parseHeader(parts.header),
-    accountProof: shape.list("accountProof", parts.accountProof, MAX_PROOF_NODES, parseNode),
-    storageProof: shape.list("storageProof", parts.storageProof, MAX_PROOF_NODES, parseNode),
+    accountProof: parseNodes("accountProof", parts.accountProof),
+    storageProof: parseNodes("storageProof", parts.storageProof),
   };
   return { bundle, record };
 }
@@ -106,44 +110,47 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  *
  * The block determines how old the answer is. It stays true afterwards, because a root is set once.
  * @param source the bytes as received, or the value that they parse to
- * @param trusted `blockHash`, 0x and 64 lowercase hex digits, from a source that the bundle's sender does not control
+ * @param trusted `pinned`, 0x and 64 lowercase hex digits, from a source that the bundle's sender does not control
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
  * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as
- * `verifyProof`
+ * `verifyMerkleProof`
  * @throws ArgumentError as `verifyPublicKey`; nothing was verified
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const query = { userID, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
- * const { publicKey, evidence } = await verifyBundle(bytes, query, { blockHash });
+ * const { publicKey, evidence } = await verifyBundle(bytes, query, { pinned });
  */
 // eslint-disable-next-line @typescript-eslint/require-await -- it returns a promise, and rejects instead of throwing
 export async function verifyBundle(
   source: unknown,
   query: BundleQuery,
-  trusted: { blockHash?: string | undefined } = {},
+  trusted: { pinned?: string | undefined } = {},
 ): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
   checkNames("The options", query, QUERY);
-  const { blockHash } = checkObject("The trusted block", trusted, "an object with blockHash");
-  checkNames("The trusted block's options", trusted, ["blockHash"]);
-  checkHash("The option blockHash", blockHash);
+  const { pinned } = checkObject("The options", trusted);
+  checkNames("The options", trusted, ["pinned"]);
+  checkHash("The option pinned", pinned);
   const { bundle, record } = parseBundle(source);
-  const { chainId, contract, codeHash, accountProof, storageProof } = bundle;
+  const { chainId, contract, codeHash } = bundle;
 
   verifyRecordUser(record, userID);
-  const block = verifyHeader(bundle, blockHash);
+  const block = verifyHeader(bundle, pinned);
   verifyRegistry(bundle, expected, usersSlot);
-  const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), {
-    accountProof,
-    storageProof,
-  });
+  const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), bundle);
   const { hash, number, timestamp } = block;
   const evidence: Evidence = { anchor: "pinned", storageProof: true, block: { hash, number, timestamp } };
   const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
   const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
-  return { ...verifyProof(bundle.proof, { userID, root, expectedPublicKey }), contract, chainId, codeHash, evidence };
+  return {
+    ...verifyMerkleProof(bundle.proof, { userID, root, expectedPublicKey }),
+    contract,
+    chainId,
+    codeHash,
+    evidence,
+  };
 }
 
 /** Returns the bundle's block if it is the one that the caller trusts. */
@@ -151,12 +158,11 @@ function verifyHeader({ header }: Bundle, expected: string | undefined): BlockHe
   const block = hashHeader(header);
   const { hash: actual, number } = block;
   if (expected === undefined) {
-    const message = `Unanchored: the bundle is of the block ${actual}, according to the bundle number ${number}. Get the hash of that block from a source that you trust, and pass it as blockHash.`;
+    const message = `Unanchored: the bundle is of the block ${actual}, number ${number} according to the bundle. Get the hash of that block from a source that you trust, and pass it as pinned.`;
     throw new VerificationError("anchor", "UNANCHORED", message, { actual });
   }
-  if (actual === expected) return block;
-  const message = `The bundle's header has the hash ${actual} instead of the trusted block's ${expected}.`;
-  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
+  checkHeaderHash("The bundle's header", block, expected);
+  return block;
 }
 
 /** Checks that the bundle names the chain, contract, slot and code that the caller trusts. */
@@ -164,8 +170,8 @@ function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: 
   const parts = [
     ["CHAIN_ID_MISMATCH", "chain", bundle.chainId, expected.chainId],
     ["CONTRACT_MISMATCH", "contract", bundle.contract, expected.contract.toLowerCase()],
-    ["CONTRACT_MISMATCH", "slot of the mapping of users", bundle.usersSlot, usersSlot],
-    ["CODE_HASH_MISMATCH", "hash of the contract's code", bundle.codeHash, expected.codeHash ?? bundle.codeHash],
+    ["CONTRACT_MISMATCH", "usersSlot", bundle.usersSlot, usersSlot],
+    ["CODE_HASH_MISMATCH", "codeHash", bundle.codeHash, expected.codeHash ?? bundle.codeHash],
   ] as const;
   for (const [code, name, actual, expected] of parts) {
     if (actual === expected) continue;
@@ -174,13 +180,13 @@ function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: 
   }
 }
 
-/** `hashHeader` checks the names and lengths of the fields. */
-function parseHeader(header: unknown): HeaderJson {
-  const fields = shape.object("header", header, isObject(header) ? Object.keys(header) : []);
-  const parse = (name: string) => shape.text(`header[${describeValue(name)}]`, fields[name], /^0x[0-9a-f]*$/);
-  return Object.fromEntries(Object.keys(fields).map((name) => [name, parse(name)]));
+function parseNodes(name: string, nodes: unknown): string[] {
+  return shape.list(name, nodes, MAX_PROOF_NODES, (path, node) => shape.text(path, node, NODE));
 }
 
-function parseNode(path: string, item: unknown): string {
-  return shape.text(path, item, NODE);
+/** `hashHeader` checks the names and lengths of the fields. */
+function parseHeader(header: unknown): HeaderJson {
+  const fields = Object.entries(shape.dictionary("header", header));
+  const parse = (name: string, value: unknown) => shape.text(`header[${describeValue(name)}]`, value, /^0x[0-9a-f]*$/);
+  return Object.fromEntries(fields.map(([name, value]) => [name, parse(name, value)]));
 }

@@ -1,6 +1,6 @@
 import { isObject } from "../input/json.ts";
-import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
-import { type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
+import { verifyKeyRecord, type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
+import { isEarlier, MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Store } from "../store/store.ts";
@@ -23,9 +23,11 @@ export interface CachedKey extends CachedAnswer {
   record: KeyRecord;
   /** The endpoints that agreed on the block, and those that agreed on the answer, as `sourceOf` names them. */
   sources: readonly (readonly string[])[];
+  /** The time at which it was stored, in ms since 1970. */
+  storedAt: number;
 }
 
-const FORMAT = "keyroot-cache-v2";
+const FORMAT = "keyroot-cache-v3";
 
 /** Names of providers, which have no URL. They are valid in this process only. */
 const providers = new WeakMap<object, string>();
@@ -55,18 +57,19 @@ export async function loadCachedKey(
   try {
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
-    const { root, index, blockNumber, evidence, final, sources } = entry as unknown as CachedKey;
+    const { root, index, blockNumber, evidence, final, sources, storedAt } = entry as unknown as CachedKey;
     const record = parseKeyRecord(String(entry["record"]));
     const isValid =
       isMerkleRoot(root) &&
       Number.isSafeInteger(index) &&
       Number.isSafeInteger(blockNumber) &&
+      Number.isSafeInteger(storedAt) &&
       isObject(evidence) &&
       typeof final === "boolean" &&
       Array.isArray(sources) &&
       sources.every(Array.isArray);
     if (!isValid || record.userID !== query.userID) return undefined;
-    return { root, index, blockNumber, record, evidence, final, sources };
+    return { root, index, blockNumber, record, evidence, final, sources, storedAt };
   } catch {
     return undefined;
   }
@@ -74,8 +77,7 @@ export async function loadCachedKey(
 
 /**
  * Stores a verified key, unless the cache has stronger evidence for the same root.
- * @param cached what the cache has for this user
- * @param sources as in `CachedKey`
+ * @param cached the cached key of this user
  */
 export async function storeKey(
   cache: Store,
@@ -83,13 +85,13 @@ export async function storeKey(
   policy: EvidencePolicy,
   key: VerifiedKey,
   cached: CachedKey | undefined,
-  sources: CachedKey["sources"],
+  { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
   const final = policy.tag === "finalized" && evidence.block !== undefined;
   if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
-  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources };
+  const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources, storedAt };
   await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
@@ -100,20 +102,27 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
 
 /**
  * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the
- * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed.
+ * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed. One endpoint's
+ * unproven answer expires: a later answer of the same endpoint can correct it.
  * @param current the endpoints of the call, as `sourceOf` names them
+ * @param recheckMs the time after which one endpoint's unproven answer expires, in ms
  */
 export function meetsPolicy(
-  { evidence, final, sources }: CachedKey,
-  { anchor, storageProof, maxAgeMs }: EvidencePolicy,
+  { evidence, final, sources, storedAt }: CachedKey,
+  { anchor, storageProof, maxAgeMs = Infinity }: EvidencePolicy,
   current: readonly string[],
-  now: () => number,
+  recheckMs: number,
+  now: number,
 ): boolean {
   if (!final || (storageProof && !evidence.storageProof)) return false;
-  const { timestamp = 0 } = evidence.block ?? {};
-  if (maxAgeMs !== undefined && !(now() - timestamp * 1000 <= maxAgeMs)) return false;
+  const age = now - timeOf(evidence);
+  if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
+  const storedFor = now - storedAt;
+  if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
   // Not a pinned block: each caller has its own.
-  if (typeof anchor === "object" && "blockHash" in anchor) return false;
+  if (typeof anchor === "object" && "pinned" in anchor) return false;
+  if (typeof anchor === "object" && "added" in anchor)
+    return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);
   const [name, required] = typeof anchor === "string" ? [anchor, 1] : ["quorum", anchor.quorum];
   if (evidence.anchor !== name || sources.length === 0) return false;
   for (const agreed of sources) {
@@ -125,19 +134,18 @@ export function meetsPolicy(
   return true;
 }
 
-/** How a new answer relates to the cached one. The root of a new answer is undefined if the user has none. */
+/** The relation of a new answer to the cached one. */
 export type Comparison = "agrees" | "contradicts" | "refused";
 
 /**
  * Compares a new answer with the cached one. A new answer is refused if stronger evidence at a finalized block
- * contradicts it: the contract sets a root once. Evidence of equal strength never refuses an answer, because a cached lie
- * would then outlive the liar.
+ * contradicts it: the contract sets a root once. Evidence of equal strength never refuses an answer. Otherwise
+ * one false cached answer would prevent all later honest ones.
  */
 export function compare(cached: CachedKey, root: string | undefined, evidence: Evidence): Comparison {
   if (root === cached.root) return "agrees";
-  const [before, now] = [cached.evidence.block?.number, evidence.block?.number];
   // The user may have had no root at an earlier block.
-  if (root === undefined && before !== undefined && now !== undefined && now < before) return "agrees";
+  if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return "agrees";
   return cached.final && strengthOf(cached.evidence) > strengthOf(evidence) ? "refused" : "contradicts";
 }
 
@@ -146,16 +154,22 @@ export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: Ca
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
   const publicKey = verifyKeyRecord("The cached record", record, query.expectedPublicKey);
-  return { record, index, publicKey, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+  return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
+}
+
+/** The time of the evidence's block, in ms since 1970; 0 without a block. */
+function timeOf({ block }: Evidence): number {
+  return (block?.timestamp ?? 0) * 1000;
 }
 
 /**
- * How much evidence is worth (docs/threat-model.md): 0 is the word of one endpoint, 1 the word of a quorum, and 2 a
+ * The strength of evidence (docs/threat-model.md): 0 is one endpoint's unproven answer, 1 that of a quorum, and 2 a
  * storage proof under a block that one endpoint alone cannot choose.
  */
-function strengthOf({ anchor, storageProof, agreeing = 1 }: Evidence): number {
-  // A quorum of 1 is one endpoint's word.
+function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
+  // A quorum of 1 is one endpoint, and one auditor is no more.
   if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
+  if (anchor === "auditors" && auditors.length < 2) return 0;
   if (storageProof) return 2;
   return anchor === "quorum" ? 1 : 0;
 }

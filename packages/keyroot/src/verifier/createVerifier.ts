@@ -1,13 +1,13 @@
 import type { UserID } from "../identity/userID.ts";
-import { checkNames } from "../input/names.ts";
-import { checkObject } from "../input/options.ts";
+import { checkNames, checkObject } from "../input/options.ts";
 import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
+import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
-import { parseSetup } from "./setup.ts";
-import type { Contact, ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
-import { type KeyOptions, type VerifiedKey, verifyUser } from "./verifyPublicKey.ts";
+import { parseVerifierOptions } from "./verifierConfig.ts";
+import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
+import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
 
-/** Where the contract and the files are, which evidence to require, and the limits: the same for all calls. */
+/** The contract, the file host, the required evidence and the limits: the same for all calls. */
 export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 
 /** Verifies keys with the options that it was created with. */
@@ -31,7 +31,7 @@ export interface Verifier {
 /** The options of each call. */
 const OPTIONS = VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey" && name !== "signal");
 const KEY_OPTIONS = ["expectedPublicKey", "signal"];
-const LIST_OPTIONS = ["cache", "signal"];
+const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
 
 /**
  * Creates a verifier. Checks all options at once, and sends no request.
@@ -46,19 +46,20 @@ const LIST_OPTIONS = ["cache", "signal"];
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const setup = parseSetup(options, OPTIONS);
+  const config = parseVerifierOptions(options, OPTIONS);
   return {
     async verify(userID, options = {}) {
-      return verifyUser(setup, userID, checkCall(options, KEY_OPTIONS));
+      return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
     // Loaded only when needed, as the watch below: an app that verifies single keys stays small.
     async verifyMany(contacts, options = {}) {
+      const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifyContacts.ts");
-      return verifyContacts(setup, contacts, checkCall(options, LIST_OPTIONS));
+      return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
       const { watch } = await import("../watch/watch.ts");
-      return watch(setup, options);
+      return watch(config, options);
     },
   };
 }

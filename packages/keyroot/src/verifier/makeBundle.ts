@@ -1,6 +1,6 @@
 import type { UserID } from "../identity/userID.ts";
-import { parseMerkleFile } from "../merkle/file.ts";
-import { makeProof } from "../merkle/proof.ts";
+import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import { makeMerkleProof } from "../merkle/proof.ts";
 import { extractHeader } from "../ethereum/header.ts";
 import { extractProof } from "../ethereum/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -17,7 +17,7 @@ import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** Where the contract and the files are, and which block to use: that of `blockHash`, or else the endpoint's latest. */
+/** The contract, the file host, and the block: `pinned`, or else the endpoint's latest. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   VerifyOptions,
   | "chainId"
@@ -25,7 +25,7 @@ export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   | "codeHash"
   | "usersSlot"
   | "merkleUrl"
-  | "blockHash"
+  | "pinned"
   | "limits"
   | "allowHttp"
   | "signal"
@@ -34,7 +34,7 @@ export type MakeBundleOptions = { rpc: Endpoint } & Pick<
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "codeHash", "usersSlot", "merkleUrl"] as const),
-  ...(["blockHash", "limits", "allowHttp", "signal", "fetch"] as const),
+  ...(["pinned", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
 /** A bundle, and what it proves to anyone who trusts its block. */
@@ -45,8 +45,8 @@ export interface MadeBundle {
 
 /**
  * Makes a user's bundle: requests a storage proof of the contract's answer at one block, takes the user's record from
- * the root's whole file, and verifies the bundle as its reader will. Unless `blockHash` names the block, it is the
- * endpoint's word.
+ * the root's whole file, and verifies the bundle as its reader will. Without `pinned`, the block
+ * is one endpoint's unproven answer.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example
@@ -63,26 +63,26 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   const query = parseKeyQuery(parseRegistryReference(options), userID, undefined);
   const { chainId, contract } = query;
   const policy = parseEvidencePolicy({ ...options, storageProof: true });
-  const { usersSlot } = policy;
+  const { anchor, usersSlot } = policy;
   const answers = new Map<string, unknown>();
   const make = async (sources: VerifierSources) => {
-    const reading = await readRootAtBlock(query, policy, sources.calls, Date.now);
+    const reading = await readRootAtBlock(query, policy, sources, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
     const file = parseMerkleFile(await sources.fetchFile(root), root);
     // The reading has verified these answers.
-    const header = answers.get(options.blockHash === undefined ? "eth_getBlockByNumber" : "eth_getBlockByHash");
+    const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",
       chainId,
       contract: contract.toLowerCase(),
       codeHash: String(reading.answers.codeHash),
       usersSlot,
-      proof: makeProof(file, userID),
+      proof: makeMerkleProof(file, userID),
       header: toLowerCase(extractHeader(header)),
       ...toLowerCase(extractProof(answers.get("eth_getProof"))),
     };
-    const blockHash = reading.evidence.block?.hash;
-    return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, { blockHash }) };
+    const pinned = reading.evidence.block?.hash;
+    return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, { pinned }) };
   };
   return withSources(parseSources(options), make, {
     signal: options.signal,

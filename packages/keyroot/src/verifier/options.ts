@@ -2,22 +2,15 @@ import { ArgumentError } from "../errors.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkNames } from "../input/names.ts";
-import {
-  checkBoolean,
-  checkInteger,
-  checkObject,
-  checkText,
-  invalidArgument,
-  MAX_TIMEOUT_MS,
-} from "../input/options.ts";
-import { ADDRESS } from "../ethereum/address.ts";
-import { LOWERCASE_HASH } from "../ethereum/hash.ts";
+import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
+import { type AddedSource, makeSource } from "../blocks/addedSources.ts";
+import type { BeaconOptions } from "../blocks/beacon/options.ts";
+import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import { USERS_SLOT } from "../registry/slots.ts";
-import { DEFAULT_LIMITS, type Limits } from "../transport/fetchBytes.ts";
+import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 
-/** Where the contract and the files are, which evidence to require, and the limits of a verification. */
+/** The contract, the file host, the required evidence and the limits of a verification. */
 export interface VerifyOptions {
   /** A JSON-RPC endpoint of the chain (https, see `allowHttp`), or an EIP-1193 provider; several of them with `quorum`. */
   rpc: Endpoint | readonly Endpoint[];
@@ -37,12 +30,22 @@ export interface VerifyOptions {
    */
   quorum?: number | undefined;
   /** Requires the contract's answer at this block: 0x and 64 lowercase hex digits. */
-  blockHash?: string | undefined;
+  pinned?: string | undefined;
   /** Declares that `rpc` is a light client, which checks by itself which block belongs to the chain. */
   lightClient?: boolean | undefined;
+  /**
+   * Requires that auditors signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. Import
+   * `keyroot/auditors`, which describes the fields. The contract's answer then needs a storage proof, too.
+   */
+  auditors?: object | undefined;
+  /**
+   * Verifies the block with Ethereum's light client protocol. Import `keyroot/beacon`. The contract's answer then needs a storage
+   * proof, too.
+   */
+  beacon?: BeaconOptions | undefined;
   /** Requires a storage proof (EIP-1186) of the contract's answer. */
   storageProof?: boolean | undefined;
-  /** The block to read at, unless `blockHash` names one. Default `latest`. */
+  /** The block to read at, unless `pinned` names one. Default `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
   /** The maximum age of the block in ms. An endpoint that has stopped, or is held back, has older blocks. */
   maxAgeMs?: number | undefined;
@@ -72,7 +75,7 @@ export interface RegistryReference {
   codeHash?: string | undefined;
 }
 
-/** What to verify: that this user's key is published in this contract. */
+/** The user whose key must be published in this contract. */
 export interface KeyQuery extends RegistryReference {
   userID: UserID;
   /** The 105 bytes that a server returned as this user's public key, if there are any. */
@@ -81,8 +84,8 @@ export interface KeyQuery extends RegistryReference {
 
 /** The evidence that a verdict requires. */
 export interface EvidencePolicy {
-  /** The source of the block hash: `quorum` is how many endpoints must agree, `blockHash` is the pinned hash. */
-  anchor: "endpoint" | "light-client" | { quorum: number } | { blockHash: string };
+  /** The source of the block hash: `quorum` is how many endpoints must agree, `pinned` is the pinned hash. */
+  anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
   /** The block to read at, unless one is pinned. */
   tag: "latest" | "safe" | "finalized";
@@ -103,8 +106,10 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "usersSlot",
   "merkleUrl",
   "quorum",
-  "blockHash",
+  "pinned",
   "lightClient",
+  "auditors",
+  "beacon",
   "storageProof",
   "block",
   "maxAgeMs",
@@ -144,29 +149,42 @@ export function parseKeyQuery(
     const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, or their base64.`;
     throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
   }
-  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key };
+  // A copy: the caller may change the bytes before they are compared.
+  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key && new Uint8Array(key) };
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */
-export function parseEvidencePolicy(options: Partial<VerifyOptions>): EvidencePolicy {
-  const { quorum, blockHash, lightClient = false, storageProof = false, block: tag = "latest", maxAgeMs } = options;
+export function parseEvidencePolicy(
+  options: Partial<VerifyOptions> & Pick<VerifyOptions, "chainId" | "contract">,
+): EvidencePolicy {
+  const { quorum, pinned, lightClient = false, auditors, beacon, storageProof = false, maxAgeMs } = options;
   checkBoolean("The option lightClient", lightClient);
   checkBoolean("The option storageProof", storageProof);
-  if ([quorum !== undefined, blockHash !== undefined, lightClient].filter(Boolean).length > 1) {
-    const message =
-      "The options quorum, blockHash and lightClient each name the source of the block: give one of them.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
-  if (blockHash !== undefined && options.block !== undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The options block and blockHash each name a block: give one of them.");
-  }
-  checkHash("The option blockHash", blockHash);
+  checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
+  checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
+  checkHash("The option pinned", pinned);
+  const added = auditors ?? beacon;
+  const { block: tag = added === undefined ? "latest" : "finalized" } = options;
   if (!TAGS.includes(tag)) throw invalidArgument("The option block", "latest, safe or finalized", tag);
   if (maxAgeMs !== undefined) checkInteger("The option maxAgeMs", maxAgeMs, 0);
   const usersSlot = parseUsersSlot(options.usersSlot);
-  const pinned = blockHash === undefined ? undefined : { blockHash };
-  const anchor = quorum === undefined ? (pinned ?? (lightClient ? "light-client" : "endpoint")) : { quorum };
-  return { anchor, storageProof, tag, maxAgeMs, usersSlot };
+  const anchor =
+    added !== undefined
+      ? { added: makeSource(auditors ? "auditors" : "beacon", added, options) }
+      : quorum !== undefined
+        ? { quorum }
+        : pinned !== undefined
+          ? { pinned }
+          : lightClient
+            ? "light-client"
+            : "endpoint";
+  // Auditors and sync committees sign finalized blocks. Without a storage proof, their block would support no answer.
+  return { anchor, storageProof: storageProof || !!added, tag, maxAgeMs, usersSlot };
+}
+
+function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
+  if (names.filter((name) => options[name]).length < 2) return;
+  throw new ArgumentError("ARGUMENT_INVALID", `Give only one of the options ${names.join(", ")}.`);
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */
@@ -176,21 +194,14 @@ export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
-  const endpoints = Array.isArray(rpc) ? (rpc as readonly Endpoint[]) : [rpc as Endpoint];
+  // A copy: the caller may change the array during the verification.
+  const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
   if (quorum === undefined) {
     if (endpoints.length === 1) return endpoints;
     throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
   }
   checkInteger("The option quorum", quorum, 1, endpoints.length);
   return endpoints;
-}
-
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function parseLimits(limits: Partial<Limits> = {}): Limits {
-  checkNames("The limits", checkObject("The option limits", limits), Object.keys(DEFAULT_LIMITS));
-  const parse = (name: keyof Limits) =>
-    checkInteger(`The option limits.${name}`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
-  return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */

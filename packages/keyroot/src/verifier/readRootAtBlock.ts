@@ -1,40 +1,102 @@
-import { fetchBlock, fetchBlockByHash } from "../ethereum/blocks.ts";
+import type { BlockSource } from "../blocks/blockSource.ts";
+import { findEndpointBlock } from "../blocks/endpoint.ts";
+import { findLightClientBlock } from "../blocks/lightClient.ts";
+import { findPinnedBlock } from "../blocks/pinned.ts";
+import { findQuorumBlock, Quorum, type Votes } from "../blocks/quorum.ts";
+import { checkBlockAge } from "../ethereum/blockAge.ts";
+import { fetchBlockByHash } from "../ethereum/blocks.ts";
+import type { Evidence } from "../evidence.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { EvidencePolicy, KeyQuery } from "./options.ts";
-import { readRootByQuorum } from "./quorum.ts";
-import { callContractAt, checkAge, requestAnswersAt } from "./requestAtBlock.ts";
-import type { RootReading } from "./rootReading.ts";
+import { callContract, readRootByCall, type RootAnswers } from "./rootByCall.ts";
+import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.ts";
+import type { VerifierSources } from "./sources.ts";
+import { verifyChainId } from "./verdict.ts";
+
+/** The answers about a user's root, and the evidence for them. */
+export interface RootReading {
+  answers: RootAnswers;
+  evidence: Evidence;
+  /** The indexes of the endpoints that agreed on the block, and of those that agreed on the answer. */
+  agreed: readonly (readonly number[])[];
+  /** Calls the contract at the same block, with this calldata: 0x and hex. No storage proof supports the answer. */
+  callContract: (data: string) => Promise<unknown>;
+}
 
 /**
- * Reads a user's root at one block: finds the block that the policy requires, recomputes its hash from its header, and
- * requests the contract's answer at that block, with a storage proof if required.
- * @param calls the endpoints; several only for a quorum
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, QUORUM_NOT_REACHED, step "anchor";
- * PROOF_INVALID, step "root"
+ * Reads a user's root at one block. The source that the policy names finds the block. The rest is the same for every source: the
+ * header with the block's hash, the block's age, and the contract's answer at that block, with a storage proof if required.
+ * @param sources the endpoints, several only for a quorum, and the limits of other requests
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and as the source;
+ * PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them answer and no answer is false
  */
 export async function readRootAtBlock(
   query: KeyQuery,
   policy: EvidencePolicy,
-  calls: readonly RpcCall[],
+  { calls, http }: Pick<VerifierSources, "calls" | "http">,
   now: () => number,
 ): Promise<RootReading> {
-  const { anchor, storageProof, tag } = policy;
-  if (typeof anchor === "object" && "quorum" in anchor) {
-    return readRootByQuorum(query, policy, calls, anchor.quorum, now);
-  }
-  const [call] = calls;
-  if (call === undefined) throw new RangeError("There is no endpoint to call.");
-  const block =
-    typeof anchor === "object" ? await fetchBlockByHash(call, anchor.blockHash) : await fetchBlock(call, tag);
-  checkAge(block, policy, now);
-  const answers = await requestAnswersAt(block, call, query, policy);
+  const { anchor, storageProof, tag, usersSlot } = policy;
+  const endpoints = typeof anchor === "object" && "quorum" in anchor ? new Quorum(calls, anchor.quorum) : only(calls);
+  const found = await sourceOf(anchor, endpoints)({ calls, tag, http, now });
+  const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
+  checkBlockAge(block, policy.maxAgeMs, now());
+
   const { hash, number, timestamp } = block;
-  const name = typeof anchor === "object" ? "pinned" : anchor;
-  return {
-    answers,
-    evidence: { anchor: name, storageProof, block: { hash, number, timestamp } },
-    agreed: [[0]],
-    callContract: (data) => callContractAt(block, call, query.contract, data),
+  const request = async (call: RpcCall) => {
+    const answers = storageProof
+      ? await readRootByStorageProof(query, call, block, usersSlot)
+      : await readRootByCall(query, call, { blockHash: hash });
+    // An endpoint of another chain has no vote.
+    verifyChainId(query, answers);
+    return answers;
   };
+  const agreeOnCall = async (data: string) => {
+    const votes = await endpoints.agree(
+      (call) => callContract(call, query.contract, data, { blockHash: hash }),
+      String,
+    );
+    return votes[0].answer;
+  };
+  // A valid proof needs no second endpoint.
+  const votes = storageProof
+    ? await endpoints.first(request)
+    : await endpoints.agree(request, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
+  const [{ answer: answers }] = votes;
+  if (storageProof) {
+    const callForRoot = () => agreeOnCall(encodeGetMerkleTreeRoot(query.userID));
+    await confirmEmptySlot(query, usersSlot, answers.root, callForRoot);
+  }
+  const agreed = [found.endpoints, ...(storageProof ? [] : [votes.map(({ endpoint }) => endpoint)])];
+  const evidence: Evidence = {
+    anchor: found.anchor,
+    storageProof,
+    block: { hash, number, timestamp },
+    ...found.evidence,
+  };
+  if (found.anchor === "quorum") evidence.agreeing = agreed[agreed.length - 1]?.length;
+  await found.checkRoot?.(query, answers.root, evidence);
+  return { answers, evidence, agreed, callContract: agreeOnCall };
+}
+
+/** The source of the block hash that a policy names. */
+function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): BlockSource {
+  if (endpoints instanceof Quorum) return findQuorumBlock(endpoints);
+  if (typeof anchor === "object" && "pinned" in anchor) return findPinnedBlock(anchor.pinned);
+  if (typeof anchor === "object" && "added" in anchor) return anchor.added.find;
+  return anchor === "light-client" ? findLightClientBlock : findEndpointBlock;
+}
+
+/** The endpoints that answer about the block: a quorum, or one endpoint. */
+type Endpoints = Pick<Quorum, "agree" | "first">;
+
+/** One endpoint, whose errors are not collected. */
+function only([call]: readonly RpcCall[]): Endpoints {
+  if (call === undefined) throw new RangeError("There is no endpoint to call.");
+  const first = async <T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> => [
+    { endpoint: 0, answer: await request(call) },
+  ];
+  return { first, agree: first };
 }

@@ -1,12 +1,13 @@
 import { VerificationError } from "../errors.ts";
-import { verifyKeyRecord } from "../identity/verifyKeyRecord.ts";
-import type { KeyRecord } from "../identity/keyRecord.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { parseSafeQuantity } from "../ethereum/quantity.ts";
-import { decodeMerkleTreeRoot } from "../registry/calldata.ts";
+import { verifyKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
+import { type MerkleFile } from "../merkle/file.ts";
+import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import { checkCodeHash } from "../ethereum/codeHash.ts";
+import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
+import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";
 import type { KeyQuery } from "./options.ts";
-import type { ChainAnswers } from "./rootReading.ts";
+import type { RootAnswers } from "./rootByCall.ts";
 
 /** A record in the tree whose root the contract has for the record's user. */
 export interface VerifiedRecord {
@@ -23,7 +24,7 @@ export interface VerifiedRecord {
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED;
  * TransportError RPC_ANSWER_INVALID
  */
-export function verifyRoot(query: KeyQuery, answers: ChainAnswers, evidence: Evidence): string {
+export function verifyRoot(query: KeyQuery, answers: RootAnswers, evidence: Evidence): string {
   const root = verifyAnswers(query, answers);
   if (root !== undefined) return root;
   const { userID, contract } = query;
@@ -38,22 +39,19 @@ export function verifyRoot(query: KeyQuery, answers: ChainAnswers, evidence: Evi
  */
 export function verifyAnswers(
   { contract, ...expected }: Omit<KeyQuery, "userID">,
-  answers: ChainAnswers,
+  answers: RootAnswers,
 ): string | undefined {
   verifyChainId(expected, answers);
   const root = decodeMerkleTreeRoot(answers.root);
-  const { codeHash } = answers;
-  if (expected.codeHash === undefined || codeHash === expected.codeHash) return root;
-  const details = { expected: expected.codeHash, actual: codeHash };
-  const message = `The code of the contract ${contract} has the hash ${codeHash} instead of ${expected.codeHash}.`;
-  throw new VerificationError("root", "CODE_HASH_MISMATCH", message, details);
+  checkCodeHash(contract, expected.codeHash, answers.codeHash);
+  return root;
 }
 
 /** Checks that an endpoint belongs to the right chain. @throws as `verifyRoot` */
-export function verifyChainId(expected: Pick<KeyQuery, "chainId">, answers: Pick<ChainAnswers, "chainId">): void {
+export function verifyChainId(expected: Pick<KeyQuery, "chainId">, answers: Pick<RootAnswers, "chainId">): void {
   const chainId = parseSafeQuantity(answers.chainId);
   if (chainId === expected.chainId) return;
-  const message = `The endpoint belongs to the chain ${chainId}, but the contract is on the chain ${expected.chainId}.`;
+  const message = `The endpoint is on the chain ${chainId}, but the contract is on the chain ${expected.chainId}.`;
   throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: expected.chainId, actual: chainId });
 }
 
@@ -76,7 +74,7 @@ export function verifyRecord(query: KeyQuery, root: string, { lookup, records }:
   const index = lookup.get(userID);
   const record = index === undefined ? undefined : records[index];
   if (index === undefined || record === undefined) {
-    const message = `The file ${root}.json has no record of the user ${userID}, although the contract has its root for them.`;
+    const message = `The file ${root}.json has no record of the user ${userID}.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
   return { record, index, publicKey: verifyKeyRecord(`values[${index}]`, record, query.expectedPublicKey) };

@@ -1,12 +1,12 @@
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
-import { checkNames, nearestName } from "../input/names.ts";
-import { checkObject, invalidArgument, optional } from "../input/options.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
-import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
+import { checkInteger, optional } from "../input/options.ts";
+import { type MerkleFile } from "../merkle/file.ts";
+import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import { decodeBlockNumber } from "../registry/answers.ts";
+import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { checkStore, type Store } from "../store/store.ts";
-import type { RpcCall } from "../transport/jsonRpc.ts";
 import {
   type CachedAnswer,
   type CachedKey,
@@ -18,17 +18,14 @@ import {
   storeKey,
   verifyCachedKey,
 } from "./cache.ts";
+import type { Contact } from "./contacts.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import type { RootReading } from "./rootReading.ts";
-import type { VerifierSetup } from "./setup.ts";
-import { shareEqualCalls } from "./shareEqualCalls.ts";
-import { type VerifierSources, withSources } from "./sources.ts";
+import type { RootReading } from "./readRootAtBlock.ts";
+import type { VerifierConfig } from "./verifierConfig.ts";
+import { shareEqualCalls, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
-
-/** A user whose key to verify, and the key that a server returned for this user, if there is one. */
-export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
 
 /** The options of one contact list. */
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
@@ -37,6 +34,8 @@ export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
    * its evidence from the endpoints of the call (docs/threat-model.md, "The cache").
    */
   cache?: Store | undefined;
+  /** The time after which one endpoint's unproven answer in `cache` is read again, in ms. Default 1 hour. */
+  recheckMs?: number | undefined;
 }
 
 /**
@@ -47,12 +46,9 @@ export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
   { verified: VerifiedKey } | { error: KeyrootError }
 );
 
-/** How many RPC calls share a request, and how many files are held in memory at once. */
+/** The maximum number of RPC calls per request. */
 const BATCH_SIZE = 50;
-const MAX_FILES_AT_ONCE = 4;
-
-/** The optional field of a contact. */
-const CONTACT = ["expectedPublicKey"];
+const RECHECK_MS = 3_600_000;
 
 /** A user's verified root. The file of the root is still to be verified. */
 interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
@@ -66,15 +62,16 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
 
 /**
  * Verifies the keys of a contact list, as `verifyMany` describes.
- * @throws ArgumentError if the list or the options are invalid; no request was sent
+ * @param contacts as `copyContacts` returns them
+ * @throws ArgumentError if the options are invalid; no request was sent
  */
 export async function verifyContacts(
-  { registry, policy, sources, now }: VerifierSetup,
+  { registry, policy, sources, now }: VerifierConfig,
   contacts: readonly Contact[],
-  { cache: uncheckedCache, signal }: ContactListOptions,
+  { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
   const cache = optional(checkStore, "The option cache", uncheckedCache);
-  checkContacts(contacts);
+  checkInteger("The option recheckMs", recheckMs, 0);
 
   /** Compares a new answer with the cached one. @throws VerificationError EQUIVOCATION */
   const compareWithCache = async (
@@ -92,15 +89,15 @@ export async function verifyContacts(
 
   const findContact = async (
     { userID, expectedPublicKey }: Contact,
-    calls: readonly RpcCall[],
+    sources: VerifierSources,
     names: readonly string[],
   ): Promise<FoundRoot | ContactOutcome> => {
     try {
       const query = parseKeyQuery(registry, userID, expectedPublicKey);
       const cached = cache && (await loadCachedKey(cache, query, policy));
-      if (cached && meetsPolicy(cached, policy, names, now))
-        return { userID, verified: verifyCachedKey(query, cached) };
-      const reading = await readRoot(query, policy, calls, now);
+      const verified = cached && meetsPolicy(cached, policy, names, recheckMs, now()) && findVerified(query, cached);
+      if (verified) return { userID, verified };
+      const reading = await readRoot(query, policy, sources, now);
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);
         const comparison = await compareWithCache(query, cached, root, reading);
@@ -123,8 +120,8 @@ export async function verifyContacts(
       const { query, cached, contradicts } = user;
       const before = contradicts && { contradicts };
       try {
-        const verified = await verifyUser(user, await file);
-        if (cache) await storeKey(cache, query, policy, verified, cached, user.sources);
+        const verified = await verifyInFile(user, await file);
+        if (cache) await storeKey(cache, query, policy, verified, cached, { sources: user.sources, storedAt: now() });
         outcomes.push([user, { userID: query.userID, verified, ...before }]);
       } catch (error) {
         outcomes.push([user, { ...toOutcome(query.userID, error), ...before }]);
@@ -135,22 +132,32 @@ export async function verifyContacts(
 
   const verifyAll = async (sources: VerifierSources) => {
     const names = cache ? sources.endpoints.map(sourceOf) : [];
-    const found = await Promise.all(contacts.map((contact) => findContact(contact, sources.calls, names)));
+    const found = await Promise.all(contacts.map((contact) => findContact(contact, sources, names)));
     const byRoot = Map.groupBy(
       found.filter((contact) => "root" in contact),
       ({ root }) => root,
     );
     const outcomeOf = new Map<FoundRoot, ContactOutcome>();
-    // All workers take from one iterator. p-map would make apps 1 kB larger.
+    // Four workers take from one iterator: at most four files are in memory. p-map would make apps 1 kB larger.
     const files = byRoot.entries();
     const work = async () => {
       for (const [root, users] of files)
         for (const [user, outcome] of await verifyUsersOfFile(sources, root, users)) outcomeOf.set(user, outcome);
     };
-    await Promise.all(Array.from({ length: MAX_FILES_AT_ONCE }, work));
+    await Promise.all([work(), work(), work(), work()]);
     return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
   };
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
+}
+
+/** The cached key; undefined if it is not the expected one: then the chain is asked again before the verdict. */
+function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
+  try {
+    return verifyCachedKey(query, cached);
+  } catch (error) {
+    if (error instanceof VerificationError) return undefined;
+    throw error;
+  }
 }
 
 function equivocation(
@@ -167,25 +174,18 @@ async function fetchAndParse(sources: VerifierSources, root: string): Promise<Me
 }
 
 /** @throws as `verifyRecord`; and as the call */
-async function verifyUser({ query, root, evidence, callContract }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
+async function verifyInFile(
+  { query, root, evidence, callContract }: FoundRoot,
+  file: MerkleFile,
+): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
   const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), evidence.block?.number);
-  return { ...verified, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+  return { ...verified, root, blockNumber, contract, chainId, evidence };
 }
 
 /** The outcome of a failed contact. @throws what is not a KeyrootError: a defect, or an error of the caller's cache */
 function toOutcome(userID: UserID, error: unknown): ContactOutcome {
   if (error instanceof KeyrootError) return { userID, error };
   throw error;
-}
-
-function checkContacts(contacts: readonly Contact[]): void {
-  if (!Array.isArray(contacts)) throw invalidArgument("The list of contacts", "an array of { userID }", contacts);
-  for (const [i, contact] of contacts.entries()) {
-    checkObject(`contacts[${i}]`, contact as Contact, "an object with userID");
-    // Apps may pass their own contacts, with other fields. A misspelt key would not be compared.
-    const fields = Object.keys(contact as Contact).filter((field) => nearestName(field, CONTACT) !== undefined);
-    checkNames(`contacts[${i}]`, Object.fromEntries(fields.map((field) => [field, true])), CONTACT);
-  }
 }

@@ -1,12 +1,13 @@
+import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
-import { parseSetup } from "./setup.ts";
-import type { Contact, ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
+import { parseVerifierOptions } from "./verifierConfig.ts";
+import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 
 /** Options of `verifyMany`: those of `verifyPublicKey` for all contacts, and `cache`. */
 export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey"> & ContactListOptions;
 
-/** Each contact has a key of its own. */
-const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"), "cache"];
+/** `expectedPublicKey` is a field of each contact instead. */
+const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"), "cache", "recheckMs"];
 
 /**
  * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at
@@ -32,8 +33,9 @@ const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"
  * }
  */
 export async function verifyMany(contacts: readonly Contact[], options: VerifyManyOptions): Promise<ContactOutcome[]> {
-  const setup = parseSetup(options, OPTIONS);
+  const config = parseVerifierOptions(options, OPTIONS);
+  const copies = copyContacts(contacts);
   // Loaded only when needed, as in `createVerifier`.
   const { verifyContacts } = await import("./verifyContacts.ts");
-  return verifyContacts(setup, contacts, options);
+  return verifyContacts(config, copies, options);
 }

@@ -1,9 +1,10 @@
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
-import { decodeBlockNumber, encodeGetBlockNumber } from "../registry/calldata.ts";
+import { decodeBlockNumber } from "../registry/answers.ts";
+import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { parseSetup, type VerifierSetup } from "./setup.ts";
+import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
@@ -12,12 +13,10 @@ export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract has for the user: 64 lowercase hex digits. */
   root: string;
   /**
-   * The block in which the root was added. It is the word of the endpoint, or of the endpoints of the quorum, even if
+   * The block in which the root was added. It is an unproven answer of the endpoint or the quorum, even if
    * the evidence for the root is stronger: do not rely on it. It is never above the block of the evidence.
    */
   blockNumber: number;
-  /** Always false: no storage proof shows `blockNumber`. */
-  blockNumberProven: false;
   contract: string;
   chainId: number;
   evidence: Evidence;
@@ -27,12 +26,12 @@ export interface VerifiedKey extends VerifiedRecord {
 export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "signal">;
 
 /**
- * Verifies a user's public key against the root that the contract has for the user (specification, "Public-key
+ * Verifies a user's public key against the root that the contract has for the user (docs/specification.md, "Public-key
  * verification procedure"): reads the root, fetches the root's file, rebuilds its tree, and requires exactly one record
  * of the user. Returns only if all of this succeeds. Do not use a key after an error.
  *
- * `evidence` states what the root rests on, which is never less than the options require. By default it is the word of
- * one endpoint: choose one that neither the server of the key nor the file host operates.
+ * `evidence` states what the root rests on, which is never less than the options require. By default it is one endpoint's
+ * unproven answer: choose one that neither the server of the key nor the file host operates.
  *
  * The steps are called from here, and none of them calls another: options → sources → evidence → verdict.
  * @param userID 32 lowercase characters of zBase32
@@ -49,24 +48,24 @@ export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "signal">;
  * });
  */
 export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
-  return verifyUser(parseSetup(options, VERIFY_OPTIONS), userID, options);
+  return verifyKey(parseVerifierOptions(options, VERIFY_OPTIONS), userID, options);
 }
 
 /** As `verifyPublicKey`, with options that are checked already. */
-export async function verifyUser(
-  { registry, policy, sources, now }: VerifierSetup,
+export async function verifyKey(
+  { registry, policy, sources, now }: VerifierConfig,
   userID: UserID,
   { expectedPublicKey, signal }: KeyOptions,
 ): Promise<VerifiedKey> {
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
-  const verify = async ({ calls, fetchFile }: VerifierSources): Promise<VerifiedKey> => {
-    const { answers, evidence, callContract } = await readRoot(query, policy, calls, now);
+  const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
+    const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, block] = await Promise.all([fetchFile(root), callContract(encodeGetBlockNumber(root))]);
+    const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
     const verified = verifyFile(query, root, bytes);
     const { contract, chainId } = query;
     const blockNumber = decodeBlockNumber(block, evidence.block?.number);
-    return { ...verified, root, blockNumber, blockNumberProven: false, contract, chainId, evidence };
+    return { ...verified, root, blockNumber, contract, chainId, evidence };
   };
   return withSources(sources, verify, { signal });
 }

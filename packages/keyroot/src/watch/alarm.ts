@@ -12,17 +12,17 @@ export const ALARM_CODES = [
 /** One of `ALARM_CODES`. */
 export type AlarmCode = (typeof ALARM_CODES)[number];
 
-/** Something is wrong with a user's key, or with what the chain and the file host say about it. */
+/** A problem with a user's key, or with the answers of the chain and the file host about it. */
 export interface Alarm {
   code: AlarmCode;
   userID: UserID;
   /** The problem in words, for people. */
   message: string;
-  /** The evidence, for others: JSON in the format `keyroot-alarm-v1` (docs/formats.md, "Alarm"), with a bundle if possible. */
+  /** The evidence, for others: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"), with a bundle if possible. */
   file: { name: string; text: string };
 }
 
-/** What was published for a user when the watch read it. */
+/** The published root and key of a user, as the watch read them. */
 export interface Published {
   /** 64 lowercase hex digits. */
   root: string;

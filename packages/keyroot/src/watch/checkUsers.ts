@@ -1,18 +1,18 @@
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import { type MerkleFile, parseMerkleFile } from "../merkle/file.ts";
+import { type MerkleFile } from "../merkle/file.ts";
+import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import type { KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
-import type { VerifierSetup } from "../verifier/setup.ts";
-import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
-import { type VerifierSources, withSources } from "../verifier/sources.ts";
+import type { VerifierConfig } from "../verifier/verifierConfig.ts";
+import { shareEqualCalls, type VerifierSources, withSources } from "../verifier/sources.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
 /** A user to check. Its state is changed. */
 export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
-/** How a round reads the chain and the files. */
+/** Options of a round. */
 interface CheckOptions {
   /** In ms since 1970. */
   time: number;
@@ -28,7 +28,7 @@ interface CheckOptions {
  * @returns how many users the chain answered about
  */
 export async function checkUsers(
-  setup: VerifierSetup,
+  config: VerifierConfig,
   users: readonly UserToCheck[],
   { time, recheckMs, signal, errors }: CheckOptions,
 ): Promise<number> {
@@ -38,15 +38,15 @@ export async function checkUsers(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       errors.push(error);
-      // An aborted request says nothing about the file.
+      // An aborted request is no outage of the file.
       if (error.code !== "ABORTED") failed?.(error.code);
     }
   };
   const answered: UserToCheck[] = [];
-  const check = async ({ calls, fetchFile }: VerifierSources) => {
+  const check = async (sources: VerifierSources) => {
     const readAnswer = async ([userID, user]: UserToCheck) => {
-      const query = { ...setup.registry, userID };
-      const { answers, evidence } = await readRoot(query, { ...setup.policy, tag: "finalized" }, calls, setup.now);
+      const query = { ...config.registry, userID };
+      const { answers, evidence } = await readRoot(query, { ...config.policy, tag: "finalized" }, sources, config.now);
       applyAnswer(user, verifyAnswers(query, answers), evidence, time);
       answered.push([userID, user]);
     };
@@ -55,15 +55,15 @@ export async function checkUsers(
     // One after the other: a background task needs no more, and each file takes memory.
     for (const [root = "", readers] of Map.groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
-        const file = parseMerkleFile(await fetchFile(root), root);
-        for (const [userID, user] of readers) applyFile(user, keyIn(file, root, { ...setup.registry, userID }), time);
+        const file = parseMerkleFile(await sources.fetchFile(root), root);
+        for (const [userID, user] of readers) applyFile(user, keyIn(file, root, { ...config.registry, userID }), time);
       };
       await attempt(readFile, (code) => {
         for (const [, user] of readers) applyOutage(user, code, time);
       });
     }
   };
-  await attempt(() => withSources(setup.sources, check, { signal, wrap: shareEqualCalls }));
+  await attempt(() => withSources(config.sources, check, { signal, wrap: shareEqualCalls }));
   return answered.length;
 }
 

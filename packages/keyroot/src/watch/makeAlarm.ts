@@ -2,39 +2,39 @@ import { KeyrootError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Bundle } from "../verifier/bundle.ts";
 import type { MakeBundleOptions } from "../verifier/makeBundle.ts";
-import type { VerifierSetup } from "../verifier/setup.ts";
+import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm, Condition } from "./alarm.ts";
-import { isoTime } from "./watchedUser.ts";
+import { isoTime } from "./conditions.ts";
 
 /** `makeBundle` of `keyroot/bundle`. */
 export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promise<{ bundle: Bundle }>;
 
 /** Makes the alarm of a condition, with a bundle of the contract's answer if an endpoint has one. */
 export async function makeAlarm(
-  setup: VerifierSetup,
+  config: VerifierConfig,
   userID: UserID,
   { code, message, facts }: Condition,
   makeBundle: BundleMaker,
   signal: AbortSignal,
 ): Promise<Alarm> {
-  const { chainId, contract } = setup.registry;
-  const time = isoTime(setup.now());
+  const { chainId, contract } = config.registry;
+  const time = isoTime(config.now());
   const { hash } = (facts.now ?? facts.published).evidence.block ?? {};
-  const bundle = await makeEvidence(setup, hash, (options) => makeBundle(userID, { ...options, signal }));
+  const bundle = await makeEvidence(config, hash, (options) => makeBundle(userID, { ...options, signal }));
   const file = { format: "keyroot-alarm-v1", code, time, chainId, contract, userID, message, ...facts, bundle };
   return { code, userID, message, file: { name: `${userID}.alarm.json`, text: JSON.stringify(file) } };
 }
 
 /** The bundle of a user as of a block; undefined if there is no key or no file, or if no endpoint proves it. */
 async function makeEvidence(
-  { registry, policy, sources }: VerifierSetup,
-  blockHash: string | undefined,
+  { registry, policy, sources }: VerifierConfig,
+  pinned: string | undefined,
   makeBundle: (options: MakeBundleOptions) => Promise<{ bundle: Bundle }>,
 ): Promise<Bundle | undefined> {
   const { usersSlot } = policy;
   for (const rpc of sources.endpoints) {
     try {
-      return (await makeBundle({ ...registry, usersSlot, ...sources.network, blockHash, rpc })).bundle;
+      return (await makeBundle({ ...registry, usersSlot, ...sources.network, pinned, rpc })).bundle;
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
     }

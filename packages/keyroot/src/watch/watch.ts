@@ -1,7 +1,8 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
+import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
-import { checkNames } from "../input/names.ts";
 import {
+  checkNames,
   checkFunction,
   checkInteger,
   checkObject,
@@ -12,13 +13,14 @@ import {
 } from "../input/options.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/fetchBytes.ts";
+import type { Contact } from "../verifier/contacts.ts";
 import { parseKeyQuery } from "../verifier/options.ts";
-import type { VerifierSetup } from "../verifier/setup.ts";
-import type { Contact } from "../verifier/verifyContacts.ts";
+import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
 import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
-import { conditionsOf, isDue, newConditions, noteReported, type WatchedUserState } from "./watchedUser.ts";
+import { conditionsOf, newConditions, noteReported } from "./conditions.ts";
+import { isDue, type WatchedUserState } from "./watchedUser.ts";
 
 /** Whose keys to watch, and what to do about an alarm. */
 export interface WatchKeysOptions {
@@ -36,26 +38,28 @@ export interface WatchKeysOptions {
   onAlarm: (alarm: Alarm) => unknown;
   /** The maximum pause between two rounds in ms. Default 45,000. It doubles while requests fail, up to 5 minutes. */
   intervalMs?: number | undefined;
-  /** How often each contact's root and each file are read again, in ms. Default 1 hour. The own root is read in each round. */
+  /** The time between two reads of a contact's root or of a file, in ms. Default 1 hour. Each round reads the own root. */
   recheckMs?: number | undefined;
-  /** How long a file may be unavailable, in ms of the app's running time. Default 24 hours. */
+  /** The maximum time for which a file may be unavailable, in ms of the app's running time. Default 24 hours. */
   fileLimitMs?: number | undefined;
   /** Ends the watch. */
   signal?: AbortSignal | undefined;
 }
 
-/** What the last round came to. */
+/** The result of the last round. */
 export interface WatchStatus {
-  /** When the chain answered last, in ms since 1970; undefined if it never did. */
+  /** The time of the chain's last answer about the own user, in ms since 1970; undefined before the first one. */
   checkedAt?: number | undefined;
-  /** The errors of the last round. Nothing is wrong with a key because of them: the watch tries again. */
+  /** The times of the chain's last answers about the contacts, in ms since 1970. A contact without an answer is missing. */
+  contactsCheckedAt: ReadonlyMap<UserID, number>;
+  /** The errors of the last round: of its requests, which the next round repeats, and of malformed contacts. */
   errors: readonly unknown[];
 }
 
 /** A running watch. */
 export interface Watch {
   readonly status: WatchStatus;
-  /** Runs a round now. @returns what it came to */
+  /** Runs a round now. @returns its result */
   check(): Promise<WatchStatus>;
 }
 
@@ -63,20 +67,25 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
   ...(["userID", "publicKey", "contacts", "store", "makeBundle", "onAlarm"] as const),
   ...(["intervalMs", "recheckMs", "fileLimitMs", "signal"] as const),
 ];
-/** What browsers have, and other runtimes may lack. */
+/** Browser functions that other runtimes may lack. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">> } = globalThis;
 
 const MAX_BACKOFF_MS = 300_000;
-/** How many users a round checks, so that a long list of contacts is checked in many small rounds. */
-const MAX_USERS = 20;
+/** The maximum number of contacts whose roots are read in a round. A long list takes several rounds. */
+const CONTACTS_PER_ROUND = 20;
+/** The maximum number of users in the state. */
+const MAX_USERS = 5000;
+/** The maximum number of errors of malformed contacts in a status. */
+const MAX_ERRORS = 100;
 
-/** Everything that a watch remembers, stored as JSON. */
+/** The state of a watch, stored as JSON. */
 interface WatchState {
   users: Record<UserID, WatchedUserState>;
-  /** When the next round is due, and when the chain answered last, in ms since 1970. */
+  /** The number of this round. */
+  round: number;
+  /** The time of the next round, in ms since 1970. */
   nextAt: number;
-  checkedAt?: number | undefined;
-  /** How many rounds have failed since one succeeded. */
+  /** The number of failed rounds since the last successful one. */
   failures: number;
 }
 
@@ -84,14 +93,14 @@ interface WatchState {
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
  */
-export function watch(setup: VerifierSetup, options: WatchKeysOptions): Watch {
+export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch {
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
-    checkWatchOptions(setup, options);
-  const { registry, now } = setup;
+    checkWatchOptions(config, options);
+  const { registry, now } = config;
   /** The name of the state in the store, and of the lock. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  let status: WatchStatus = { errors: [] };
+  let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
   /** Runs work alone among all tabs (Web Locks API), or in this process where there are no such locks. */
@@ -103,15 +112,22 @@ export function watch(setup: VerifierSetup, options: WatchKeysOptions): Watch {
     return result;
   };
 
-  /** The contacts' keys as the server returns them, in base64; undefined for a contact without one. */
+  /** The contacts' keys as the server returns them, in base64; undefined for a contact without one. Skips malformed contacts. */
   const fetchContacts = async (errors: unknown[]) => {
     const keys = new Map<UserID, string | undefined>();
+    let malformed = 0;
     try {
-      const { timeoutMs } = setup.sources.network.limits;
+      const { timeoutMs } = config.sources.network.limits;
       const list = await withTimeout("The function contacts", timeoutMs, signal, async (signal) =>
         contacts?.({ signal }),
       );
-      for (const contact of list ?? []) keys.set(...parseHolder(setup, contact));
+      for (const contact of list ?? []) {
+        try {
+          keys.set(...parseHolder(config, contact));
+        } catch (error) {
+          if (malformed++ < MAX_ERRORS) errors.push(error);
+        }
+      }
     } catch (error) {
       errors.push(error);
     }
@@ -122,39 +138,48 @@ export function watch(setup: VerifierSetup, options: WatchKeysOptions): Watch {
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     const state = parseState(await store.get(name));
-    status = { ...status, checkedAt: state.checkedAt };
+    status = statusOf(state, [userID], status.errors);
     const wait = state.nextAt - time;
     if (!isForced && wait > 0 && wait <= maxPauseMs) return state.nextAt;
 
     const errors: unknown[] = [];
-    const expected = (await fetchContacts(errors)).set(userID, ownKey);
-    const users = Array.from(expected.keys(), (userID): UserToCheck => [userID, (state.users[userID] ??= {})]);
-    // The own root is read in each round. Of the contacts, those come first that were not read for the longest time.
-    const ageOf = ([id, { readAt = 0 }]: UserToCheck) => (id === userID ? Infinity : Math.abs(time - readAt));
-    const due = users.filter(([id, user]) => id === userID || isDue(user, time, recheckMs));
-    const chosen = due.sort((a, b) => ageOf(b) - ageOf(a)).slice(0, MAX_USERS);
-    const answered = await checkUsers(setup, chosen, { time, recheckMs, signal, errors });
+    const keys = await fetchContacts(errors);
+    keys.delete(userID);
+    const { contacts, own, leftOut } = listUsers(state, userID, [...keys.keys()]);
+    if (leftOut > 0) {
+      const message = `A watch has at most ${MAX_USERS - 1} contacts: ${leftOut} are not watched.`;
+      errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
+    }
+    // The own root is read in each round.
+    const chosen = [
+      own,
+      ...chooseContacts(
+        state.round,
+        contacts.filter(([, user]) => isDue(user, time, recheckMs)),
+      ),
+    ];
+    const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors });
     signal.throwIfAborted();
 
-    for (const [id, user] of users) {
-      const conditions = conditionsOf(id, user, { expected: expected.get(id), isOwn: id === userID, fileLimitMs });
+    for (const [id, user] of [own, ...contacts]) {
+      const isOwn = id === userID;
+      const conditions = conditionsOf(id, user, { expected: isOwn ? ownKey : keys.get(id), isOwn, fileLimitMs });
       for (const condition of newConditions(user, conditions))
-        await onAlarm(await makeAlarm(setup, id, condition, makeBundle, signal));
+        await onAlarm(await makeAlarm(config, id, condition, makeBundle, signal));
       noteReported(user, conditions);
     }
     state.failures = answered > 0 ? 0 : state.failures + 1;
-    if (answered > 0) state.checkedAt = time;
-    // Random, so that clients that failed together do not return together.
+    // Random, so that clients that failed together do not retry together.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     await store.set(name, JSON.stringify(state));
-    status = { checkedAt: state.checkedAt, errors };
+    status = statusOf(state, [userID, ...keys.keys()], errors);
     return state.nextAt;
   };
 
   const run = async () => {
     while (!signal.aborted) {
       let nextAt = now() + intervalMs;
-      // A device that knows to be offline does not even try.
+      // No request while the browser reports that it is offline.
       if (platform.navigator?.onLine ?? true) {
         try {
           nextAt = await lock(() => round(false));
@@ -178,16 +203,16 @@ export function watch(setup: VerifierSetup, options: WatchKeysOptions): Watch {
   };
 }
 
-function checkWatchOptions(setup: VerifierSetup, options: WatchKeysOptions) {
+function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   checkNames("The options", checkObject("The options", options, "an object with userID and publicKey"), OPTIONS);
   const { intervalMs = 45_000, recheckMs = 3_600_000, fileLimitMs = 86_400_000 } = options;
   const { contacts, store, makeBundle, onAlarm } = options;
-  const { anchor } = setup.policy;
-  if (typeof anchor === "object" && "blockHash" in anchor)
-    throw invalidArgument("The option blockHash", "undefined for a watch", anchor.blockHash);
+  const { anchor } = config.policy;
+  if (typeof anchor === "object" && "pinned" in anchor)
+    throw invalidArgument("The option pinned", "undefined for a watch", anchor.pinned);
   // Without a key, no bytes: they are refused.
   const { publicKey } = options as Partial<WatchKeysOptions>;
-  const [userID, ownKey] = parseHolder(setup, { ...options, expectedPublicKey: publicKey ?? "" });
+  const [userID, ownKey] = parseHolder(config, { ...options, expectedPublicKey: publicKey ?? "" });
   return {
     userID,
     ownKey,
@@ -203,9 +228,54 @@ function checkWatchOptions(setup: VerifierSetup, options: WatchKeysOptions) {
 }
 
 /** A user and their key in base64, if there is one. */
-function parseHolder({ registry }: VerifierSetup, contact: Contact): [UserID, string | undefined] {
-  const { userID, expectedPublicKey: key } = parseKeyQuery(registry, contact.userID, contact.expectedPublicKey);
+function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, string | undefined] {
+  const { userID: id, expectedPublicKey } = checkObject("A contact", contact, "an object with userID");
+  const { userID, expectedPublicKey: key } = parseKeyQuery(registry, id, expectedPublicKey);
   return [userID, key && bytesToBase64(key)];
+}
+
+/**
+ * The states of the listed users. The state keeps users who are not listed any more as long as there is room, so that a
+ * contact who is listed again keeps its place in the queue.
+ */
+function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
+  const known = ids.filter((id) => Object.hasOwn(users, id));
+  const listed = [...known, ...ids.filter((id) => !Object.hasOwn(users, id))].slice(0, MAX_USERS - 1);
+  const use = (id: UserID): UserToCheck => {
+    const user = (users[id] ??= { turn: round });
+    user.listed = round;
+    return [id, user];
+  };
+  const [own, contacts] = [use(userID), listed.map(use)];
+  const unlisted = Object.entries(users).filter(([, user]) => user.listed !== round);
+  unlisted.sort(([, a], [, b]) => (b.listed ?? 0) - (a.listed ?? 0));
+  for (const [id] of unlisted.slice(MAX_USERS - 1 - listed.length)) Reflect.deleteProperty(users, id);
+  return { own, contacts, leftOut: ids.length - listed.length };
+}
+
+/**
+ * Chooses the contacts whose turn it is: those that were read, or listed first, in the earliest round. So a contact waits for
+ * those before it in the queue only, however many the list gains.
+ */
+function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
+  const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
+  const chosen = [...due].sort((a, b) => turnOf(a) - turnOf(b)).slice(0, CONTACTS_PER_ROUND);
+  for (const [, user] of chosen) user.turn = round;
+  return chosen;
+}
+
+/** @param ids the own user, and the contacts */
+function statusOf(
+  { users }: WatchState,
+  [own = "", ...ids]: readonly UserID[],
+  errors: readonly unknown[],
+): WatchStatus {
+  const contactsCheckedAt = new Map<UserID, number>();
+  for (const id of ids) {
+    const { readAt } = users[id] ?? {};
+    if (readAt !== undefined) contactsCheckedAt.set(id, readAt);
+  }
+  return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
 }
 
 /** A state that cannot be read counts as missing: everything is checked again. */
@@ -214,9 +284,9 @@ function parseState(text: unknown): WatchState {
     const state = JSON.parse(text as string) as WatchState;
     // Throws if `users` is missing.
     Object.keys(state.users);
-    return state;
+    return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
   } catch {
-    return { users: {}, nextAt: 0, failures: 0 };
+    return { users: {}, round: 1, nextAt: 0, failures: 0 };
   }
 }
 

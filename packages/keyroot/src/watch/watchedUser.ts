@@ -1,6 +1,6 @@
+import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
-import type { UserID } from "../identity/userID.ts";
-import type { Condition, Published } from "./alarm.ts";
+import type { Published } from "./alarm.ts";
 
 /** A time in which the file of a user's root could not be read, although the chain could. */
 interface Outage {
@@ -14,14 +14,18 @@ interface Outage {
   code: string;
 }
 
-/** What the watch knows about a user. It is stored as JSON. A user with a root has evidence for it. */
+/** The stored state of a user, as JSON. A user with a root has evidence for it. */
 export interface WatchedUserState extends Partial<Published> {
-  /** When the chain answered last about this user, in ms since 1970. */
+  /** The last round in which the user's root was requested, or in which the user was listed first. */
+  turn?: number;
+  /** The last round in which the user was listed. */
+  listed?: number;
+  /** The time of the chain's last answer about this user, in ms since 1970. */
   readAt?: number;
-  /** When the file of the root was read last, in ms since 1970. */
+  /** The time of the last successful read of the root's file, in ms since 1970. */
   fileReadAt?: number;
   outage?: Outage;
-  /** What another answer of the chain replaced. */
+  /** The root and evidence recorded before the chain returned a different answer. */
   earlier?: Published;
   /** The evidence of an answer that there is no root any more. */
   gone?: Evidence;
@@ -38,7 +42,7 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   const before = publishedOf(user);
   if (root === undefined) {
     // At an earlier block, which a node that is behind returns, the user may have had no root.
-    if (before !== undefined && blockOf(evidence) >= blockOf(before.evidence)) user.gone = evidence;
+    if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }
   delete user.gone;
@@ -52,7 +56,7 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   user.evidence = evidence;
 }
 
-/** Whether the user's key is to be read: for the first time, or again. */
+/** Whether the user's key must be read, for the first time or again. */
 export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: number, recheckMs: number): boolean {
   const age = now - fileReadAt;
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
@@ -72,62 +76,7 @@ export function applyOutage(user: WatchedUserState, code: string, now: number): 
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
 }
 
-/** The conditions of a user that raise alarms. */
-export function conditionsOf(
-  userID: UserID,
-  user: WatchedUserState,
-  { expected, isOwn, fileLimitMs }: { expected: string | undefined; isOwn: boolean; fileLimitMs: number },
-): Condition[] {
-  const conditions: Condition[] = [];
-  const add = (code: Condition["code"], about: string, message: string, facts: Condition["facts"]) => {
-    conditions.push({ code, id: `${code}:${about}`, message, facts });
-  };
-  const published = publishedOf(user);
-  if (published === undefined) return [];
-  const { root, publicKey, evidence } = published;
-  const { earlier, gone, outage } = user;
-  const addChange = (before: Published, now: { root?: string; evidence: Evidence }) => {
-    const { root: after = "none" } = now;
-    const message = `The contract had the root ${before.root} for the user ${userID} and has ${after} now, although it sets a root once.`;
-    add("WATCHED_ROOT_CHANGED", after, message, { published: before, now });
-  };
-  if (earlier !== undefined) addChange(earlier, { root, evidence });
-  if (gone !== undefined) addChange(published, { evidence: gone });
-  if (publicKey !== undefined && expected !== undefined && publicKey !== expected) {
-    const message = `The file ${root}.json has ${publicKey || "no valid key"} for the user ${userID} instead of ${expected}.`;
-    add(isOwn ? "WATCHED_KEY_MISMATCH" : "CONTACT_KEY_MISMATCH", `${root}:${expected}`, message, {
-      expectedPublicKey: expected,
-      published,
-    });
-  }
-  if (outage !== undefined && outage.observedMs >= fileLimitMs) {
-    const message = `The file ${root}.json of the user ${userID} is unavailable since ${isoTime(outage.since)}: ${outage.code}.`;
-    add("FILE_UNAVAILABLE", root, message, { published, outage });
-  }
-  return conditions;
-}
-
-/** The conditions whose alarms were not reported yet. */
-export function newConditions({ reported = [] }: WatchedUserState, conditions: readonly Condition[]): Condition[] {
-  return conditions.filter(({ id }) => !reported.includes(id));
-}
-
-/** Notes that the alarms of these conditions were reported. A condition that ends and begins again raises another alarm. */
-export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
-  // Answers that alternate between two roots are reported once.
-  const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")) ?? [];
-  user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
-}
-
-function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
+/** The root, file and evidence that are recorded for a user with a root. */
+export function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
   return evidence && { root: String(root), publicKey, evidence };
-}
-
-function blockOf({ block }: Evidence): number {
-  return block?.number ?? 0;
-}
-
-/** A time in ISO 8601, UTC. @param ms since 1970 */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,15 +1,15 @@
 import { availableParallelism } from "node:os";
-import type { ErrorCode } from "keyroot/errors";
+import type { RootEntry } from "keyroot/auditors";
 import type { RpcCall } from "keyroot/transport";
-import { checkOptions } from "../input/checkOptions.ts";
-import { auditUserCount, rootsOf } from "./auditChain.ts";
+import { checkOptions } from "../shared/checkOptions.ts";
+import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
-import { Findings } from "./finding.ts";
-import { type DatedRootLog, readHistory } from "./history.ts";
+import { type Finding, Findings } from "./finding.ts";
+import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
-import { RootFilesAudit } from "./rootFilesAudit.ts";
+import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
 /** Options of `audit`. */
 export interface AuditOptions extends AuditedContract {
@@ -18,38 +18,42 @@ export interface AuditOptions extends AuditedContract {
   files: FileSource;
   /** The number of threads that audit files; 0 for none but the caller's. Default: one per core. */
   workers?: number | undefined;
-  /** What earlier runs saved, and where this one saves. The caller closes it. Default: nothing is saved. */
+  /** The saved work of earlier runs and this one. The caller closes it. Default: nothing is saved. */
   state?: AuditState | undefined;
+  /** Counts files that an earlier run with this state verified as read, and does not read them again. Default: false. */
+  skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage: blocks for events, roots or files for the others. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, onProgress: true },
+  ...{ call: true, files: true, workers: true, state: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in their order. */
-export type AuditStage = "reading events" | "reading roots" | "auditing files" | "auditing stray files";
+export type AuditStage = "reading events" | FileAuditStage;
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
   /** All events in the order of the chain. Each is one batch of users. */
   events: readonly DatedRootLog[];
+  /** All roots in the order of the chain whose files were audited: the leaves of a statement's tree. */
+  roots: readonly RootEntry[];
   /** The number of different roots in the events. */
   rootCount: number;
-  /** How many roots' files this run has read. It passes only if it has read all of them: see `rootCount`. */
+  /** Number of roots whose files this run has read. It passes only if it has read all of them: see `rootCount`. */
   filesRead: number;
   /** The number of users in the files that were audited. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
   /** Files that their host or folder did not return. Nothing is known about them, so the audit has not passed. */
-  unavailableFiles: { root: string; code: ErrorCode; message: string }[];
-  /** Whether stray files were looked for, which takes a folder. */
+  unavailableFiles: UnavailableFile[];
+  /** True if the audit searched for stray files. The search needs a folder. */
   straysSearched: boolean;
 }
 
-/** What an audit comes to: `incomplete` if this run could not read every file, and nothing else is wrong. */
+/** The verdict of an audit. `incomplete`: some files were not read, and no damage was found. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** The verdict on a report. */
@@ -89,42 +93,50 @@ export function verdictOf({
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
-  const { call, contract, files, state, workers = availableParallelism(), onProgress } = options;
+  const { call, contract, files, state, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
   checkFileSource(files);
   if (state === undefined) {
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }
-  const counts = await readCounts(call, options);
-  const { evidence, userCount, deploymentBlock } = counts;
+  const counts = await readCounts(call, options, state.cursor);
+  const { evidence } = counts;
   const findings = new Findings();
 
   const { number, hash } = evidence.block;
-  const range = { fromBlock: deploymentBlock, toBlock: number };
-  const history = await readHistory(call, contract, range, state, (toBlock) => {
-    onProgress?.("reading events", toBlock - deploymentBlock + 1, number - deploymentBlock + 1);
-  });
+  const { cursor } = state;
+  // Another run may have audited a newer block, which then is on the chain.
+  const isCursorKept = cursor !== undefined && cursor.number > number && (await isOnChain(call, cursor));
+  findings.add(auditCursor(cursor, evidence.block, isCursorKept));
+  const { history, miscounted } = await readCountedHistory(options, counts, state);
   const { events } = history;
-  const miscounted = auditUserCount(events, userCount);
   findings.add(miscounted);
   findings.add(history.findings);
 
   const roots = rootsOf(events);
   const strays = "dir" in files ? await findStrayFiles(files.dir, new Set(roots.map(({ root }) => root))) : [];
-  const fileAudit = new RootFilesAudit({ call, contract, blockHash: hash, state, roots, findings, onProgress });
+  const fileAudit = new RootFilesAudit({
+    ...{ call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
+  });
   await fileAudit.auditBlockNumbers();
   await using loader = new FileWorkers(files, workers);
   await fileAudit.auditFiles(loader);
   await fileAudit.auditStrayFiles(loader, strays);
-  // If events are missing or false, or this run was incomplete, the next one reads them again.
+  // After an incomplete run, or with false events, the next run reads the events again.
   const isComplete = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
-  if (isComplete && fileAudit.filesRead === roots.length) state.recordHistory({ number, hash }, events);
+  if (isComplete && fileAudit.filesRead === roots.length && !isCursorKept) {
+    state.recordHistory(evidence.block, events);
+  }
   fileAudit.auditUsers();
   findings.sort(roots.map(({ root }) => root));
   state.save();
   return {
     ...counts,
     events,
+    roots: roots.flatMap(({ root, addedCount: userCount }) => {
+      const recordCount = fileAudit.recordCounts.get(root);
+      return recordCount === undefined ? [] : [{ root, recordCount, userCount }];
+    }),
     rootCount: roots.length,
     filesRead: fileAudit.filesRead,
     usersInFiles: fileAudit.userCount,
@@ -132,4 +144,26 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     unavailableFiles: fileAudit.unavailableFiles,
     straysSearched: "dir" in files,
   };
+}
+
+/** Reads the events, and compares them with the contract's count. If the saved events differ from the count, all are read again. */
+async function readCountedHistory(
+  { call, contract, onProgress }: AuditOptions,
+  { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,
+  saved: SavedHistory,
+): Promise<{ history: History; miscounted: Finding[] }> {
+  const range = { fromBlock, toBlock: block.number };
+  const read = (from: SavedHistory) =>
+    readHistory(call, contract, range, from, (toBlock) => {
+      onProgress?.("reading events", toBlock - fromBlock + 1, block.number - fromBlock + 1);
+    });
+  let history = await read(saved);
+  let miscounted = auditUserCount(history.events, userCount);
+  if (miscounted.length > 0 && saved.events.length + (saved.cursor?.number ?? 0) > 0) {
+    const { findings } = history;
+    history = await read({ cursor: undefined, events: [] });
+    history.findings.push(...findings.filter(({ code }) => code !== "LOG_NOT_CANONICAL"));
+    miscounted = auditUserCount(history.events, userCount);
+  }
+  return { history, miscounted };
 }

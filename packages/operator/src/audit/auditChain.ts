@@ -1,9 +1,9 @@
-import type { UserID } from "keyroot/identity";
 import type { RootAddedLog } from "keyroot/registry";
-import { plural } from "../text/plural.ts";
+import { plural } from "../shared/plural.ts";
 import { type Finding, finding } from "./finding.ts";
+import type { BlockCursor } from "./checkBlock.ts";
 
-/** A root, and what all its events together say about it. */
+/** A root with the data of all its events. */
 export interface RootHistory {
   /** 64 hex digits in lower case. */
   root: string;
@@ -11,13 +11,6 @@ export interface RootHistory {
   addedCount: number;
   /** The block of its first event. */
   blockNumber: number;
-}
-
-/** A user of a root's file whose root on chain is another one. */
-export interface UserWithOtherRoot {
-  userID: UserID;
-  /** The user's root on chain: 64 hex digits in lower case. */
-  userRoot: string;
 }
 
 /** The roots of a history, in the order in which they were first added. */
@@ -41,6 +34,21 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
     : [finding("LOG_EXCESS", `${counts}: the endpoint returns false events of ${plural(sum - userCount, "user")}.`)];
 }
 
+/** Time in seconds, and blocks, by which a node may be behind others. */
+const MAX_LAG = { seconds: 120, blocks: 1_000 };
+
+/**
+ * Checks that a recorded block is not above the newest one, except for a node that is a little behind.
+ * @param isOnChain whether the endpoint has the recorded block
+ */
+export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
+  if (cursor === undefined || cursor.number <= newest.number || isOnChain) return [];
+  const behind = { seconds: cursor.timestamp - newest.timestamp, blocks: cursor.number - newest.number };
+  if (behind.seconds <= MAX_LAG.seconds && behind.blocks <= MAX_LAG.blocks) return [];
+  const message = `An earlier run recorded block ${cursor.number}, ${cursor.hash}, but the newest block is ${newest.number}. One of the two answers is false. Events are read again from the last block that is on the chain.`;
+  return [finding("CURSOR_ABOVE_HEAD", message)];
+}
+
 /** Checks that the block of each event is on the chain. @param hashes the chain's block hashes by block number */
 export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap<number, string>): Finding[] {
   return events.flatMap(({ root, blockNumber, blockHash }) => {
@@ -56,44 +64,4 @@ export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: n
   if (recorded === blockNumber) return [];
   const message = `The contract has recorded block ${recorded} for the root ${root}, its first event is in block ${blockNumber}.`;
   return [finding("BLOCK_NUMBER_MISMATCH", message, { root })];
-}
-
-/**
- * Compares a root's file with the chain, in both directions: every user of the file has a root, and no user outside of the
- * file has this one.
- * @param userIDs the users of the file
- * @param userRoots their roots on chain, in the same order; undefined for none
- * @param isKnown whether an event names a root
- */
-export function auditRoot(
-  { root, addedCount }: RootHistory,
-  userIDs: readonly UserID[],
-  userRoots: readonly (string | undefined)[],
-  isKnown: (root: string) => boolean,
-): { findings: Finding[]; others: UserWithOtherRoot[] } {
-  const findings: Finding[] = [];
-  const others: UserWithOtherRoot[] = [];
-  let found = 0;
-  for (const [i, userID] of userIDs.entries()) {
-    const userRoot = userRoots[i];
-    if (userRoot === root) {
-      found++;
-    } else if (userRoot === undefined) {
-      const message = `The user ${userID} is in the file of ${root} and has no root on the chain.`;
-      findings.push(finding("USER_NOT_PUBLISHED", message, { root, userID }));
-    } else if (isKnown(userRoot)) {
-      others.push({ userID, userRoot });
-    } else {
-      const message = `The user ${userID} is in the file of ${root} and has the root ${userRoot}, which no event names.`;
-      findings.push(finding("ROOT_UNKNOWN", message, { root, userID }));
-    }
-  }
-  if (addedCount > found) {
-    const message = `${plural(addedCount, "user")} got the root ${root}, but its file has only ${found} of them.`;
-    findings.push(finding("USER_HIDDEN", message, { root }));
-  } else if (addedCount < found) {
-    const message = `The file has ${plural(found, "user")} with the root ${root}, but its events add only ${addedCount}.`;
-    findings.push(finding("ADDED_COUNT_TOO_LOW", message, { root }));
-  }
-  return { findings, others };
 }

@@ -24,7 +24,7 @@ export function userIDsIn(users: Uint8Array): UserID[] {
   });
 }
 
-/** What the audit of one file found. */
+/** The result of auditing one file. */
 export interface FileAudit {
   /** Its users in the file's order, `USER_BYTES` each; undefined if the file is not the one of its root. */
   users: Uint8Array | undefined;
@@ -53,7 +53,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     const start = i * USER_BYTES;
     const keyID = start + USER_ID_BYTES;
     users.set(userIDs.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES), start);
-    // The record's own `keyID` may be false, and would let two keys look like one.
+    // Not the record's `keyID`: a false one could make two keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
     if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));
@@ -71,7 +71,7 @@ function isValidKey(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Runs the full check of a record, which takes twice as long and says what is wrong. */
+/** Runs the full check of a record. It takes twice as long, and its error names the fault. */
 function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
   const { userID } = record;
   try {

@@ -3,8 +3,8 @@ import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { checksumOf, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
-import type { BlockCursor, DatedRootLog, SavedHistory } from "./history.ts";
-import { readOldAuditState } from "./oldState.ts";
+import type { BlockCursor } from "./checkBlock.ts";
+import type { DatedRootLog, SavedHistory } from "./history.ts";
 import {
   type AuditTarget,
   checkedRow,
@@ -15,9 +15,9 @@ import {
   type OpenStateOptions,
   stateFormat,
   stateShape,
-} from "./stateFile.ts";
+} from "./openStateFile.ts";
 
-/** What a state knows of the file of a root. */
+/** The recorded file of a root. */
 export interface RecordedFile {
   /** SHA-256 of the file's bytes, 64 hex digits. */
   sha256: string;
@@ -25,14 +25,9 @@ export interface RecordedFile {
   users: Uint8Array;
 }
 
-/** Everything that a state holds. */
-export interface AuditStateContent extends SavedHistory {
-  files: ({ root: string } & RecordedFile)[];
-}
-
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 
-/** The users of a file are in a table of their own, so that a new run does not write them again. */
+/** The users of a file have a separate table, so that a new run does not write them again. */
 const FORMAT = stateFormat(
   0x4b524155, // "KRAU"
   [
@@ -43,6 +38,7 @@ const FORMAT = stateFormat(
   contract TEXT NOT NULL CHECK (octet_length(contract) = 42),
   cursor_number INTEGER,
   cursor_hash TEXT CHECK (octet_length(cursor_hash) = 66),
+  cursor_timestamp INTEGER,
   event_count INTEGER NOT NULL,
   file_count INTEGER NOT NULL,
   ${CHECKSUM}
@@ -68,14 +64,13 @@ const FORMAT = stateFormat(
   users BLOB NOT NULL CHECK (octet_length(users) <= 67108864)
 ) STRICT`,
   ],
-  // More than 100 million users.
+  // Enough for 100 million users.
   2 ** 32,
 );
 
 /**
- * What an audit remembers from one run to the next: the events up to a block and, of each valid file, the SHA-256 of its
- * bytes and its users. So a run need not audit a file with known bytes again; it does read every file. The state lies in an
- * SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so it is complete whenever a run ends.
+ * The state of an audit between runs: the events up to a block and, for each valid file, its SHA-256 and its users. A run
+ * reads every file, but audits only those whose bytes changed. The state is an SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so it is complete whenever a run ends.
  *
  * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who
  * can write the file can write valid checksums as well: keep it where no one else can write, or use `fresh`.
@@ -95,7 +90,7 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Opens a state and checks all of it. Creates it if there is none; imports the two files of version 0.1.0.
+   * Opens a state and checks all of it. Creates it if there is none.
    * @param path its file; `.lock` and, while it is open, `-wal` are beside it
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
@@ -104,14 +99,7 @@ export class AuditState implements SavedHistory, Disposable {
     const kind = {
       format: FORMAT,
       fill: (database: StateDatabase) => {
-        insertContent(database, about, EMPTY);
-      },
-      readOld: async (oldPath: string) => {
-        const { content, paths } = await readOldAuditState(oldPath, about);
-        const fill = (database: StateDatabase) => {
-          insertContent(database, about, content);
-        };
-        return { fill, paths };
+        insertState(database, about, EMPTY);
       },
       load: (database: StateDatabase) => new AuditState(database, about),
     };
@@ -122,12 +110,12 @@ export class AuditState implements SavedHistory, Disposable {
   static inMemory(): AuditState {
     const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
     const fill = (database: StateDatabase) => {
-      insertContent(database, target, EMPTY);
+      insertState(database, target, EMPTY);
     };
     return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
   }
 
-  /** What is known of the file of a root. */
+  /** The recorded file of a root, if there is one. */
   file(root: string): RecordedFile | undefined {
     const pending = this.#pending.get(root);
     if (pending !== undefined) return pending;
@@ -141,9 +129,8 @@ export class AuditState implements SavedHistory, Disposable {
     this.#pending.set(root, { sha256, users });
   }
 
-  /** Records all events up to a block, unless the state has those up to a newer one. */
+  /** Records all events up to a block, in the place of those that were recorded before. */
   recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
-    if (cursor.number < (this.cursor?.number ?? 0)) return;
     [this.cursor, this.events] = [cursor, events];
     this.#hasNewEvents = true;
   }
@@ -176,6 +163,7 @@ export class AuditState implements SavedHistory, Disposable {
       this.cursor = {
         number: stateShape.count("cursor_number", state["cursor_number"]),
         hash: stateShape.text("cursor_hash", state["cursor_hash"], LOWERCASE_HASH),
+        timestamp: stateShape.count("cursor_timestamp", state["cursor_timestamp"]),
       };
     }
     this.events = this.#loadEvents();
@@ -215,13 +203,7 @@ export class AuditState implements SavedHistory, Disposable {
   }
 }
 
-const EMPTY: AuditStateContent = { cursor: undefined, events: [], files: [] };
-
-function insertContent(database: StateDatabase, target: AuditTarget, content: AuditStateContent): void {
-  for (const { root, sha256, users } of content.files) insertFile(database, root, sha256, users);
-  insertEvents(database, content.events);
-  insertState(database, target, content);
-}
+const EMPTY: SavedHistory = { cursor: undefined, events: [] };
 
 function insertState(
   database: StateDatabase,
@@ -229,9 +211,9 @@ function insertState(
   { cursor, events }: SavedHistory,
 ): void {
   const fileCount = Number(database.row("SELECT count(*) AS count FROM files")?.["count"]);
-  const position = [cursor?.number ?? null, cursor?.hash ?? null];
+  const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
   const values = [1, chainId, genesisHash, contract, ...position, events.length, fileCount];
-  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   database.run(sql, ...values, checksumOf(values));
 }
 

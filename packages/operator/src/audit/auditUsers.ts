@@ -1,4 +1,4 @@
-import { type UserWithOtherRoot } from "./auditChain.ts";
+import type { UserWithOtherRoot } from "./auditRoot.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { IndexedUser, UserIndex } from "./userIndex.ts";
 

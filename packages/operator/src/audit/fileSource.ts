@@ -1,14 +1,14 @@
 import { constants, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { TransportError, VerificationError } from "keyroot/errors";
 import { checkNames } from "keyroot/input";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
+import { TransportError, VerificationError } from "../errors.ts";
 
 /** The Merkle-tree files: on a host, or in a folder of this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
   /** The largest file that is read, in bytes. */
   maxBytes: number;
-  /** How long a host may take for one file, in ms. */
+  /** Maximum time for one file, in ms. */
   timeoutMs: number;
   /** Allows plain http to other machines than this one. Default false. */
   allowHttp?: boolean | undefined;

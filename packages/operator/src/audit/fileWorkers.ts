@@ -1,9 +1,9 @@
 import { extname } from "node:path";
-import { WorkerPool } from "../threads/workerPool.ts";
+import { WorkerPool } from "../shared/workerPool.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/** How many files a thread has at a time: it audits one while the others are read. */
+/** Number of files that a thread has at a time: it audits one while the others are read. */
 const FILES_PER_WORKER = 4;
 /** `.ts` in the repository, `.js` in the built package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
@@ -19,7 +19,7 @@ export class FileWorkers implements AsyncDisposable {
     this.#pool = count === 0 ? undefined : new WorkerPool(SCRIPT, count, { workerData: source });
   }
 
-  /** How many files to request at a time. */
+  /** Number of files to request at a time. */
   get capacity(): number {
     return (this.#pool?.size ?? 1) * FILES_PER_WORKER;
   }

@@ -1,7 +1,6 @@
-import type { ErrorCode } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
 
-/** The codes of what an audit or a watch finds, by severity. A code never changes its meaning. docs/auditing.md explains each. */
+/** The codes of findings, by severity. A code never changes its meaning. docs/auditing.md explains each. */
 export const FINDING_CODES = {
   /** The operator, the file host, the endpoint or the chain broke a promise. */
   damage: [
@@ -10,7 +9,8 @@ export const FINDING_CODES = {
     "LOG_EXCESS",
     "LOG_NOT_CANONICAL",
     "BLOCK_NUMBER_MISMATCH",
-    "ROOT_REORGANISED",
+    "ROOT_REORGANIZED",
+    "CURSOR_ABOVE_HEAD",
     // the files
     "FILE_MISSING",
     "FILE_INVALID",
@@ -23,19 +23,21 @@ export const FINDING_CODES = {
     "USER_NOT_IN_FILE",
     "ROOT_UNKNOWN",
     "USER_TWO_KEYS",
+    // auditors' statements
+    "STATEMENT_CONFLICT",
     // watched users
     "WATCHED_KEY_MISMATCH",
     "WATCHED_ROOT_CHANGED",
-    // what a watch cannot see
+    // files and endpoints that a watch cannot read
     "FILE_UNAVAILABLE",
     "ENDPOINT_UNAVAILABLE",
     "WATCH_ENDED",
   ],
   /** Worth knowing, but not wrong. */
-  notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANISED"],
+  notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANIZED"],
 } as const;
 
-/** How severe a finding is: a key of `FINDING_CODES`. */
+/** Severity of a finding: a key of `FINDING_CODES`. */
 export type Severity = keyof typeof FINDING_CODES;
 /** The stable code of a finding. docs/auditing.md explains each. */
 export type FindingCode = (typeof FINDING_CODES)[Severity][number];
@@ -47,8 +49,10 @@ export interface Finding {
   /** The root in question: 64 hex digits in lower case. */
   root?: string | undefined;
   userID?: UserID | undefined;
-  /** What exactly is wrong with a file or a key: a code of docs/errors.md. */
-  detail?: ErrorCode | undefined;
+  /** The error code of a bad file or key, from docs/errors.md. */
+  detail?: string | undefined;
+  /** The texts that contradict each other, with their signatures. */
+  evidence?: readonly string[] | undefined;
   message: string;
 }
 
@@ -56,7 +60,7 @@ export interface Finding {
 export function finding(
   code: FindingCode,
   message: string,
-  about: Pick<Finding, "root" | "userID" | "detail"> = {},
+  about: Pick<Finding, "root" | "userID" | "detail" | "evidence"> = {},
 ): Finding {
   const severity = (FINDING_CODES.notice as readonly string[]).includes(code) ? "notice" : "damage";
   return { code, severity, ...about, message };
@@ -64,7 +68,7 @@ export function finding(
 
 /** The findings of an audit: the first ones, and how many there are in all. */
 export class Findings {
-  /** The most findings that are kept: an operator who breaks everything must not fill an auditor's memory. */
+  /** Maximum number of stored findings: an operator who breaks everything must not fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;
 
   readonly list: Finding[] = [];
@@ -83,7 +87,7 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings, since files are audited in no fixed order: damage first, then by the age of the root.
+   * Sorts the findings: damage first, then by the age of the root. Files are audited in no fixed order.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {
@@ -93,7 +97,7 @@ export class Findings {
     this.list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
-  /** How many findings were counted but not kept. */
+  /** Number of findings that were counted but not stored. */
   get omitted(): number {
     return this.count.damage + this.count.notice - this.list.length;
   }

@@ -1,35 +1,29 @@
 import pMap from "p-map";
-import { fetchBlock } from "keyroot/ethereum";
+import { fetchBlock, toQuantity } from "keyroot/ethereum";
 import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import { plural } from "../text/plural.ts";
+import { plural } from "../shared/plural.ts";
 import { auditBlocks } from "./auditChain.ts";
+import type { BlockCursor } from "./checkBlock.ts";
 import { type Finding, finding } from "./finding.ts";
 
-/** How many RPC requests of one kind run at once. */
+/** Number of concurrent RPC requests of one kind. */
 export const CONCURRENT_CALLS = 8;
 
 /** An event, with the time of its block. */
 export interface DatedRootLog extends RootAddedLog {
-  /** Of the block, in seconds since 1970. */
+  /** Time of the block in seconds since 1970. */
   timestamp: number;
 }
 
-/** A block up to which all events are known. */
-export interface BlockCursor {
-  number: number;
-  /** 0x and 64 hex digits in lower case. */
-  hash: string;
-}
-
-/** What an earlier run saved. */
+/** The events that an earlier run saved. */
 export interface SavedHistory {
   cursor: BlockCursor | undefined;
   /** All events up to the cursor. */
   events: readonly DatedRootLog[];
 }
 
-/** All events of a range, and what is wrong with them. */
+/** All events of a range, and their faults. */
 export interface History {
   events: DatedRootLog[];
   findings: Finding[];
@@ -69,14 +63,22 @@ async function findKeptEvents(
   toBlock: number,
   { cursor, events }: SavedHistory,
 ): Promise<{ kept: readonly DatedRootLog[]; next: number }> {
-  const isOnChain = async ({ number, hash }: BlockCursor) => (await fetchBlock(call, number)).hash === hash;
-  if (cursor !== undefined && cursor.number <= toBlock && (await isOnChain(cursor))) {
+  if (cursor !== undefined && cursor.number <= toBlock && (await isOnChain(call, cursor))) {
     return { kept: events, next: cursor.number + 1 };
   }
   for (const [i, { blockNumber: number, blockHash: hash }] of [...events.entries()].reverse()) {
-    if (await isOnChain({ number, hash })) return { kept: events.slice(0, i + 1), next: number + 1 };
+    if (await isOnChain(call, { number, hash })) return { kept: events.slice(0, i + 1), next: number + 1 };
   }
   return { kept: [], next: 0 };
+}
+
+/** True if the endpoint has this block. A block above its newest one does not exist. */
+export async function isOnChain(
+  call: RpcCall,
+  { number, hash }: Pick<BlockCursor, "number" | "hash">,
+): Promise<boolean> {
+  const answer = await call("eth_getBlockByNumber", [toQuantity(number), false]);
+  return answer !== null && (await fetchBlock(() => Promise.resolve(answer), number)).hash === hash;
 }
 
 /** @param dropped events in blocks that the chain no longer has */
@@ -85,7 +87,7 @@ function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly R
   return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {
     const block = `Block ${blockNumber}, ${blockHash}, in which ${plural(addedCount, "user")} got the root ${root}, is no longer on the chain`;
     return roots.has(root)
-      ? finding("CHAIN_REORGANISED", `${block}; the root is in another block.`, { root })
-      : finding("ROOT_REORGANISED", `${block}, and neither is that root.`, { root });
+      ? finding("CHAIN_REORGANIZED", `${block}; the root is in another block.`, { root })
+      : finding("ROOT_REORGANIZED", `${block}, and neither is that root.`, { root });
   });
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type ErrorCode, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
+import { KeyrootError, TransportError, VerificationError } from "keyroot/errors";
 import { auditFile, type FileAudit } from "./auditFile.ts";
 import { type FileSource, readFileOf } from "./fileSource.ts";
 import { finding } from "./finding.ts";
@@ -19,7 +19,7 @@ export type FileResult =
   /** Its bytes are the known ones. */
   | { kind: "unchanged" }
   /** The host or folder did not return it: nothing is known about it. */
-  | { kind: "unavailable"; code: ErrorCode; message: string };
+  | { kind: "unavailable"; code: string; message: string };
 
 /** Reads a root's file and audits it, unless its bytes are known. */
 export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {

@@ -1,28 +1,27 @@
-import { base64ToBytes } from "keyroot/bytes";
-import type { ErrorCode } from "keyroot/errors";
-import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
-import { type FileAudit, USER_BYTES } from "./auditFile.ts";
+import type { UserID } from "keyroot/identity";
+import type { FileAudit } from "./auditFile.ts";
+import { auditOwnRoot, auditWatchedUsers } from "./auditWatchedUsers.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { loadFile } from "./loadFile.ts";
-import type { LogReading, PollOptions, UserReading, UserWithRoot, WatchedUser } from "./poll.ts";
+import type { LogReading, PollOptions, UserReading, UserWithRoot } from "./pollChain.ts";
 
-/** After how many ms an unavailable file or endpoint is an alarm, by default. */
+/** Time in ms after which an unavailable file or endpoint is an alarm, by default. */
 export const UNAVAILABLE_AFTER_MS = 600_000;
-/** After so many unavailable files in a row, a poll requests no others. */
+/** Number of unavailable files in a row after which a poll requests no others. */
 const MAX_FAILURES = 3;
 
 /** A file that its host or folder did not return. */
 interface UnavailableFile {
   /** 64 hex digits in lower case. */
   root: string;
-  code: ErrorCode;
+  code: string;
   message: string;
-  /** Since when, in ms since 1970. */
+  /** Time of the first failed request, in ms since 1970. */
   since: number;
 }
 
-/** What a poll found in files. */
+/** The results of a poll's files. */
 export interface FileReading {
   /** Watched users whose root's file has their key: it is published. */
   published: UserWithRoot[];
@@ -38,8 +37,8 @@ export interface FileReading {
  */
 export async function readFiles(
   options: PollOptions,
-  { block, roots }: UserReading,
-  { added }: LogReading,
+  { roots }: UserReading,
+  { added, cursor }: LogReading,
 ): Promise<FileReading> {
   const { users, state, readOwnFiles, maxFilesMs = Infinity, now = Date.now } = options;
   const files = new PolledFiles(options.files);
@@ -48,7 +47,7 @@ export async function readFiles(
   const findings: Finding[] = [];
   const newRoots = new Map<UserID, string>();
 
-  // However little time there is, one file is read.
+  // One file is read even if there is no time left.
   const endsAt = performance.now() + maxFilesMs;
   const isLate = () => files.count > 0 && performance.now() >= endsAt;
 
@@ -76,9 +75,8 @@ export async function readFiles(
     return { ...file, since };
   });
   findings.push(...auditUnavailable(unavailable, options, roots));
-  const isNewest = block.number >= (state.cursors.at(-1)?.number ?? 0);
   state.save({
-    cursor: isNewest ? { number: block.number, hash: block.hash } : undefined,
+    cursor,
     newRoots,
     suspects: [...suspects],
     unavailable: new Map(unavailable.map(({ root, since }) => [root, since])),
@@ -98,7 +96,7 @@ class PolledFiles {
     this.#source = source;
   }
 
-  /** What is wrong with the files. */
+  /** The findings of all files. */
   get findings(): Finding[] {
     return [...this.#files.values()].flatMap((file) => file?.findings ?? []);
   }
@@ -144,26 +142,6 @@ class PolledFiles {
   }
 }
 
-/** The file of a user's root must contain the user, with the user's key. */
-function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
-  if (users === undefined) return [];
-  const { userID } = user;
-  if (keyIDIn(users, userID) !== undefined) return auditWatchedUsers([user], root, users);
-  const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
-  return [finding("USER_NOT_IN_FILE", message, { root, userID })];
-}
-
-/** Reports watched users who are in a file with another key than theirs, whatever their root is. */
-function auditWatchedUsers(watched: readonly WatchedUser[], root: string, users: Uint8Array | undefined): Finding[] {
-  if (users === undefined) return [];
-  return watched.flatMap(({ userID, pubKey }) => {
-    const keyID = keyIDIn(users, userID);
-    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
-    const message = `The file of ${root} has a key for the user ${userID} that is not theirs.`;
-    return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
-  });
-}
-
 /** Reports files that have been unavailable for too long. @param roots the roots of the watched users */
 function auditUnavailable(
   files: readonly UnavailableFile[],
@@ -181,15 +159,4 @@ function auditUnavailable(
     const text = `The file of ${root} has been unavailable since ${new Date(since).toISOString()}, ${whose}. ${code}: ${message}`;
     return [finding("FILE_UNAVAILABLE", text, { root, userID, detail: code })];
   });
-}
-
-/** The first 16 bytes of SHA-256 over a user's key in a file. */
-function keyIDIn(users: Uint8Array, userID: UserID): Uint8Array | undefined {
-  const id = userIDToBytes(userID);
-  for (let at = 0; at < users.length; at += USER_BYTES) {
-    if (Buffer.compare(users.subarray(at, at + USER_ID_BYTES), id) === 0) {
-      return users.subarray(at + USER_ID_BYTES, at + USER_BYTES);
-    }
-  }
-  return undefined;
 }

@@ -1,8 +1,16 @@
-import { VerificationError } from "keyroot/errors";
-import { extractProof, fetchBlock, fetchBlockByHash, fetchCodeHash, verifyStorageProof } from "keyroot/ethereum";
+import {
+  checkCodeHash,
+  extractProof,
+  fetchBlock,
+  fetchBlockByHash,
+  fetchCodeHash,
+  verifyStorageProof,
+} from "keyroot/ethereum";
 import { decodeUserCount, fetchBlockNumber, fetchUserCount, USER_COUNT_SLOT, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { type Evidence, verifyChainId } from "keyroot/verifier";
+import { checkBlock } from "./checkBlock.ts";
+import type { BlockCursor } from "./checkBlock.ts";
 
 /** The contract to audit, and the block at which to audit it. */
 export interface AuditedContract {
@@ -12,13 +20,13 @@ export interface AuditedContract {
   contract: string;
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
-  /** The block: its hash, which the caller has from another source, or a tag. Default: `latest`. */
-  at?: { blockHash: string } | "latest" | "safe" | "finalized" | undefined;
-  /** Whether a storage proof under that block must prove the number of users, and the code hash if given. Default: false. */
+  /** The block: its hash, which the caller has from another source (by default `pinned`), or a tag. Default: `latest`. */
+  at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
+  /** Requirement of a storage proof under that block for the number of users, and for the code hash if given. Default: false. */
   storageProof?: boolean | undefined;
 }
 
-/** What the contract returns at that block. */
+/** The contract's answers at that block. */
 export interface ContractCounts {
   /** The number of users who have a root. */
   userCount: number;
@@ -29,17 +37,23 @@ export interface ContractCounts {
 
 /**
  * Fetches the block, and reads the number of users at it.
+ * @param last the newest block of an earlier run
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
  * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError as the call
  */
-export async function readCounts(call: RpcCall, audited: AuditedContract): Promise<ContractCounts> {
-  const { contract, at = "latest", storageProof = false } = audited;
+export async function readCounts(
+  call: RpcCall,
+  audited: AuditedContract,
+  last: BlockCursor | undefined,
+): Promise<ContractCounts> {
+  const { contract, chainId, at = "latest", storageProof = false } = audited;
   verifyChainId(audited, { chainId: await call("eth_chainId", []) });
   const block = typeof at === "string" ? await fetchBlock(call, at) : await fetchBlockByHash(call, at.blockHash);
+  if (typeof at === "string") checkBlock(block, { chainId, last });
   const here = { blockHash: block.hash };
   // The contract records the block of its deployment under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Also under a proof: a contract without this function has something else in the slot.
+  // Also with a proof, because a contract without this function may use the slot for other data.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {
@@ -50,14 +64,8 @@ export async function readCounts(call: RpcCall, audited: AuditedContract): Promi
   } else {
     if (audited.codeHash !== undefined) codeHash = await fetchCodeHash(call, contract, here);
   }
-  if (audited.codeHash !== undefined && audited.codeHash !== codeHash) {
-    const message = `The code at ${contract} has the hash ${codeHash}, expected ${audited.codeHash}.`;
-    throw new VerificationError("root", "CODE_HASH_MISMATCH", message, {
-      expected: audited.codeHash,
-      actual: codeHash,
-    });
-  }
+  checkCodeHash(contract, audited.codeHash, codeHash);
   const { hash, number, timestamp } = block;
-  const anchor = typeof at === "string" ? "endpoint" : "pinned";
+  const anchor = typeof at === "string" ? "endpoint" : (at.anchor ?? "pinned");
   return { userCount, deploymentBlock, evidence: { anchor, storageProof, block: { hash, number, timestamp } } };
 }

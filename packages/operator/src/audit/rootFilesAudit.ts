@@ -3,19 +3,31 @@ import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
 import type { UserID } from "keyroot/identity";
 import { rootOfFileName } from "keyroot/merkle";
 import type { RpcCall } from "keyroot/transport";
-import type { AuditReport, AuditStage } from "./audit.ts";
-import { auditBlockNumber, auditRoot, type RootHistory, type UserWithOtherRoot } from "./auditChain.ts";
+import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
 import type { AuditState } from "./auditState.ts";
+import { auditRoot, type UserWithOtherRoot } from "./auditRoot.ts";
 import { auditKeysOfUsers, auditOtherRoot } from "./auditUsers.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
 import { CONCURRENT_CALLS } from "./history.ts";
+import type { FileResult } from "./loadFile.ts";
 import { UserIndex } from "./userIndex.ts";
 
-/** No more files are requested after so many were unavailable. */
+/** Number of unavailable files after which no more are requested. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;
+
+/** The stages of an audit that read roots and files, in their order. */
+export type FileAuditStage = "reading roots" | "auditing files" | "auditing stray files";
+
+/** A file that its host or folder did not return. */
+export interface UnavailableFile {
+  /** 64 lowercase hex digits. */
+  root: string;
+  code: string;
+  message: string;
+}
 
 interface RootFilesAuditOptions {
   call: RpcCall;
@@ -23,17 +35,21 @@ interface RootFilesAuditOptions {
   /** The block at which roots are read. */
   blockHash: string;
   state: AuditState;
+  /** Counts files that an earlier run verified as read. */
+  skipKnownFiles?: boolean | undefined;
   roots: readonly RootHistory[];
-  /** Where findings are added. */
+  /** Receives the findings. */
   findings: Findings;
-  onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
+  onProgress?: ((stage: FileAuditStage, done: number, total: number) => void) | undefined;
 }
 
 /** The part of an audit that compares the files of all roots with the chain. */
 export class RootFilesAudit {
-  readonly unavailableFiles: AuditReport["unavailableFiles"] = [];
-  /** How many roots' files this run has read, or found to be missing. */
+  readonly unavailableFiles: UnavailableFile[] = [];
+  /** Number of roots whose files this run has read or found to be missing. */
   filesRead = 0;
+  /** The number of records in each audited file, by its root. */
+  readonly recordCounts = new Map<string, number>();
   readonly #options: RootFilesAuditOptions;
   readonly #users = new UserIndex();
   readonly #knownRoots: ReadonlySet<string>;
@@ -116,9 +132,12 @@ export class RootFilesAudit {
 
   async #auditFile(history: RootHistory, workers: FileWorkers): Promise<void> {
     const { root } = history;
-    const { state, findings } = this.#options;
+    const { state, findings, skipKnownFiles } = this.#options;
     const known = state.file(root);
-    const result = await workers.load({ root, knownSha256: known?.sha256 });
+    const result: FileResult =
+      skipKnownFiles && known !== undefined
+        ? { kind: "unchanged" }
+        : await workers.load({ root, knownSha256: known?.sha256 });
     if (result.kind === "unavailable") {
       const { code, message } = result;
       this.unavailableFiles.push({ root, code, message });
@@ -137,6 +156,7 @@ export class RootFilesAudit {
     const { root } = history;
     this.#auditedRoots[this.#users.add(users)] = root;
     const userIDs = userIDsIn(users);
+    this.recordCounts.set(root, userIDs.length);
     const userRoots = await this.#readRoots(userIDs);
     const { findings, others } = auditRoot(history, userIDs, userRoots, (root) => this.#knownRoots.has(root));
     this.#options.findings.add(findings);

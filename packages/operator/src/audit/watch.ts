@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorCode, TransportError } from "keyroot/errors";
+import { TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import { checkOptions } from "../input/checkOptions.ts";
+import { checkOptions } from "../shared/checkOptions.ts";
 import { checkFileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
-import { type PollOptions, readLogs, readUsers } from "./poll.ts";
+import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
-/** How often the files of the users' own roots are read again. */
+/** Interval between two readings of the users' own files, in ms. */
 const OWN_FILES_INTERVAL_MS = 600_000;
-/** While requests fail, the pause doubles up to this. */
+/** Maximum pause in ms. It doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
-/** How long one poll reads files: a slow file host must not keep the watch from the chain. */
+/** Maximum time in which one poll reads files, in ms: a slow file host must not keep the watch from the chain. */
 const MAX_FILES_MS = 60_000;
 
-/** What one poll reports. The last event of each poll is `polled`. */
+/** The events of one poll. The last one is `polled`. */
 export type PollEvent =
   /** The chain has a root for a watched user. It is reported before its file is read, so no file host can withhold it. */
   | { event: "assigned"; userID: UserID; root: string }
@@ -23,8 +23,8 @@ export type PollEvent =
   /** A watched user has got a root, and its file has their key. */
   | { event: "published"; userID: UserID; root: string }
   /** The host or folder did not return a file. Each poll requests it again. `since` is in ISO 8601. */
-  | { event: "fileUnavailable"; root: string; code: ErrorCode; message: string; since: string }
-  /** Damage: `code` and `message` say which. */
+  | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
+  /** Damage. `code` and `message` describe it. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
   /** The end of a poll, and its result in numbers. */
@@ -38,21 +38,21 @@ interface PollSummary {
   /** Roots added since the poll before, and their users. */
   rootsAdded: number;
   usersAdded: number;
-  /** How many users are watched, and how many of them have a root whose file has their key. */
+  /** Number of watched users, and of those whose root's file has their key. */
   watchedUsers: number;
   publishedUsers: number;
-  /** What is wrong at this block. An alarm that lasts is counted in each poll, and reported in the first one. */
+  /** Findings at this block. A lasting alarm is counted in each poll and reported in the first. */
   alarms: number;
   notices: number;
   /** Files that are unavailable. */
   unavailableFiles: number;
 }
 
-/** What `watch` reports: the events of its polls, and whether the endpoint works. */
+/** The events of a watch: those of its polls, and the state of the endpoint. */
 export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */
-  | { event: "unavailable"; code: ErrorCode; message: string; retryInMs: number }
+  | { event: "unavailable"; code: string; message: string; retryInMs: number }
   /** It works again. */
   | { event: "recovered" };
 
@@ -115,8 +115,7 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and yields the events of each step as soon as it has ended: what the chain says about the watched users, the new
- * roots, and what the files contain.
+ * Polls once, and yields the events of each step as soon as it has ended: the watched users' roots, the new roots, the files.
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws as `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {

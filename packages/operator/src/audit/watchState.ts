@@ -3,8 +3,7 @@ import type { UserID } from "keyroot/identity";
 import { parseJson } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
-import type { BlockCursor } from "./history.ts";
-import { readOldWatchState } from "./oldState.ts";
+import type { BlockCursor } from "./checkBlock.ts";
 import {
   type AuditTarget,
   checkedRow,
@@ -15,12 +14,18 @@ import {
   type OpenStateOptions,
   stateFormat,
   stateShape,
-} from "./stateFile.ts";
+} from "./openStateFile.ts";
+
+/** A block up to which every root was audited. */
+export interface WatchCursor extends BlockCursor {
+  /** The contract's number of users at this block; undefined if the contract does not count them. */
+  userCount?: number | undefined;
+}
 
 /** Everything that a watch remembers from one poll to the next. */
-export interface WatchStateContent {
+interface WatchStateContent {
   /** Blocks up to which every root was audited, the newest last. */
-  cursors: readonly BlockCursor[];
+  cursors: readonly WatchCursor[];
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
   /** Roots whose files were missing, not valid, or not read: each poll reads them until they are valid. */
@@ -29,9 +34,10 @@ export interface WatchStateContent {
   unavailable: ReadonlyMap<string, number>;
 }
 
-/** So many blocks are remembered, to find the last common one after a reorganization. */
+/** Number of saved blocks, to find the last common one after a reorganization. */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
+const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
 /** Cursors, suspects and unavailable files are short lists, as JSON. */
 const FORMAT = stateFormat(
@@ -57,12 +63,12 @@ const FORMAT = stateFormat(
   2 ** 30,
 );
 
-/** What a watch remembers, in an SQLite database (`StateDatabase`) with the same checks as an audit's state. */
+/** The state of a watch, in an SQLite database (`StateDatabase`) with the same checks as an audit's state. */
 export class WatchState implements WatchStateContent, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
   readonly #roots: Map<UserID, string>;
-  cursors: readonly BlockCursor[];
+  cursors: readonly WatchCursor[];
   suspects: readonly string[];
   unavailable: ReadonlyMap<string, number>;
 
@@ -81,7 +87,7 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Opens a state and checks all of it. Creates it if there is none; imports the file of version 0.1.0.
+   * Opens a state and checks all of it. Creates it if there is none.
    * @param path its file; undefined for a state that ends with the process
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
@@ -91,21 +97,12 @@ export class WatchState implements WatchStateContent, Disposable {
     options: OpenStateOptions = {},
   ): Promise<WatchState> {
     const about = normalizeTarget(target);
-    const fillWith = (content: WatchStateContent) => (database: StateDatabase) => {
-      insertContent(database, about, content);
+    const fill = (database: StateDatabase) => {
+      insertContent(database, about, { cursors: [], roots: new Map(), suspects: [], unavailable: new Map() });
     };
-    const fill = fillWith({ cursors: [], roots: new Map(), suspects: [], unavailable: new Map() });
     if (path === undefined) return new WatchState(StateDatabase.inMemory(FORMAT, fill), about);
-    const kind = {
-      format: FORMAT,
-      fill,
-      readOld: async (oldPath: string) => {
-        const { content, paths } = await readOldWatchState(oldPath, about);
-        return { fill: fillWith(content), paths };
-      },
-      load: (database: StateDatabase) => new WatchState(database, about),
-    };
-    return openStateFile(path, kind, options);
+    const load = (database: StateDatabase) => new WatchState(database, about);
+    return openStateFile(path, { format: FORMAT, fill, load }, options);
   }
 
   get roots(): ReadonlyMap<UserID, string> {
@@ -113,8 +110,8 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Writes what a poll found to disk, all of it or nothing.
-   * @param poll `cursor`: the block up to which every root was audited, undefined if it is older than the newest cursor;
+   * Writes the results of a poll to disk, all or none.
+   * @param poll `cursor`: the block up to which every root was audited, which replaces all cursors above; undefined if events are missing;
    * `newRoots`: roots of watched users, with valid files; `unavailable`: none by default
    * @throws TransportError FILE_UNWRITABLE
    */
@@ -124,7 +121,7 @@ export class WatchState implements WatchStateContent, Disposable {
     suspects,
     unavailable = new Map(),
   }: {
-    cursor: BlockCursor | undefined;
+    cursor: WatchCursor | undefined;
     newRoots: ReadonlyMap<UserID, string>;
     suspects: readonly string[];
     unavailable?: ReadonlyMap<string, number>;
@@ -146,7 +143,7 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 }
 
-/** @param roots those that are new */
+/** @param roots new roots only */
 function insertContent(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,
@@ -166,11 +163,13 @@ function readRoot(row: Row): [UserID, string] {
   return [stateShape.text("user_id", userID), readHash("root", root)];
 }
 
-function readCursor(where: string, value: unknown): BlockCursor {
-  const { number, hash } = stateShape.object(where, value, ["number", "hash"]);
+function readCursor(where: string, value: unknown): WatchCursor {
+  const { number, hash, timestamp, userCount } = stateShape.fields(where, value, CURSOR);
   return {
     number: stateShape.count(`${where}.number`, number),
     hash: stateShape.text(`${where}.hash`, hash, LOWERCASE_HASH),
+    timestamp: stateShape.count(`${where}.timestamp`, timestamp),
+    ...(userCount !== undefined && { userCount: stateShape.count(`${where}.userCount`, userCount) }),
   };
 }
 

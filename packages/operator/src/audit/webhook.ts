@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { describeValue } from "keyroot/input";
-import { ArgumentError, TransportError } from "keyroot/errors";
 import { checkUrl, fetchBytes } from "keyroot/transport";
-import { withRetry } from "../transport/retry.ts";
-import type { WebhookSecret } from "../transport/webhookSecret.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import { withRetry } from "../shared/retry.ts";
+import type { WebhookSecret } from "../shared/signWebhook.ts";
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const MAX_ANSWER_BYTES = 2 ** 16;
@@ -23,7 +23,7 @@ export function checkWebhook(url: string, hosts: readonly string[]): string {
     throw new ArgumentError("ARGUMENT_INVALID", "The option webhook must be an https address.");
   }
   if (hosts.includes(host)) return url;
-  const message = `The host ${describeValue(host)} of the webhook is not allowed: name it with --webhook-host.`;
+  const message = `The host ${describeValue(host)} of the webhook is not allowed: name it with --alarm-host.`;
   throw new ArgumentError("ARGUMENT_INVALID", message, { expected: hosts, actual: host });
 }
 

@@ -1,19 +1,19 @@
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { ArgumentError } from "keyroot/errors";
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
+import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
-import { filesOf, placeOf } from "./auditArgs.ts";
+import { filesOf, placeOf, Target } from "./target.ts";
 import { auditJson, auditPage } from "./auditPage.ts";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Progress } from "./progress.ts";
-import { Target } from "./target.ts";
+import { compareWithOthers, prepareSigning } from "./signedAudit.ts";
 
 const UNITS: Record<AuditStage, string> = {
   "reading events": "blocks",
@@ -25,28 +25,29 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 
 /** `keyroot audit`: the whole history against all files, in both directions. */
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
+  if (args.compare !== undefined) return compareWithOthers(args);
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
-  await checkFolder("--files", args.files);
-  const target = await Target.resolve(args, host);
-  const { call } = target;
+  const [rpc] = args.rpc?.split(",") ?? [];
+  const target = await Target.resolve({ ...args, rpc }, host);
+  const signing = await prepareSigning(args, target, host);
   const files = filesOf(args, target);
+  if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(target);
   const { chainId, contract } = place;
-  const path = join(host.root, ".keyroot", `audit-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`);
-  using state = await AuditState.open(args.state ?? `${path}.sqlite`, place, {
-    fresh: args.fresh,
-    // Versions before 0.1 kept their state in JSON.
-    importFrom: args.state === undefined ? `${path}.json` : undefined,
-  });
+  // What is signed never rests on what an audit of one endpoint has saved.
+  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}.sqlite`;
+  const path = args.state ?? join(host.root, ".keyroot", name);
+  using state = await AuditState.open(path, place, { fresh: args.fresh });
   using progress = new Progress();
   const report = await audit({
-    call,
+    call: signing?.call ?? target.call,
     contract,
     chainId,
     codeHash: args.codeHash,
-    at,
-    storageProof: args.proof,
+    at: signing?.at ?? at,
+    storageProof: args.storageProof || signing !== undefined,
+    skipKnownFiles: signing !== undefined,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
     state,
@@ -54,21 +55,23 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
       progress.update(stage, done, total, UNITS[stage]);
     },
   });
-  process.exitCode = EXIT_OF[verdictOf(report)];
-  return { json: auditJson(report, { contract, chainId }), text: auditPage(report, { contract, chainId }) };
+  const verdict = verdictOf(report);
+  process.exitCode = EXIT_OF[verdict];
+  const signed = verdict === "passed" ? await signing?.sign(report, place) : undefined;
+  const text = auditPage(report, place);
+  return {
+    json: { ...auditJson(report, { contract, chainId }), ...(signed && { signed: signed.json }) },
+    text: signed === undefined ? text : `${text}\n${signed.text}`,
+  };
 }
 
-function blockOf({ blockHash, block }: ArgsOf<"audit">): AuditedContract["at"] {
-  if (blockHash !== undefined && block !== undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "--block and --block-hash both name a block. Use one of them.");
-  }
-  checkHash("--block-hash", blockHash);
-  return blockHash === undefined ? (block ?? "latest") : { blockHash };
+function blockOf({ pinned, block }: ArgsOf<"audit">): AuditedContract["at"] {
+  checkHash("--pinned", pinned);
+  return pinned === undefined ? (block ?? "latest") : { blockHash: pinned };
 }
 
 /** @throws ArgumentError FILE_UNREADABLE */
-async function checkFolder(option: string, dir: string | undefined): Promise<void> {
-  if (dir === undefined) return;
+async function checkFolder(option: string, dir: string): Promise<void> {
   try {
     await readdir(dir);
   } catch (cause) {

@@ -2,19 +2,26 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
-import { plural } from "../text/plural.ts";
-import { style } from "./style.ts";
+import { plural } from "../shared/plural.ts";
+import { style } from "./output.ts";
 
 interface Place {
   contract: string;
   chainId: number;
 }
 
-/** How many findings the page lists; `--json` has more. */
+/** Maximum number of findings on the page; `--json` has more. */
 const SHOWN = 20;
 const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
 const BLOCK = "█";
+
+/** The source of the block, if it is not one endpoint. */
+const SOURCES: Readonly<Partial<Record<string, string>>> = {
+  pinned: "the block hash that you gave",
+  quorum: "endpoints that agree",
+  "light-client": "the light client",
+};
 
 /** An audit report as one object. */
 export function auditJson(report: AuditReport, place: Place): object {
@@ -49,7 +56,7 @@ export function auditPage(report: AuditReport, { contract, chainId }: Place): st
   return [
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
-    `  evidence     ${evidence.anchor === "pinned" ? "the block hash that you gave" : "the word of one endpoint"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
+    `  evidence     ${SOURCES[evidence.anchor] ?? "one endpoint's unproven answer"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
     `  users        ${userCount} in ${plural(rootCount, "file")}`,
     ...chart(events),
     "",

@@ -1,18 +1,18 @@
 import { ArgumentError } from "keyroot/errors";
-import { FolderStore } from "../publisher/files/folderStore.ts";
+import { openStore } from "../publisher/files/openStore.ts";
 import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
-import { loadRecords, skippedLine } from "./loadRecords.ts";
-import { plural } from "../text/plural.ts";
+import { loadRecords, skippedLine } from "./inputFiles.ts";
+import { plural } from "../shared/plural.ts";
 import { Progress } from "./progress.ts";
 
 /** `keyroot build-file`: Merkle-tree files from user records, without a chain. */
-export default async function buildFile({ out, usersPerFile, ...args }: ArgsOf<"build-file">): Promise<Outcome> {
-  if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --out DIR.");
+export default async function buildFile({ files: dir, usersPerFile, ...args }: ArgsOf<"build-file">): Promise<Outcome> {
+  if (dir === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --files DIR.");
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
-  const store = new FolderStore(out);
+  const store = await openStore(dir);
   const files = [];
   let users = 0;
   for (const file of cutIntoFiles(records, usersPerFile)) {

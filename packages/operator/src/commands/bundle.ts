@@ -2,35 +2,35 @@ import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { shellCommand } from "./shellCommand.ts";
+import { shellCommand } from "./output.ts";
 import { Target } from "./target.ts";
 
 /** `keyroot bundle <userID>`: a user's proof and bundle, in the layout of the file host. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
-  const { userId, blockHash, out } = args;
-  if (out === undefined) {
+  const { userID, pinned, files: dir } = args;
+  if (dir === undefined || dir.startsWith("s3://")) {
     const message =
-      "Set the folder for the user's proof and bundle: --out DIR, for example the folder of the file host.";
+      "Set the folder for the user's proof and bundle: --files DIR, for example the file host's folder. A bucket is not supported.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const target = await Target.resolve(args, host);
   const { rpc, contract, merkleUrl, chainId, allowHttp } = target;
-  const { bundle, verified } = await makeBundle(userId, { rpc, contract, merkleUrl, chainId, blockHash, allowHttp });
+  const { bundle, verified } = await makeBundle(userID, { rpc, contract, merkleUrl, chainId, pinned, allowHttp });
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
-    const path = join(out, root, name);
+    const path = join(dir, root, name);
     const text = JSON.stringify(content);
     await writeFileAtomic(path, text);
     return { path, bytes: Buffer.byteLength(text) };
   };
   const files = {
-    proof: await write(`${userId}.json`, bundle.proof),
-    bundle: await write(`${userId}.bundle.json`, bundle),
+    proof: await write(`${userID}.json`, bundle.proof),
+    bundle: await write(`${userID}.bundle.json`, bundle),
   };
   const { hash = "", number } = evidence.block ?? {};
-  const trusted = ["--block-hash", hash, "--contract", contract, "--chain-id", String(chainId)];
+  const trusted = ["--pinned", hash, "--contract", contract, "--chain-id", String(chainId)];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
     text: [

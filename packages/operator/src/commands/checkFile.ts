@@ -1,17 +1,17 @@
 import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { VerificationError } from "keyroot/errors";
 import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord } from "keyroot/identity";
 import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
-import type { ArgsOf } from "./definitions.ts";
+import { type OperatorErrorCode, VerificationError } from "../errors.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
-import { plural } from "../text/plural.ts";
+import { plural } from "../shared/plural.ts";
 import { Progress } from "./progress.ts";
-import { readInput } from "./readInput.ts";
-import { style } from "./style.ts";
+import { readInput } from "./inputFiles.ts";
+import { style } from "./output.ts";
 
-/** `keyroot check-file <files…>`: Merkle-tree files on their own: the name, every record and the whole tree. */
+/** `keyroot check-file <files…>`: checks Merkle-tree files without a chain: name, every record, whole tree. */
 export default async function checkFiles({ files: paths }: ArgsOf<"check-file">): Promise<Outcome> {
   using progress = new Progress();
   const files = [];
@@ -39,13 +39,13 @@ async function checkFile(path: string, progress: Progress) {
     for (const [i, record] of records.entries()) {
       checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
       progress.update("checking keys", i + 1, records.length);
-      // Lets Ctrl-C through.
+      // Ctrl-C is handled here.
       await setImmediate();
     }
     return { root, users: tree.leafCount, levels: tree.height };
   } catch (cause) {
     if (!(cause instanceof VerificationError)) throw cause;
     const { step, code, message, expected, actual } = cause;
-    throw new VerificationError(step, code, `${path}: ${message}`, { expected, actual, cause });
+    throw new VerificationError(step, code as OperatorErrorCode, `${path}: ${message}`, { expected, actual, cause });
   }
 }

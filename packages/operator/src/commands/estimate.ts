@@ -2,12 +2,12 @@ import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
-import { quote, type Quote } from "../publisher/plan/quote.ts";
-import type { ArgsOf } from "./definitions.ts";
+import { estimateCost, type CostEstimate } from "../publisher/plan/estimate.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { loadRecords, skippedLine } from "./loadRecords.ts";
-import { describeEther, describeGwei } from "./money.ts";
-import { plural } from "../text/plural.ts";
+import { loadRecords, skippedLine } from "./inputFiles.ts";
+import { describeEther, describeGwei } from "./amounts.ts";
+import { plural } from "../shared/plural.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
 
@@ -36,9 +36,9 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
       ),
     };
   }
-  const quoted = await quote(plan, registry);
+  const costs = await estimateCost(plan, registry);
   const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
-  const { baseFeePerGas, priorityFee, cost, costAtMost, ...counts } = quoted;
+  const { baseFeePerGas, priorityFee, cost, costAtMost, ...counts } = costs;
   return {
     json: {
       ...counts,
@@ -52,13 +52,13 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
       moneyAtMost: money(costAtMost),
       skipped: bad,
     },
-    text: [...describe(quoted, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
+    text: [...describe(costs, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
   };
 }
 
-function describe(quoted: Quote, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
-  const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = quoted;
-  const { baseFeePerGas, cost, costAtMost } = quoted;
+function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
+  const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = costs;
+  const { baseFeePerGas, cost, costAtMost } = costs;
   const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at --eth-price`);
   const how =
     estimated === transactions ? "estimated by the node" : `extrapolated from ${estimated} that the node estimated`;

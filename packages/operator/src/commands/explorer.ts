@@ -6,7 +6,7 @@ import { describeValue } from "keyroot/input";
 import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeExplorer } from "../explorer/site.ts";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Target } from "./target.ts";
 
@@ -31,7 +31,9 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
     throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint: set --rpc.");
   }
   const rpc = (endpoints ?? [target.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
-  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp, visitorEndpoints };
+  const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
+  const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
+  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp, visitorEndpoints, ...links };
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];
@@ -51,4 +53,11 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
       `  Content-Security-Policy: ${policy}; frame-ancestors 'none'`,
     ].join("\n"),
   };
+}
+
+/** A URL for links, without a slash at its end. @throws ArgumentError ARGUMENT_INVALID */
+function checkHttpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, "");
+  const message = `--block-explorer-url must be an http or https URL, not ${describeValue(text)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
 }

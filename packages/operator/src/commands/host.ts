@@ -1,15 +1,17 @@
 import type { Eip1193Provider } from "keyroot/transport";
 
-/** What runs a command: the program `keyroot`, or Hardhat with the plugin. */
+/** The environment of a command: the program `keyroot`, or Hardhat with the plugin. */
 export interface Host {
-  /** How people start another command: `npx keyroot`, `npx hardhat keyroot`. */
+  /** Words that start another command: `npx keyroot`, `npx hardhat keyroot`. */
   readonly program: string;
   /** The words with which this command was started, program included. */
   readonly invocation: readonly string[];
   /** The folder that has `.keyroot`, with the local stack's address, unfinished plans and audit states. */
   readonly root: string;
-  /** Whether errors that are not Keyroot's are printed with their stack traces. */
+  /** Stack traces for errors that are not Keyroot's. */
   readonly showStackTraces: boolean;
+  /** Variables of options that are not given. */
+  readonly environment: NodeJS.ProcessEnv;
   /** Connects to the network that `--network` names; undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;
 }

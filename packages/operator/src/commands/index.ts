@@ -1,10 +1,9 @@
-export { COMMANDS } from "./table.ts";
-export { type CommandName } from "./definitions.ts";
-export { type Definition, type Parsed, describeOption, optionName } from "./definition.ts";
-export { type Host, type Outcome } from "./host.ts";
-export { print } from "./output.ts";
-export { plural } from "../text/plural.ts";
-export { defineCommand, messageOf } from "./runCommand.ts";
-export { exitCodeOf, type StopSignal, untilStopped } from "./stopSignals.ts";
-export { style } from "./style.ts";
+export { type CommandName } from "./help.ts";
+export { EXIT, exitCodeOfSignal } from "./exitCodes.ts";
+export { type Handler, type Host, type Outcome } from "./host.ts";
+export { outputIsLost, print, printError, shellCommand, style } from "./output.ts";
+export { plural } from "../shared/plural.ts";
+export { type Command, defineCommand, messageOf } from "./runCommand.ts";
+export { type StopSignal, untilStopped } from "./stopSignals.ts";
+export { commandsWith, loadServiceCommands } from "./table.ts";
 export { Target, checkAddress } from "./target.ts";

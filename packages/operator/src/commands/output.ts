@@ -1,9 +1,10 @@
+import { styleText } from "node:util";
 import { EXIT } from "./exitCodes.ts";
 
 /** Set once standard output accepts nothing more. */
 let lost = false;
 
-/** If a pipe accepts nothing for so long, its reader has stopped. */
+/** Time in ms after which the reader of a pipe that accepts nothing counts as stopped. */
 const READER_TIMEOUT_MS = 5_000;
 
 /** Writes a line to standard output, unless that accepts nothing more. */
@@ -16,7 +17,7 @@ export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Whether standard output accepts nothing more. */
+/** True if standard output accepts nothing more. */
 export function outputIsLost(): boolean {
   return lost;
 }
@@ -47,4 +48,31 @@ function onOutputError({ code, message }: NodeJS.ErrnoException): void {
   if (code === "EPIPE") return;
   printError(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.`);
   process.exitCode = EXIT.unavailable;
+}
+
+const FORMATS = {
+  heading: "bold",
+  success: "green",
+  failure: "red",
+  alarm: ["bold", "red"],
+  notice: "yellow",
+  dim: "dim",
+} as const;
+
+/**
+ * Colors text for a terminal. Other streams get it plain, and so do terminals where NO_COLOR is set; FORCE_COLOR colors
+ * it everywhere.
+ */
+export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  const format = FORMATS[kind];
+  return styleText(typeof format === "string" ? format : [...format], text, { stream });
+}
+
+/** Words as a command line for a POSIX shell. */
+export function shellCommand(words: readonly string[]): string {
+  return words.map(quote).join(" ");
+}
+
+function quote(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,18 +9,52 @@ import {
   type TextOption,
 } from "./definition.ts";
 
-/** What a host has read from the command line: texts, flags and lists by the names of the definition. */
+/** The options and arguments of a command line, by `rawName`. Values are text, flags or lists. */
 export type RawArguments = Readonly<Record<string, unknown>>;
 
+/** The name under which hosts return an option: they make `--biz-id` of `bizId`, not of `bizID`. */
+export const rawName = (name: string) => name.replace(/ID$/, "Id");
+
 /**
- * Checks the values of all options and fills in defaults, alike in both hosts.
+ * Checks the values of all options, and fills in variables and defaults, alike in both hosts.
+ * @param environment The variables of options that are not given
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function parseArguments<D extends Definition>({ argument, options }: D, raw: RawArguments): Parsed<D> {
+export function parseArguments<D extends Definition>(
+  { argument, options }: D,
+  raw: RawArguments,
+  environment: NodeJS.ProcessEnv,
+): Parsed<D> {
   const parsed: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(options)) parsed[name] = parseOption(optionName(name), option, raw[name]);
+  const excluded = excludedBy(options, (name) => raw[rawName(name)] !== undefined && raw[rawName(name)] !== false);
+  for (const [name, option] of Object.entries(options)) {
+    const { variable } = option;
+    const value = raw[rawName(name)];
+    const isGiven = option.kind === "flag" ? value === true : value !== undefined;
+    const fallback = variable === undefined || excluded.has(name) ? "" : (environment[variable] ?? "");
+    parsed[name] =
+      isGiven || fallback === ""
+        ? parseOption(optionName(name), option, value)
+        : parseOption(variable ?? "", option, option.kind === "flag" ? parseTrue(variable ?? "", fallback) : fallback);
+  }
   if (argument !== undefined) parsed[argument.name] = raw[argument.name];
   return parsed as Parsed<D>;
+}
+
+/** The options that exclude a given one, or are excluded by it. @throws ArgumentError ARGUMENT_INVALID if both are given */
+function excludedBy(options: Definition["options"], isGiven: (name: string) => boolean): Set<string> {
+  const excluded = new Set<string>();
+  for (const [name, { excludes = [] }] of Object.entries(options)) {
+    for (const other of excludes) {
+      if (isGiven(name) && isGiven(other)) {
+        const message = `${optionName(name)} excludes ${optionName(other)}. Use one of them.`;
+        throw new ArgumentError("ARGUMENT_INVALID", message);
+      }
+      if (isGiven(name)) excluded.add(other);
+      if (isGiven(other)) excluded.add(name);
+    }
+  }
+  return excluded;
 }
 
 function parseOption(name: string, option: Option, value: unknown): unknown {
@@ -28,6 +62,11 @@ function parseOption(name: string, option: Option, value: unknown): unknown {
   if (value === undefined) return option.default;
   if (typeof value !== "string") throw new TypeError(`${name} is not text: ${describeValue(value)}.`);
   return option.kind === "integer" ? parseInteger(name, option, value) : parseText(name, option, value);
+}
+
+function parseTrue(variable: string, value: string): true {
+  if (value === "true") return true;
+  throw new ArgumentError("ARGUMENT_INVALID", `${variable} must be true or unset, not ${describeValue(value)}.`);
 }
 
 function parseInteger(name: string, { min, max }: IntegerOption, value: string): number {

@@ -1,8 +1,9 @@
 import { Presets, SingleBar } from "cli-progress";
 import { afterOutput } from "./output.ts";
-import { exitCodeOf, onStopSignal, type StopSignal } from "./stopSignals.ts";
+import { exitCodeOfSignal } from "./exitCodes.ts";
+import { onStopSignal, type StopSignal } from "./stopSignals.ts";
 
-/** No bar for work that takes less. */
+/** Minimum time of work, in ms, before the bar is shown. */
 const SHOW_AFTER_MS = 1_000;
 
 /**
@@ -54,6 +55,6 @@ export class Progress {
     this.#bar.stop();
     this.#isInterrupted = true;
     this.#onInterrupt();
-    afterOutput(() => process.exit(exitCodeOf(signal)));
+    afterOutput(() => process.exit(exitCodeOfSignal(signal)));
   }
 }

@@ -1,47 +1,47 @@
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { ArgumentError } from "keyroot/errors";
 import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
 import { makePlan, planTargetOf } from "../publisher/plan/makePlan.ts";
-import { countUsers, serializePlan } from "../publisher/plan/plan.ts";
-import { publish, type PublishOptions } from "../publisher/publish.ts";
+import { countUsers, type PlanTarget, registryKeyOf } from "../publisher/plan/plan.ts";
+import { serializePlan } from "../publisher/plan/planFormat.ts";
+import { publish } from "../publisher/publish.ts";
+import type { PublishOptions } from "../publisher/publishOptions.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
-import { costLimitsOf } from "./costOptions.ts";
-import type { ArgsOf } from "./definitions.ts";
+import { costLimitsOf } from "./costLimits.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { loadRecords, skippedLine } from "./loadRecords.ts";
-import { print, printError } from "./output.ts";
-import { planFolderOf } from "./planFolderOf.ts";
-import { plural } from "../text/plural.ts";
-import { nodeFetch } from "../transport/nodeFetch.ts";
+import { loadRecords, skippedLine } from "./inputFiles.ts";
+import { print, printError, shellCommand } from "./output.ts";
+import { plural } from "../shared/plural.ts";
+import { nodeFetch } from "../shared/nodeFetch.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
 import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";
-import { shellCommand } from "./shellCommand.ts";
 import { Target } from "./target.ts";
 
 type Args = ArgsOf<"publish">;
 
 /** `keyroot publish`: stores the files of users' keys, adds the files' roots, and verifies every key. */
 export default async function publishKeys(args: Args, host: Host): Promise<Outcome | undefined> {
-  const { planOnly, safeOut, json } = args;
-  // The garbage of a million users dies young: more space for it would cost 100 MB and save no time (`bench/publish.ts`).
+  const { planOnly, safeTransactions, json } = args;
+  // More space for short-lived objects would cost 100 MB for a million users and save no time (`bench/publish.ts`).
   setFlagsFromString("--semi-space-growth-factor=1");
   // Threads that collect garbage together take more processor time than one.
   setFlagsFromString("--no-parallel-scavenge");
   const usersPerFile =
-    safeOut === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
+    safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
   const target = await Target.resolve(args, host, nodeFetch);
   const { contract } = target;
   if (planOnly) return showPlan(args, target);
   const { merkleUrl, chainId } = target;
   const limits = costLimitsOf(args, target);
-  const store = await openStore(args.out ?? target.merkleDir);
+  const store = await openStore(target.files);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
   const signer = await openSigner({ ...process.env, ...(target.allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
@@ -57,9 +57,9 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
     chainId,
     limits,
     store,
-    ...(safeOut === undefined
+    ...(safeTransactions === undefined
       ? { send: signer && signingSender(signer, { ...planTarget, chainId }, target.call) }
-      : { execute: bySafe(safeOut, registry, bar, json) }),
+      : { execute: bySafe(safeTransactions, registry, bar, json) }),
     journal,
     usersPerFile,
     fetchFile: fetchFromHost(merkleUrl, { allowHttp: target.allowHttp }),
@@ -78,7 +78,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   return { json: { ...summaryOf(result), contract, skipped: bad }, text: describeResult(result, bad) };
 }
 
-/** `--safe-out`: the owner is a Safe, so its owners sign. */
+/** `--safe-transactions`: the owner is a Safe, so its owners sign. */
 function bySafe(
   dir: string,
   registry: Registry,
@@ -127,12 +127,6 @@ async function showPlan(args: Args, target: Target): Promise<Outcome | undefined
 }
 
 function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, checkSubgroup }: Args) {
-  if (finalized && confirmations !== 1) {
-    throw new ArgumentError(
-      "ARGUMENT_INVALID",
-      "--finalized and --confirmations contradict each other. Use one of them.",
-    );
-  }
   return {
     finality: finalized ? ("finalized" as const) : { confirmations },
     accessList: { auto: undefined, always: true, never: false }[accessList],
@@ -154,4 +148,9 @@ function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
   if (json) print(JSON.stringify({ event: "interrupted", resume }));
   else printError(`Interrupted. Nothing is lost or half done. To resume:\n  ${resume}`);
+}
+
+/** The folder of a registry's unfinished plan. */
+function planFolderOf(target: PlanTarget, root: string): string {
+  return join(root, ".keyroot", "plans", registryKeyOf(target));
 }

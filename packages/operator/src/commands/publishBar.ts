@@ -1,5 +1,5 @@
 import type { PublishEvent } from "../publisher/publishEvents.ts";
-import { describeGwei } from "./money.ts";
+import { describeGwei } from "./amounts.ts";
 import type { Progress } from "./progress.ts";
 
 /** The progress bar of `publish`, which also shows transactions, gas and its price. */
@@ -23,7 +23,7 @@ export class PublishBar {
       this.#included++;
       this.#gas += event.added?.gasUsed ?? 0;
       this.#price = event.added?.gasPrice ?? this.#price;
-    } else if (event.event === "reorganised") {
+    } else if (event.event === "reorganized") {
       this.#included--;
     }
   }

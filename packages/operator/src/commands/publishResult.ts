@@ -1,9 +1,9 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import type { BadRow } from "../publisher/records/readRecords.ts";
-import { skippedLine } from "./loadRecords.ts";
-import { describeEther } from "./money.ts";
-import { plural } from "../text/plural.ts";
-import { style } from "./style.ts";
+import { skippedLine } from "./inputFiles.ts";
+import { describeEther } from "./amounts.ts";
+import { plural } from "../shared/plural.ts";
+import { style } from "./output.ts";
 
 /** The result of `publish` as one object. Amounts of wei are decimal text. */
 export function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {

@@ -1,11 +1,10 @@
-import { ArgumentError, InvariantError, KeyrootError, ServiceError, VerificationError } from "keyroot/errors";
+import { KeyrootError, VerificationError } from "keyroot/errors";
 import { printable } from "keyroot/input";
 import type { Definition, Parsed } from "./definition.ts";
-import { EXIT } from "./exitCodes.ts";
+import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
-import { print, printError, watchOutput } from "./output.ts";
+import { print, printError, style, watchOutput } from "./output.ts";
 import { parseArguments, type RawArguments } from "./parseArguments.ts";
-import { style } from "./style.ts";
 
 /** A command: its definition and its handler, which is loaded when it runs. `H` is the host that the handler needs. */
 export interface Command<H extends Host = Host> extends Definition {
@@ -28,12 +27,12 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
   watchOutput();
   const json = raw["json"] === true;
   try {
-    const args = parseArguments(command, raw);
+    const args = parseArguments(command, raw, host.environment);
     const { default: handle } = await command.load();
     const outcome = await handle(args as never, host);
     if (outcome !== undefined) print(json ? JSON.stringify(outcome.json) : outcome.text);
   } catch (error) {
-    // What a command has found to be false stays so, whatever fails after it.
+    // A later failure does not replace the exit code of a false statement.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
     printFailure(error, { json, showStackTraces: host.showStackTraces });
   }
@@ -46,16 +45,6 @@ export function printFailure(error: unknown, options: { json: boolean; showStack
   if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
     printError(error.stack ?? error.message);
   }
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof VerificationError || error instanceof InvariantError) return EXIT.false;
-  return error instanceof ArgumentError || isRefused(error) ? EXIT.invalidArguments : EXIT.unavailable;
-}
-
-/** Whether the service refused the request itself (4xx), except for its rate (429), which passes. */
-function isRefused(error: unknown): boolean {
-  return error instanceof ServiceError && error.status < 500 && error.status !== 429;
 }
 
 function describeError(error: unknown): string {

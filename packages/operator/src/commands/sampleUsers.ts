@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/identity";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";
 
@@ -14,7 +14,7 @@ export default async function sampleUsers({ count }: ArgsOf<"sample-users">): Pr
     // On a terminal, the records themselves show the progress.
     if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
     if (!written) await once(process.stdout, "drain").catch(() => undefined);
-    // Lets Ctrl-C through.
+    // Ctrl-C is handled here.
     await setImmediate();
   }
 }

@@ -3,15 +3,16 @@ import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
 import { fetchBlockNumber, fetchOwner, fetchUserCount, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import type { ArgsOf } from "./definitions.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Target } from "./target.ts";
 
-/** `keyroot status`: what a registry reports about itself. */
+/** `keyroot status`: a registry's owner, user count, code hash and deployment block. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
   const target = await Target.resolve(args, host);
   const { call, contract } = target;
-  const chainId = await target.checkChainId();
+  // A person waits for the answer.
+  const chainId = await target.checkChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
     const message = `There is no contract at ${contract} on chain ${chainId}.`;

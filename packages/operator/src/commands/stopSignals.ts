@@ -1,4 +1,4 @@
-import { constants } from "node:os";
+import { exitCodeOfSignal } from "./exitCodes.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -7,11 +7,6 @@ export type StopSignal = (typeof SIGNALS)[number];
 
 /** A second signal sooner than this is the same request: npm repeats the terminal's SIGINT to the script that it runs. */
 const REPEATED_WITHIN_MS = 2_000;
-
-/** The exit code that shells report for a process that a signal ended. */
-export function exitCodeOf(signal: StopSignal): number {
-  return 128 + constants.signals[signal];
-}
 
 /**
  * Calls `stop` once when the process is asked to stop: Ctrl-C, SIGTERM or a closed terminal. A second signal at least two
@@ -24,7 +19,7 @@ export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
       stoppedAt = performance.now();
       stop(signal);
     } else if (performance.now() - stoppedAt >= REPEATED_WITHIN_MS) {
-      process.exit(exitCodeOf(signal));
+      process.exit(exitCodeOfSignal(signal));
     }
   };
   for (const signal of SIGNALS) process.on(signal, listener);
@@ -35,7 +30,7 @@ export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   };
 }
 
-/** Resolves with the signal when the process is asked to stop, as `onStopSignal` says. The caller then cleans up. */
+/** Resolves with the first stop signal (`onStopSignal`). The caller then cleans up. */
 export function untilStopped(): Promise<StopSignal> {
   return new Promise((resolve) => {
     onStopSignal(resolve);

@@ -1,5 +1,5 @@
-/** The table of commands: definitions with their handlers. The program `keyroot` and the Hardhat plugin are made of it. */
-import { type ArgsOf, type CommandName, DEFINITIONS } from "./definitions.ts";
+/** The table of commands: definitions with their handlers, for the program `keyroot` and the Hardhat plugin. */
+import { type ArgsOf, type CommandName, DEFINITIONS } from "./help.ts";
 import type { Handler } from "./host.ts";
 import type { Command } from "./runCommand.ts";
 
@@ -11,31 +11,42 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   publish: () => import("./publish.ts"),
   estimate: () => import("./estimate.ts"),
   status: () => import("./status.ts"),
-  "transfer-ownership": () => import("./transferOwnership.ts"),
-  "accept-ownership": () => import("./acceptOwnership.ts"),
+  "transfer-ownership": async () => ({ default: (await import("./ownership.ts")).transferOwnership }),
+  "accept-ownership": async () => ({ default: (await import("./ownership.ts")).acceptOwnership }),
   verify: () => import("./verify.ts"),
+  "light-client": () => import("./lightClient.ts"),
   explorer: () => import("./explorer.ts"),
   bundle: () => import("./bundle.ts"),
   audit: () => import("./audit.ts"),
+  "make-auditor-key": () => import("./makeAuditorKey.ts"),
   watch: () => import("./watch.ts"),
-  serve: () => import("./serve.ts"),
-  migrate: () => import("./migrate.ts"),
-  reconcile: () => import("./reconcile.ts"),
-  "make-signing-key": () => import("./makeSigningKey.ts"),
-  "create-partner": () => import("./createPartner.ts"),
-  "create-server-token": () => import("./createServerToken.ts"),
-  invite: () => import("./invite.ts"),
-  "list-partners": () => import("./listPartners.ts"),
-  "suspend-partner": () => import("./suspendPartner.ts"),
-  "resume-partner": () => import("./resumePartner.ts"),
-  "limit-users": () => import("./limitUsers.ts"),
-  "list-server-tokens": () => import("./listServerTokens.ts"),
-  "revoke-server-token": () => import("./revokeServerToken.ts"),
-  "list-audit-log": () => import("./listAuditLog.ts"),
-  "publish-registered": () => import("./publishRegistered.ts"),
 };
 
-/** All commands by their names. Each loads its handler when it runs. */
-export const COMMANDS: Readonly<Record<string, Command>> = Object.fromEntries(
-  (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [name, { ...DEFINITIONS[name], load: HANDLERS[name] }]),
-);
+/** The commands of `@keyroot/service`: those for both hosts, and those that need Hardhat. */
+export interface ServiceCommands {
+  readonly COMMANDS: Readonly<Record<string, Command>>;
+  readonly HARDHAT_COMMANDS: Readonly<Record<string, Command<never>>>;
+}
+
+/** The remedy for an unknown command if `@keyroot/service` is not installed. */
+export const SERVICE_HINT = "The partner service's commands are in another package: npm install @keyroot/service.";
+
+/** Loads the commands of `@keyroot/service`, which the operator does not require. Undefined if it is not installed. */
+export async function loadServiceCommands(): Promise<ServiceCommands | undefined> {
+  const specifier = "@keyroot/service/commands";
+  try {
+    import.meta.resolve(specifier);
+  } catch {
+    return undefined;
+  }
+  return (await import(specifier)) as ServiceCommands;
+}
+
+/** All commands that need no Hardhat, by their names. Each loads its handler when it runs. */
+export function commandsWith(service: ServiceCommands | undefined): Readonly<Record<string, Command>> {
+  const own = (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [
+    name,
+    { ...DEFINITIONS[name], load: HANDLERS[name] },
+  ]);
+  return { ...(Object.fromEntries(own) as Record<string, Command>), ...service?.COMMANDS };
+}

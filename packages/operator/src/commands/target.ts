@@ -1,22 +1,27 @@
+import { resolve } from "node:path";
 import { isAddress } from "ethers/address";
 import { ArgumentError, VerificationError } from "keyroot/errors";
-import { fetchChainId } from "keyroot/ethereum";
+import { fetchChainId, fetchGenesisHash } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
+import type { FileSource } from "../audit/fileSource.ts";
+import type { AuditTarget } from "../audit/openStateFile.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { readStackFile, type StackFile } from "../stack/stackFile.ts";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../shared/retry.ts";
+import { readStackFile, type StackFile } from "../shared/stackFile.ts";
 import type { Host } from "./host.ts";
 
-/** The options that name a chain, a registry and a file host. */
+/** The options that name a chain, a registry, a file host and its files. */
 export interface TargetArgs {
   rpc?: string | undefined;
   contract?: string | undefined;
   merkleUrl?: string | undefined;
+  files?: string | undefined;
   chainId?: number | undefined;
   allowHttp?: boolean | undefined;
 }
 
-/** Where a command reads and writes: what its options name, and otherwise the local stack that is running. */
+/** The chain, registry and files of a command: from its options, otherwise from the running local stack. */
 export class Target {
   readonly #args: TargetArgs;
   readonly #stack: StackFile | undefined;
@@ -50,7 +55,7 @@ export class Target {
       return new Target(args, undefined, provider);
     }
     const stack = await readStackFile(host.root);
-    return new Target(args, stack, args.rpc ?? endpointOfEnvironment() ?? stack?.rpcUrl ?? missing("--rpc"), fetch);
+    return new Target(args, stack, args.rpc ?? stack?.rpcUrl ?? missing("--rpc"), fetch);
   }
 
   get contract(): string {
@@ -62,14 +67,14 @@ export class Target {
     return checkSourceUrl("merkleUrl", url, this.allowHttp);
   }
 
-  /** Whether plain http to other machines is allowed. */
+  /** Permission for plain http to other machines. */
   get allowHttp(): boolean {
-    return this.#args.allowHttp === true || allowHttpOfEnvironment();
+    return this.#args.allowHttp === true;
   }
 
-  /** The folder of the local stack's files. */
-  get merkleDir(): string {
-    return this.#stack?.merkleDir ?? missing("--out");
+  /** The folder or bucket of `--files`, or the local stack's folder. */
+  get files(): string {
+    return this.#args.files ?? this.#stack?.filesDir ?? missing("--files");
   }
 
   /** The chain id that the endpoint must have, and that transactions are signed for: never the endpoint's own answer. */
@@ -77,17 +82,18 @@ export class Target {
     return this.#expectedChainId ?? missing("--chain-id");
   }
 
-  /** Whether the chain is a development chain on this machine. The connection of `--network` does not show that. */
+  /** True for a development chain on this machine. The connection of `--network` does not show that. */
   get isLocal(): boolean {
     return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
   }
 
   /**
    * Requests the endpoint's chain id.
+   * @param retry how often the request is repeated. Default: 5 times, like all reads of commands that publish or audit
    * @throws VerificationError CHAIN_ID_MISMATCH if it is not the one that `--chain-id` or the local stack names
    */
-  async checkChainId(): Promise<number> {
-    const actual = await fetchChainId(this.call);
+  async checkChainId(retry: RetryOptions = DEFAULT_RETRY): Promise<number> {
+    const actual = await withRetry(() => fetchChainId(this.call), retry);
     const expected = this.#expectedChainId ?? actual;
     if (actual === expected) return actual;
     const message = `The endpoint has chain id ${actual}, expected ${expected}.`;
@@ -95,29 +101,8 @@ export class Target {
   }
 
   get #expectedChainId(): number | undefined {
-    return this.#args.chainId ?? chainIdOfEnvironment() ?? this.#stack?.chainId;
+    return this.#args.chainId ?? this.#stack?.chainId;
   }
-}
-
-/** Endpoint URLs often contain secrets; the variable keeps them out of the process list. */
-function endpointOfEnvironment(): string | undefined {
-  const { KEYROOT_RPC_URL: url } = process.env;
-  return url === "" ? undefined : url;
-}
-
-function allowHttpOfEnvironment(): boolean {
-  const { KEYROOT_ALLOW_HTTP: allow = "" } = process.env;
-  if (allow === "" || allow === "true") return allow === "true";
-  const message = `KEYROOT_ALLOW_HTTP must be true or unset, not ${describeValue(allow)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-function chainIdOfEnvironment(): number | undefined {
-  const { KEYROOT_CHAIN_ID: chainId = "" } = process.env;
-  if (chainId === "") return undefined;
-  if (/^[1-9]\d{0,14}$/.test(chainId)) return Number(chainId);
-  const message = `KEYROOT_CHAIN_ID must be a whole number of 1 or more, not ${describeValue(chainId)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 /** Returns the given address. @throws ArgumentError ARGUMENT_INVALID */
@@ -130,4 +115,24 @@ export function checkAddress(option: string, address: string): string {
 function missing(option: string): never {
   const message = `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${option}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** The files of an audit or watch: in the folder of `--files`, otherwise at the file host. @throws ArgumentError ARGUMENT_INVALID */
+export function filesOf(
+  args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
+  target: Target,
+): FileSource {
+  const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
+  // Both can be set by variables. What clients read is audited then.
+  return args.files === undefined || args.merkleUrl !== undefined
+    ? { merkleUrl: target.merkleUrl, allowHttp: target.allowHttp, ...limits }
+    : { dir: resolve(args.files), ...limits };
+}
+
+/** The contract and chain that a saved state belongs to. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
+export async function placeOf(target: Target): Promise<AuditTarget> {
+  const contract = target.contract.toLowerCase();
+  const chainId = await target.checkChainId();
+  const genesisHash = await withRetry(() => fetchGenesisHash(target.call));
+  return { chainId, genesisHash, contract };
 }

@@ -1,21 +1,22 @@
 import { ArgumentError } from "keyroot/errors";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
-import type { ArgsOf } from "./definitions.ts";
+import { beaconOptionOf } from "./beaconArguments.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { style } from "./style.ts";
+import { style } from "./output.ts";
 import { Target } from "./target.ts";
 import { verifyBundleFile } from "./verifyBundle.ts";
 
 /** `keyroot verify [userID]`: a user's key, verified as an app does, or a bundle. */
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
-  const { userId, bundle, expectedPublicKey, codeHash } = args;
+  const { userID, bundle, expectedPublicKey, codeHash } = args;
   if (bundle !== undefined) return verifyBundleFile({ ...args, bundle }, host);
-  if (userId === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
+  if (userID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
   const endpoints = args.rpc?.split(",");
   checkQuorum(args.quorum, endpoints?.length ?? 1);
   const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId } = target;
-  const verified = await verifyPublicKey(userId, {
+  const verified = await verifyPublicKey(userID, {
     rpc: endpoints === undefined || endpoints.length === 1 ? target.rpc : endpoints,
     contract,
     merkleUrl,
@@ -23,17 +24,18 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     expectedPublicKey,
     codeHash,
     quorum: args.quorum,
-    blockHash: args.blockHash,
+    pinned: args.pinned,
     lightClient: args.lightClient,
-    storageProof: args.proof,
+    beacon: await beaconOptionOf(args),
+    storageProof: args.storageProof,
     block: args.block,
     maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,
     usersSlot: args.usersSlot,
     allowHttp: target.allowHttp,
   });
-  const { record, root, index, blockNumber, blockNumberProven, evidence } = verified;
+  const { record, root, index, blockNumber, evidence } = verified;
   return {
-    json: { verified: true, record, root, index, blockNumber, blockNumberProven, contract, chainId, evidence },
+    json: { verified: true, record, root, index, blockNumber, contract, chainId, evidence },
     text: [
       `The public key of ${record.userID} is ${style("success", "verified")}.`,
       `  public key  ${record.pubKey}`,
@@ -52,12 +54,14 @@ function checkQuorum(quorum: number | undefined, endpoints: number): void {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-function describeEvidence({ anchor, storageProof, block, agreeing }: Evidence): string {
+function describeEvidence({ anchor, storageProof, block, agreeing, auditors }: Evidence): string {
   const source = {
-    endpoint: "the word of one endpoint",
+    endpoint: "one endpoint's unproven answer",
     quorum: `${agreeing} endpoints that agree`,
     pinned: "the block hash that you gave",
     "light-client": "the light client",
+    beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
+    auditors: `the auditors ${auditors?.map((key) => key.replace(/\+.*/, "")).join(", ")}`,
   }[anchor];
   const at = block === undefined ? "" : ` for block ${block.number}, ${block.hash}`;
   return `${source}${at}${storageProof ? ", and a storage proof under it" : ""}`;

@@ -1,29 +1,23 @@
 import { ArgumentError } from "keyroot/errors";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
-import { readStackFile } from "../stack/stackFile.ts";
-import type { ArgsOf } from "./definitions.ts";
+import { readStackFile } from "../shared/stackFile.ts";
+import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { readInput } from "./readInput.ts";
-import { style } from "./style.ts";
+import { readInput } from "./inputFiles.ts";
+import { style } from "./output.ts";
 import { checkAddress } from "./target.ts";
 
 type Args = ArgsOf<"verify"> & { bundle: string };
 
-/** `keyroot verify [userID] --bundle FILE --block-hash HASH`: a bundle, verified without a network. */
+/** `keyroot verify [userID] --bundle FILE --pinned HASH`: a bundle, verified without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
-  const { expectedPublicKey, codeHash, blockHash, usersSlot } = args;
-  const { rpc, merkleUrl, quorum, block, maxAge, lightClient } = args;
-  if (lightClient || [rpc, merkleUrl, quorum, block, maxAge].some((value) => value !== undefined)) {
-    const message =
-      "With --bundle nothing is requested, and --block-hash alone names the block: omit --rpc, --merkle-url, --quorum, --light-client, --block and --max-age.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  const { expectedPublicKey, codeHash, pinned, usersSlot } = args;
   const trusted = await trustedContract(args, host);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle));
-  const userID = args.userId ?? own.userID;
+  const userID = args.userID ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
   const query = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
-  const verified = await verifyBundle(bundle, query, { blockHash });
+  const verified = await verifyBundle(bundle, query, { pinned });
   const { record, root, contract, evidence, uniqueness } = verified;
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
   return {
@@ -40,7 +34,7 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   };
 }
 
-/** The contract that a bundle must name: a forger could deploy a contract of their own with any roots. */
+/** The contract that a bundle must name. A forger could deploy another contract with any roots. */
 async function trustedContract(
   { contract, chainId }: Args,
   host: Host,

@@ -1,23 +1,22 @@
 import { base64ToBytes } from "keyroot/bytes";
 import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
 import { checkPublicKey, parseUserID } from "keyroot/identity";
-import { describeValue, printable } from "keyroot/input";
+import { printable } from "keyroot/input";
 import { finding } from "../audit/finding.ts";
-import type { PollOptions, WatchedUser } from "../audit/poll.ts";
+import type { PollOptions, WatchedUser } from "../audit/pollChain.ts";
 import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
-import { WebhookSecret } from "../transport/webhookSecret.ts";
-import { filesOf, placeOf } from "./auditArgs.ts";
-import type { ArgsOf } from "./definitions.ts";
+import { WebhookSecret } from "../shared/signWebhook.ts";
+import { filesOf, placeOf, Target } from "./target.ts";
+import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
-import { loadRecords } from "./loadRecords.ts";
+import { loadRecords } from "./inputFiles.ts";
 import { print, printError } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { messageOf } from "./runCommand.ts";
 import { untilStopped } from "./stopSignals.ts";
-import { Target } from "./target.ts";
 import { eventDescriber } from "./watchEvents.ts";
 
 type Args = ArgsOf<"watch">;
@@ -26,7 +25,7 @@ type Args = ArgsOf<"watch">;
 export default async function watchKeys(args: Args, host: Host): Promise<undefined> {
   const users = await usersOf(args);
   const webhook = await webhookOf(args);
-  const unavailableAfterMs = 1000 * (args.unavailableAfter ?? unavailableAfterOfEnvironment() ?? 600);
+  const unavailableAfterMs = 1000 * args.unavailableAfter;
   const target = await Target.resolve(args, host);
   const files = filesOf(args, target);
   const { call } = target;
@@ -52,7 +51,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
     if (event.event !== "alarm") return;
     process.exitCode = EXIT.false;
     // The watch ends after this poll.
-    if (!args.stay) stopping.abort();
+    if (!args.keepRunning) stopping.abort();
     if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
   };
   try {
@@ -98,45 +97,33 @@ async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void>
   }
 }
 
-async function usersOf({ userId, publicKey, records }: Args): Promise<WatchedUser[]> {
+async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUser[]> {
   if (records !== undefined) {
-    if (userId !== undefined || publicKey !== undefined) {
-      throw new ArgumentError("ARGUMENT_INVALID", "--records names the users: omit --user-id and --public-key.");
-    }
     using progress = new Progress();
     return [...(await loadRecords({ records, skipBad: false }, progress)).records];
   }
-  if (userId === undefined || publicKey === undefined) {
+  if (userID === undefined || publicKey === undefined) {
     const message = "Set a user and their own key, --user-id and --public-key, or several users with --records FILE.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   checkPublicKey(base64ToBytes(publicKey));
-  return [{ userID: parseUserID(userId), pubKey: publicKey }];
+  return [{ userID: parseUserID(userID), pubKey: publicKey }];
 }
 
 /** The URL usually contains a secret; the variable keeps it out of the process list. */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
-  const { webhook = variable("KEYROOT_WEBHOOK"), webhookHost } = args;
+  const { alarmUrl: webhook, alarmHost } = args;
   const secret = await webhookSecretOf(args);
-  if (webhook !== undefined) return { url: checkWebhook(webhook, webhookHost?.split(",") ?? []), secret };
+  if (webhook !== undefined) return { url: checkWebhook(webhook, alarmHost?.split(",") ?? []), secret };
   if (secret === undefined) return undefined;
-  throw new ArgumentError("ARGUMENT_INVALID", "There is a secret for a webhook, but no webhook: set KEYROOT_WEBHOOK.");
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    "There is a secret for a webhook, but no webhook: set KEYROOT_ALARM_URL.",
+  );
 }
 
-async function webhookSecretOf({ webhookSecretFile }: Args): Promise<WebhookSecret | undefined> {
-  const file = webhookSecretFile ?? variable("KEYROOT_WEBHOOK_SECRET_FILE");
-  if (file !== undefined) return WebhookSecret.read(file);
-  const secret = variable("KEYROOT_WEBHOOK_SECRET");
-  return secret === undefined ? undefined : new WebhookSecret(secret);
-}
-
-function unavailableAfterOfEnvironment(): number | undefined {
-  const seconds = variable("KEYROOT_UNAVAILABLE_AFTER");
-  if (seconds === undefined || /^\d{1,9}$/.test(seconds)) return seconds === undefined ? undefined : Number(seconds);
-  const message = `KEYROOT_UNAVAILABLE_AFTER must be a whole number of seconds, not ${describeValue(seconds)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-function variable(name: string): string | undefined {
-  return process.env[name] === "" ? undefined : process.env[name];
+async function webhookSecretOf({ alarmSecretFile }: Args): Promise<WebhookSecret | undefined> {
+  if (alarmSecretFile !== undefined) return WebhookSecret.read(alarmSecretFile);
+  const { KEYROOT_ALARM_SECRET: secret = "" } = process.env;
+  return secret === "" ? undefined : new WebhookSecret(secret);
 }

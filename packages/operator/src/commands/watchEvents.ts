@@ -1,7 +1,7 @@
 import { printable } from "keyroot/input";
 import type { WatchEvent } from "../audit/watch.ts";
-import { plural } from "../text/plural.ts";
-import { style } from "./style.ts";
+import { plural } from "../shared/plural.ts";
+import { style } from "./output.ts";
 
 /**
  * Returns what makes lines of text from events. New roots, and roots and keys of watched users, are counted in the line of the

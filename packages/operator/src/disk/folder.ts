@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 
 /**
  * Creates a folder and its missing parents. `mkdir` of Node 24 with `recursive` never ends below a folder in which the file
- * system allows no others and says ENOENT, as /proc does.
+ * system allows no others and returns ENOENT, such as /proc.
  * @param mode the permissions of new folders, before the process's umask
  * @returns the first folder that was created, if any
  * @throws the system's error
@@ -26,7 +26,7 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    // Any other error ends before a parent is created.
+    // After any other error, no folder is created.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     return false;
   }

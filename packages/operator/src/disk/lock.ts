@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "../errors.ts";
 import { makeFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 
@@ -31,7 +31,7 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await makeFolder(dirname(path));
     await createEmpty(path);
     database = new DatabaseSync(path);
-    // SQLite knows the locks of each operating system. The transaction is never committed, so the file stays empty.
+    // SQLite uses the locks of each operating system. The transaction is never committed, so the file stays empty.
     // IMMEDIATE, because of two processes that start together, EXCLUSIVE may refuse both. SQLite opens a read-only file
     // without an error and without a lock that excludes others: the change of user_version fails then.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");

@@ -1,12 +1,12 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "../errors.ts";
 
 const READ_BY_GROUP = 0o040;
 const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Whether the mode of a file with a secret lets other accounts read or write it. The group may read the file only if it
+ * True if the mode of a file with a secret lets other accounts read or write it. The group may read the file only if it
  * belongs to root and the process does not run as root: then the group is how root gives the file to the process. PostgreSQL
  * has the same rule for its TLS key ("Secure TCP/IP Connections with SSL").
  * @param file its mode, and the id of its owner

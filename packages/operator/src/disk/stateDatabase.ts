@@ -2,7 +2,8 @@ import { hash } from "node:crypto";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import { KeyrootError, TransportError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
+import { TransportError } from "../errors.ts";
 import { makeFolder, syncFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
@@ -35,13 +36,13 @@ const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAG
  * reach the disk. (sqlite.org/wal.html, sqlite.org/pragma.html)
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
-/** How long to wait, in ms, for another program that has the file open, such as a copy by the `sqlite3` shell. */
+/** Maximum wait in ms for another program that has the file open, such as a copy by the `sqlite3` shell. */
 const BUSY_MS = 1_000;
-/** What SQLite reports for a file that it cannot make sense of. */
+/** SQLite's codes for damaged files. */
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * What a command must remember after a crash: an SQLite database in one file, with the log of the last transactions beside
+ * State that survives a crash: an SQLite database in one file, with the log of the last transactions beside
  * it (`-wal`) while it is open, or after the process was killed. A transaction is on the disk when it returns, or leaves
  * no trace. The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
  */
@@ -126,7 +127,7 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Runs statements as one transaction. On an error, nothing of it is left.
+   * Runs statements as one transaction. An error undoes all of them.
    * @throws TransportError FILE_UNWRITABLE; and what `work` throws
    */
   transaction(work: () => void): void {
@@ -142,7 +143,7 @@ export class StateDatabase implements Disposable {
     });
   }
 
-  /** Runs a statement that returns no rows, as a transaction of its own outside of `transaction`. */
+  /** Runs a statement that returns no rows, as a separate transaction outside of `transaction`. */
   run(sql: string, ...values: SQLInputValue[]): void {
     this.#guard(() => this.#prepare(sql).run(...values));
   }
@@ -203,7 +204,7 @@ export class StateDatabase implements Disposable {
   }
 }
 
-/** What a file is, by its first bytes. */
+/** The kind of a file, by its first bytes. */
 export async function kindOfFile(path: string): Promise<"missing" | "database" | "other"> {
   const magic = Buffer.from("SQLite format 3\0");
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { TransportError } from "keyroot/errors";
+import { TransportError } from "../errors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**

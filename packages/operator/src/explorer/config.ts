@@ -1,4 +1,4 @@
-/** What an explorer shows: the page contains it as JSON. All of it is public. */
+/** The configuration of an explorer, which its page contains as JSON. All of it is public. */
 export interface ExplorerConfig {
   /** The endpoints that visitors can choose from. The first is the default. */
   rpc: readonly string[];
@@ -14,7 +14,9 @@ export interface ExplorerConfig {
   usersSlot?: number | undefined;
   /** Allows http to other machines than the visitor's. Browsers also require that the page itself has no https. */
   allowHttp?: boolean | undefined;
-  /** Whether visitors can add endpoints of their own. The policy then allows requests to any host with https. */
+  /** The URL of the chain's own explorer, such as https://etherscan.io, for links. Default none. */
+  blockExplorerUrl?: string | undefined;
+  /** Permission for visitors to add endpoints. The policy then allows requests to any host with https. */
   visitorEndpoints?: boolean | undefined;
   /** Ids of users to try. */
   samples?: readonly string[] | undefined;
@@ -22,15 +24,15 @@ export interface ExplorerConfig {
   attacks?: readonly ExplorerAttack[] | undefined;
 }
 
-/** An attack that a visitor can try: servers that lie, and the user whose key they attack. */
+/** An attack that a visitor can try: servers that return false answers, and the attacked user. */
 export interface ExplorerAttack {
   name: string;
-  /** What the attacker does, in one line. */
+  /** Description of the attack in one line. */
   description: string;
   /** The code with which the verifier rejects it. */
   expectedCode: string;
   userID: string;
-  /** The attacker's endpoint and file host, which forward what they do not change. */
+  /** The attacker's endpoint and file host. They forward every answer that the attack does not change. */
   rpc: string;
   merkleUrl: string;
   /** The key that the attacker's server hands out, in base64. */

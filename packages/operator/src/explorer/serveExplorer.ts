@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { headersOf } from "../site/readSite.ts";
-import { listen } from "../stack/ports.ts";
+import { headersOf } from "../shared/readSite.ts";
+import { listen } from "../shared/ports.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { type ExplorerFiles, makeExplorer } from "./site.ts";
 

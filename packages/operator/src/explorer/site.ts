@@ -1,4 +1,4 @@
-import { readSite, scriptsOf } from "../site/readSite.ts";
+import { readSite, scriptsOf } from "../shared/readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { contentSecurityPolicy } from "./policy.ts";
 
@@ -14,7 +14,7 @@ export interface ExplorerFiles {
  * @throws TransportError FILE_UNREADABLE
  */
 export async function makeExplorer(config: ExplorerConfig): Promise<ExplorerFiles> {
-  const files = await readSite("explorer");
+  const files = await readSite(new URL("../../site", import.meta.url), "explorer");
   const page = new TextDecoder().decode(files.get("index.html"));
   const policy = contentSecurityPolicy(config, scriptsOf(page));
   const filled = page

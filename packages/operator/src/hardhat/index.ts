@@ -1,22 +1,22 @@
 import { emptyTask } from "hardhat/config";
-import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { HardhatPlugin } from "hardhat/types/plugins";
-import { COMMANDS } from "../commands/table.ts";
-import type { Stack, StackOptions } from "../stack/stack.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/table.ts";
+import type { Command } from "../commands/runCommand.ts";
 import { correctRefusals } from "./refusals.ts";
-import { stackCommand } from "./stackCommand.ts";
-import { commandTask } from "./task.ts";
+import { commandTask, type HardhatHost } from "./task.ts";
 
 export type { Definition, Parsed } from "../commands/definition.ts";
 export { defineCommand } from "../commands/runCommand.ts";
-export type { Stack, StackOptions } from "../stack/stack.ts";
-export { port, stackCommand } from "./stackCommand.ts";
 export { commandTask, type HardhatHost } from "./task.ts";
 
-correctRefusals(process.argv.slice(2));
+const service = await loadServiceCommands();
+correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : undefined);
+/** Every command as a task of Hardhat, which gives its commands the runtime environment. */
+const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**
- * The Hardhat plugin: adds `npx hardhat keyroot <command>`, with the project's networks and keystore, and a local stack.
+ * The Hardhat plugin: adds `npx hardhat keyroot <command>`, with the project's networks and keystore. With
+ * `@keyroot/service` installed, it also has the commands of the partner service and of the local stack.
  * @example
  * import keyroot from "@keyroot/operator/hardhat";
  * export default defineConfig({ plugins: [keyroot] });
@@ -26,22 +26,8 @@ const plugin: HardhatPlugin = {
   npmPackage: "@keyroot/operator",
   tasks: [
     emptyTask("keyroot", "Publish users' public keys, verify and audit them").build(),
-    ...Object.entries(COMMANDS).map(([name, command]) => commandTask(name, command)),
-    commandTask("stack", stackCommand),
+    ...Object.entries(commands).map(([name, command]) => commandTask(name, command)),
   ],
 };
 
 export default plugin;
-
-/**
- * Starts a local stack for a project's tests: a chain in memory with the registry, owned by its first account, and a host of
- * Merkle-tree files; with `ports.service`, also the partner service. Call `close` when done.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError PORT_UNAVAILABLE
- * @example
- * const stack = await startStack(hre);
- * after(() => stack.close());
- */
-export async function startStack(hre: HardhatRuntimeEnvironment, options?: StackOptions): Promise<Stack> {
-  const { startStack } = await import("../stack/stack.ts");
-  return startStack(hre, options);
-}

@@ -5,7 +5,7 @@ import type { NewTaskDefinition } from "hardhat/types/tasks";
 import { ArgumentError } from "keyroot/errors";
 import { describeOption } from "../commands/definition.ts";
 import type { Host } from "../commands/host.ts";
-import type { RawArguments } from "../commands/parseArguments.ts";
+import { type RawArguments, rawName } from "../commands/parseArguments.ts";
 import { type Command, messageOf, runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
@@ -24,7 +24,8 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
     else if (kind === "required") builder = builder.addPositionalArgument({ name, description });
     else builder = builder.addPositionalArgument({ name, description, ...OPTIONAL });
   }
-  for (const [name, option] of Object.entries(command.options)) {
+  for (const [key, option] of Object.entries(command.options)) {
+    const name = rawName(key);
     const description = describeOption(option);
     if (option.kind === "flag") builder = builder.addFlag({ name, description });
     else builder = builder.addOption({ name, description, ...OPTIONAL });
@@ -51,6 +52,8 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
     program: "npx hardhat keyroot",
     invocation: ["npx", "hardhat", ...process.argv.slice(2)],
     root: hre.config.paths.root,
+    // The network's endpoint replaces the variable's.
+    environment: network === undefined ? process.env : { ...process.env, KEYROOT_RPC_URL: undefined },
     showStackTraces: hre.globalOptions.showStackTraces,
     async connectNetwork() {
       return network === undefined ? undefined : (await hre.network.create()).provider;

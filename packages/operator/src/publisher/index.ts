@@ -1,36 +1,40 @@
 // In the order of the steps in publish.ts.
-export { publish, type PublishOptions } from "./publish.ts";
+export { publish } from "./publish.ts";
+export { type PublishOptions } from "./publishOptions.ts";
 export { type PublishedRoot, type PublishEvent, type PublishResult, type PublishStage } from "./publishEvents.ts";
 export { type BadRow, readRecords, type RecordsRead } from "./records/readRecords.ts";
 export { RecordTable } from "./records/recordTable.ts";
 export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 export { makePlan, type MakePlanOptions, planTargetOf } from "./plan/makePlan.ts";
-export {
-  type Batch,
-  countUsers,
-  packBatch,
-  parsePlan,
-  type Plan,
-  type PlanTarget,
-  serializePlan,
-} from "./plan/plan.ts";
-export { quote, type Quote } from "./plan/quote.ts";
+export { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan/plan.ts";
+export { parsePlan, serializePlan } from "./plan/planFormat.ts";
+export { type CostEstimate, estimateCost } from "./plan/estimate.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";
 export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.ts";
 export { openStore } from "./files/openStore.ts";
+export { findStored } from "./files/storeFile.ts";
 export { FolderJournal } from "./journal/folderJournal.ts";
-export { type Attempt, type Journal } from "./journal/journal.ts";
+export { type Attempt, type Journal, KEPT_ATTEMPTS, parseAttempt, serializeAttempt } from "./journal/journal.ts";
 export { MemoryJournal } from "./journal/memoryJournal.ts";
-export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
 export { type CostLimits } from "./transactions/costLimits.ts";
+export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";
 export { type Execution } from "./safe/awaitExecution.ts";
 export { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "./safe/executeBySafe.ts";
 export { type Finality } from "./finality/waitForFinality.ts";
+export { parseAmount } from "./chain/amounts.ts";
+export { isLocalChain } from "./chain/localChains.ts";
 export { type AddedRootEvent, type GasEstimate, Registry, type UserRoot } from "./chain/registry.ts";
 export { endpointSender } from "./signers/endpointSender.ts";
 export { openKeyFile, type PassphraseSource } from "./signers/keyFile.ts";
 export { openSigner } from "./signers/openSigner.ts";
 export { RemoteSigner } from "./signers/remoteSigner.ts";
-export { type SendTransaction, type Signer, signingSender, toTransaction } from "./signers/signer.ts";
-export { type RetryOptions } from "../transport/retry.ts";
+export {
+  type SendTransaction,
+  type SignedTransaction,
+  type Signer,
+  signingSender,
+  toTransaction,
+  type TransactionRequest,
+} from "./signers/signer.ts";
+export { type RetryOptions } from "../shared/retry.ts";

@@ -1,9 +1,9 @@
 import { Interface } from "ethers/abi";
 import { getAddress } from "ethers/address";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
-import { limitPriorityFee, maxGasPriceOf, quoteFees } from "./chain/fees.ts";
+import { ArgumentError, TransportError, VerificationError } from "../errors.ts";
+import { limitPriorityFee, maxGasPriceOf, feesOf } from "./chain/fees.ts";
 import type { Chain, Receipt } from "./chain/chain.ts";
 import type { Registry } from "./chain/registry.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
@@ -36,7 +36,7 @@ export interface SendOwnershipCallOptions {
   limits: CostLimits | "local";
   /** Signs for the call's sender. Undefined: the endpoint does. */
   signer: Signer | undefined;
-  /** How long to wait for the transaction's block, in ms. */
+  /** Maximum wait for the transaction's block, in ms. */
   timeoutMs: number;
 }
 
@@ -110,11 +110,11 @@ async function quoteWithin(chain: Chain, gas: number, limits: CostLimits | "loca
   const feeData = await chain.fetchFeeData(await chain.block("latest"));
   if (limits === "local") {
     const { baseFeePerGas = 0n, priorityFee } = feeData;
-    const fees = quoteFees(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee));
+    const fees = feesOf(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee));
     if (fees !== undefined) return fees;
   } else {
     const { maxFeePerGas, maxCost } = limits;
-    const fees = quoteFees(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), maxFeePerGas);
+    const fees = feesOf(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), maxFeePerGas);
     if (fees !== undefined && (maxCost === undefined || BigInt(gas) * maxGasPriceOf(fees) <= maxCost)) return fees;
   }
   const message = "The transaction could cost more than --max-fee and --max-cost allow. Nothing was sent.";

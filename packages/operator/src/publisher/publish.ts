@@ -7,92 +7,43 @@
  * 4. journal/       records the plan, and later each transaction before it is sent
  * 5. transactions/  adds the roots, in the owner's transactions; or safe/, which lets a Safe's owners add them
  * 6. finality/      waits until the roots are final
- * 7. proof/         compares every user's root and every file with what was verified
+ * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
- * Every record passes these folders once, in this order, with two exceptions. A batch whose root was lost in a
- * reorganization goes through steps 5 to 7 again. And plan/ hands each file to step 3 as soon as it is made (`onFile`), so
- * that one file is in memory at a time. All steps read the chain through chain/; signers/ sign what transactions/ sends.
+ * Every record passes these folders once, in this order. Only a batch whose root was lost in a reorganization goes through
+ * steps 5 to 7 again. All steps read the chain through chain/; signers/ sign what transactions/ sends.
  */
-import { ArgumentError, TransportError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
-import { checkOptions } from "../input/checkOptions.ts";
-import { plural } from "../text/plural.ts";
-import type { AddedRootEvent, Registry } from "./chain/registry.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import { checkOptions } from "../shared/checkOptions.ts";
+import { plural } from "../shared/plural.ts";
+import type { AddedRootEvent } from "./chain/registry.ts";
+import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
-import type { MerkleFileStore } from "./files/merkleFileStore.ts";
-import { ensureFile, storeFile } from "./files/storeFile.ts";
-import { checkFinality, type Finality, waitForFinality } from "./finality/waitForFinality.ts";
-import type { Journal } from "./journal/journal.ts";
+import { storeFile } from "./files/storeFile.ts";
+import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
+import { attemptsFor, type Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
-import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-import { makePlan, planTargetOf } from "./plan/makePlan.ts";
-import { type Batch, checkPlanTarget, countUsers, packBatch, type Plan } from "./plan/plan.ts";
-import { proveBatch, type ProvenBatch } from "./proof/proveBatch.ts";
+import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
+import { findUnpublished } from "./plan/findUnpublished.ts";
+import { planTargetOf } from "./plan/makePlan.ts";
+import { type Batch, batchOf, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
+import { checkPlannedFile, checkPlanTarget } from "./plan/resumedPlan.ts";
+import { usersPerTransaction } from "./plan/usersPerTransaction.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
+import { PUBLISH_OPTIONS, type PublishOptions } from "./publishOptions.ts";
 import { RecordTable } from "./records/recordTable.ts";
 import { SubgroupChecker } from "./records/subgroupChecker.ts";
-import type { Execution } from "./safe/awaitExecution.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { addRoots } from "./transactions/addRoots.ts";
-import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
+import { checkLimits, CostBudget, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
-/** Options of `publish`. */
-export interface PublishOptions {
-  registry: Registry;
-  /** The id of the registry's chain (EIP-155), from a source other than the endpoint: the endpoint must report the same. */
-  chainId: number;
-  /**
-   * What publishing may cost. "local" is without limits; only development chains accept it (ids 31337 and 1337). Required
-   * unless `execute` adds the roots.
-   */
-  limits?: CostLimits | "local" | undefined;
-  /** Where Merkle-tree files are stored. */
-  store: MerkleFileStore;
-  /** Signs and sends transactions. Default: the registry's endpoint, which must hold the owner's key. */
-  send?: SendTransaction | undefined;
-  /**
-   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a root;
-   * see `executeBySafe`.
-   */
-  execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
-  /**
-   * Keeps the unfinished plan and the nonces of its transactions. Default: in memory, so that a new process cannot resume
-   * the plan.
-   */
-  journal?: Journal | undefined;
-  /** The most users of one file and transaction, 1 to 1,000,000. Fewer if the chain takes fewer. Default 700. */
-  usersPerFile?: number | undefined;
-  /** Fetches files as clients do, to check them before their roots are added and to prove keys. Default: from the store. */
-  fetchFile?: FetchFile | undefined;
-  /** When a root counts as published. Default: one confirmation. */
-  finality?: Finality | undefined;
-  /** Whether transactions have an access list (EIP-2930). Default: if it makes the first transaction cheaper. */
-  accessList?: boolean | undefined;
-  /**
-   * Whether to check keys as registration does before anything is sent, in one thread per core: also that each is in the
-   * subgroup of prime order, which takes 2 ms. Default false.
-   */
-  checkSubgroup?: boolean | undefined;
-  /** How transactions are sent and waited for. Defaults: see `SendOptions`. */
-  sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
-  onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** Receives how many of the plan's users (first stage: of the records) a stage has done. */
-  onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
-}
-
-const OPTIONS: Record<keyof PublishOptions, true> = {
-  ...{ registry: true, chainId: true, limits: true, store: true, send: true, execute: true, journal: true },
-  ...{ usersPerFile: true, fetchFile: true, finality: true, accessList: true, sending: true, checkSubgroup: true },
-  ...{ onEvent: true, onProgress: true },
-};
-
-/** The most users that a warning names. */
+/** Maximum number of users in a warning. */
 const NAMED = 20;
-/** How often roots may be lost to reorganizations before publishing gives up. */
+/** Maximum number of rounds, each after roots were lost in a reorganization. */
 const MAX_ROUNDS = 20;
 
 /**
@@ -128,7 +79,7 @@ const MAX_ROUNDS = 20;
  * ```
  */
 export async function publish(records: Iterable<KeyRecord>, options: PublishOptions): Promise<PublishResult> {
-  checkOptions("The options of publish", options, OPTIONS);
+  checkOptions("The options of publish", options, PUBLISH_OPTIONS);
   checkNames("The option sending's fields", options.sending ?? {}, Object.keys(DEFAULT_SEND_OPTIONS));
   if (options.finality !== undefined) checkFinality(options.finality);
   const table = records instanceof RecordTable ? records : RecordTable.of(records);
@@ -187,7 +138,7 @@ class Publisher {
     const withoutRecord: UserID[] = [];
     for (const batch of plan.batches) {
       const { root, users } = batch;
-      const { file, sha256, isRebuilt } = await ensureFile(batch, records, store, this.#fetchFile);
+      const { file, sha256, isRebuilt } = await checkPlannedFile(batch, records, store, this.#fetchFile);
       this.#verified.set(root, sha256);
       await this.#checker?.check(file.records);
       for (const { userID } of file.records) if (!records.has(userID)) withoutRecord.push(userID);
@@ -203,25 +154,29 @@ class Publisher {
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store, onProgress } = this.#options;
     const resumed = new Set(this.result.published.map(({ root }) => root));
-    const plan = await makePlan(records, registry, {
-      usersPerFile,
-      onUnpublished: async (unpublished) => {
-        await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, unpublished.length));
-      },
-      onFile: async (file) => {
-        const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
-        this.#verified.set(file.tree.root, sha256);
-        return bytes;
-      },
+    const unpublished = await findUnpublished(records, registry, {
       onAlreadyPublished: (some) => {
         const users = some.filter(({ root }) => !resumed.has(root));
         if (users.length === 0) return;
         this.result.alreadyPublished += users.length;
         this.#emit({ event: "alreadyPublished", users });
       },
-      ...(onProgress && { onProgress }),
+      onProgress,
     });
-    if (plan.batches.length === 0) return;
+    const { length } = unpublished;
+    if (length === 0) return;
+    await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, length));
+    const perTransaction = await usersPerTransaction(registry, Math.min(usersPerFile, length));
+    const batches: Batch[] = [];
+    let done = 0;
+    // One file is in memory at a time.
+    for (const file of cutIntoFiles(unpublished, perTransaction)) {
+      const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
+      this.#verified.set(file.tree.root, sha256);
+      batches.push(batchOf(file, bytes));
+      this.#progress("making files", (done += file.records.length), length);
+    }
+    const plan = { ...(await planTargetOf(registry)), usersPerTransaction: perTransaction, batches };
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files have all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
@@ -231,6 +186,8 @@ class Publisher {
   /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
     this.#budget?.allowFor(plan.batches);
+    const { attempts } = attemptsFor(this.#journal, registryKeyOf(plan));
+    this.#budget?.recordEarlier(attempts(), new Set(plan.batches.map(({ root }) => root)));
     let pendingBatches = plan.batches;
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
@@ -277,14 +234,14 @@ class Publisher {
     await addRoots(batches, {
       registry,
       send: this.#send,
-      journal: this.#journal,
+      journal: attemptsFor(this.#journal, registryKeyOf(plan)),
       budget: this.#budget,
       options: { ...this.#sending, accessList: await this.#useAccessList(batches) },
       emit: (event) => {
         if (event.event === "included") {
           if (event.added) this.#added.set(event.root, event.added);
           done += usersOf.get(event.root) ?? 0;
-        } else if (event.event === "reorganised") {
+        } else if (event.event === "reorganized") {
           done -= usersOf.get(event.root) ?? 0;
         }
         this.#emit(event);
@@ -325,7 +282,7 @@ class Publisher {
     return pendingBatches;
   }
 
-  /** The newest block in which one of these batches was added; 0 if the chain knows none. */
+  /** The newest block in which one of these batches was added; 0 if the chain has none. */
   async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
     let newest = 0;
     for (const { root } of batches) {

@@ -29,7 +29,7 @@ export interface PublishResult {
 export type PublishStage =
   "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
 
-/** What happens while publishing. */
+/** An event of publishing. */
 export type PublishEvent =
   | TransactionEvent
   | { event: "alreadyPublished"; users: UserRoot[] }

@@ -1,36 +1,49 @@
 import { useEffect, useState } from "preact/hooks";
-import favicon from "../shared/favicon.svg";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
-import { call, CallError, type Me, SIGNED_OUT } from "./api.ts";
-import { AuditPage } from "./auditPage.tsx";
-import { CompanyPage } from "./companyPage.tsx";
-import { forgetInvitation, takeInvitation } from "./invitation.ts";
-import { PartnerPage } from "./operator/partnerPage.tsx";
-import { PartnersPage } from "./operator/partnersPage.tsx";
-import { SystemPage } from "./operator/systemPage.tsx";
-import { Failure } from "./parts.tsx";
-import { PublishingPage } from "./publishingPage.tsx";
-import { ServersPage } from "./serversPage.tsx";
-import { FirstPasskeyPage, InvitationPage, SignInPage } from "./signInPages.tsx";
-import { useAction } from "./useCall.ts";
-import { UserPage } from "./userPage.tsx";
-import { UsersPage } from "./usersPage.tsx";
+import { call, CallError, type Me, SIGNED_OUT } from "./shared/api.ts";
+import { AuditPage } from "./auditLog/auditLogPage.tsx";
+import { OperatorOverviewPage } from "./overview/operatorOverviewPage.tsx";
+import { OverviewPage } from "./overview/overviewPage.tsx";
+import { PartnerPage } from "./partners/partnerPage.tsx";
+import { PartnersPage } from "./partners/partnersPage.tsx";
+import { PublishingPage } from "./publishing/publishingPage.tsx";
+import { Failure } from "./shared/cards.tsx";
+import { Header } from "./shared/header.tsx";
+import { CompanyPage } from "./staff/companyPage.tsx";
+import {
+  FirstPasskeyPage,
+  forgetInvitation,
+  InvitationPage,
+  SignInPage,
+  takeInvitation,
+} from "./staff/signInPages.tsx";
+import { SystemPage } from "./system/systemPage.tsx";
+import { ServersPage } from "./tokens/serversPage.tsx";
+import { UserPage } from "./users/userPage.tsx";
+import { UsersPage } from "./users/usersPage.tsx";
 import { WebhookPage } from "./webhooks/webhookPage.tsx";
 import { WebhooksPage } from "./webhooks/webhooksPage.tsx";
 
-/** The pages of partners' people and of the operator's, the first one first. */
+/** The titles of the pages by their names in the address. The first page is the start page. */
 const PARTNER_PAGES = {
-  company: "Company",
-  servers: "Servers",
+  overview: "Overview",
   users: "Users",
   publishing: "Publishing",
   webhooks: "Webhooks",
+  servers: "Servers",
   audit: "Audit log",
+  company: "Company",
 };
-const OPERATOR_PAGES = { partners: "Partners", system: "System", audit: "Audit log", people: "People" };
+const OPERATOR_PAGES = {
+  overview: "Overview",
+  partners: "Partners",
+  system: "System",
+  audit: "Audit log",
+  people: "People",
+};
 
-/** The dashboard: what a person sees depends on the session first, and then on the address. */
+/** The dashboard. It shows a sign-in page, or the page that the address names. */
 export function App() {
   const [section, item] = useRoute();
   const token = takeInvitation();
@@ -42,7 +55,7 @@ export function App() {
 
   const load = () => {
     setFailure(undefined);
-    call<Me>("session/get").then(setMe, (error: unknown) => {
+    call("/v1/dashboard/session/get", {}).then(setMe, (error: unknown) => {
       if (error instanceof CallError && error.code === "SESSION_REQUIRED") setMe(null);
       else if (error instanceof CallError) setFailure(error);
     });
@@ -69,23 +82,8 @@ export function App() {
   return (
     <>
       <SkipLink main={main} />
-      <header class="header">
-        <a class="brand" href="#/">
-          <img src={favicon} alt="" width="28" height="28" /> Keyroot{" "}
-          <span>{me?.partner === null ? "operator" : "dashboard"}</span>
-        </a>
-        {isInside && (
-          <nav aria-label="Pages">
-            {Object.entries(pages).map(([name, text]) => (
-              <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
-                {text}
-              </a>
-            ))}
-          </nav>
-        )}
-        {me && !isInvited && <SignedIn me={me} />}
-      </header>
-      {/* Another element once it is loaded: what appears above would move it. */}
+      <Header me={isInvited ? undefined : me} pages={isInside ? pages : undefined} page={page} />
+      {/* A new element after loading, because the navigation above would move this one. */}
       <main key={me === undefined ? "loading" : "loaded"} id="main" tabIndex={-1} ref={main}>
         {isInvited ? (
           <InvitationPage token={token} onSignedIn={onSignedIn} />
@@ -119,7 +117,7 @@ export function App() {
 interface PageProps {
   me: Me;
   page: string;
-  /** What is shown of the page, such as the id of a user. */
+  /** The id in the address, such as a user id. */
   item: string | undefined;
 }
 
@@ -127,13 +125,15 @@ function Page({ me, page, item }: PageProps) {
   const { partner } = me;
   if (partner === null) {
     if (page === "system") return <SystemPage me={me} />;
-    if (page === "audit") return <AuditPage path="operator/listAudit" isOperator />;
+    if (page === "audit") return <AuditPage path="/v1/admin/audit/list" isOperator />;
     if (page === "people") return <CompanyPage me={me} />;
-    return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
+    if (page === "partners")
+      return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
+    return <OperatorOverviewPage />;
   }
   if (page === "servers") return <ServersPage me={me} partner={partner} />;
   if (page === "publishing") return <PublishingPage me={me} partner={partner} />;
-  if (page === "audit") return <AuditPage path="audit/list" />;
+  if (page === "audit") return <AuditPage path="/v1/authdBizSrv/audit/list" />;
   if (page === "webhooks")
     return item === undefined ? (
       <WebhooksPage me={me} partner={partner} />
@@ -142,32 +142,14 @@ function Page({ me, page, item }: PageProps) {
     );
   if (page === "users")
     return item === undefined ? <UsersPage me={me} partner={partner} /> : <UserPage key={item} me={me} id={item} />;
-  return <CompanyPage me={me} />;
+  return page === "company" ? <CompanyPage me={me} /> : <OverviewPage me={me} />;
 }
 
 function SuspensionNotice() {
   return (
     <p class="notice">
-      The operator of the service has suspended your company: all its tokens and those of its users are refused.
+      The operator of the service has suspended your company. All tokens of your company and its users are refused.
       Published keys remain verifiable.
     </p>
-  );
-}
-
-function SignedIn({ me }: { me: Me }) {
-  const { run, busy, error } = useAction(async () => {
-    await call("session/end");
-    dispatchEvent(new Event(SIGNED_OUT));
-  });
-  return (
-    <div class="signed-in">
-      <span class="signed-in-name" title={me.person.name}>
-        {me.person.name}
-      </span>
-      <button type="button" class="button" disabled={busy} onClick={() => void run()}>
-        Sign out
-      </button>
-      <Failure error={error} />
-    </div>
   );
 }

@@ -1,13 +1,16 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import favicon from "../shared/favicon.svg";
 import { SkipLink, usePage } from "../shared/page.tsx";
-import { go, type Route, useRoute } from "../shared/router.ts";
+import { type Route, useRoute } from "../shared/router.ts";
 import { BatchPage } from "./batch/batchPage.tsx";
 import { BuildHashes } from "./buildHashes.tsx";
-import { BundlePage } from "./bundlePage.tsx";
-import { config } from "./config.ts";
-import { defaultChoice } from "./evidenceChoice.ts";
-import favicon from "../shared/favicon.svg";
-import { AttackPage, AttacksPage, HomePage, NotFoundPage, VerifyPage } from "./pages.tsx";
+import { BundlePage } from "./bundle/bundlePage.tsx";
+import { config } from "./shared/config.ts";
+import { useDroppedFile } from "./shared/useDroppedFile.ts";
+import { defaultChoice } from "./verify/evidenceChoice.ts";
+import { HomePage, NotFoundPage } from "./home/homePage.tsx";
+import { VerifyPage } from "./verify/verifyPage.tsx";
+import { AttackPage, AttacksPage } from "./attacks/attackPages.tsx";
 
 const TITLES: Readonly<Record<string, string>> = {
   verify: "Verify a key",
@@ -17,7 +20,7 @@ const TITLES: Readonly<Record<string, string>> = {
   attack: "Attack",
 };
 
-/** The page: header, the part that the address names, footer. */
+/** Header, the page that the address names, and footer. */
 export function App() {
   const route = useRoute();
   const [section = "", detail = ""] = route;
@@ -40,9 +43,9 @@ export function App() {
       </main>
       <footer class="footer">
         <p>
-          <b>What this page cannot promise.</b> Its code comes from <code>{location.host || "this host"}</code>. Whoever
-          controls that host could serve code that shows a wrong result. To rely on nothing but your own machine, run
-          the command that is shown with each result.
+          <b>Limits of this page.</b> Its code comes from <code>{location.host || "this host"}</code>. Whoever controls
+          this host could serve code that shows a wrong result. To rely on your own machine only, run the command that
+          is shown with each result.
         </p>
         <BuildHashes />
         <p>
@@ -51,30 +54,6 @@ export function App() {
       </footer>
     </>
   );
-}
-
-/** The file that was dropped on the page last. It opens the page for bundles. */
-function useDroppedFile(): File | undefined {
-  const [file, setFile] = useState<File>();
-  useEffect(() => {
-    const allow = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
-    };
-    const drop = (event: DragEvent) => {
-      const dropped = event.dataTransfer?.files[0];
-      if (dropped === undefined) return;
-      event.preventDefault();
-      setFile(dropped);
-      go("bundle");
-    };
-    addEventListener("dragover", allow);
-    addEventListener("drop", drop);
-    return () => {
-      removeEventListener("dragover", allow);
-      removeEventListener("drop", drop);
-    };
-  }, []);
-  return file;
 }
 
 function NavLink({ route, current, text }: { route: Route; current: string; text: string }) {
@@ -96,9 +75,9 @@ function Page({ route }: { route: Route }) {
     case "verify":
       return <VerifyPage id={detail} choice={choice} setChoice={setChoice} />;
     case "batch":
-      return <BatchPage root={detail} userID={userID} />;
+      return <BatchPage root={detail} userID={userID} file={dropped.batches.get(detail)} />;
     case "bundle":
-      return <BundlePage dropped={dropped} />;
+      return <BundlePage dropped={dropped.bundle} />;
     case "attacks":
       return <AttacksPage />;
     case "attack":

@@ -1,4 +1,4 @@
-/** The hashes of everything that this page runs, to compare with a build of one's own. */
+/** The hashes of all scripts and styles, for comparison with another build. */
 export function BuildHashes() {
   const elements = [...document.querySelectorAll("script[integrity], link[integrity]")];
   const pinned = [
@@ -12,8 +12,8 @@ export function BuildHashes() {
     <details>
       <summary>Build hashes</summary>
       <p>
-        The page loads only these files. Your browser compares each with its hash. They are the same in every explorer
-        of the same version, so you can compare them with those of your own:{" "}
+        The page loads only these files. Your browser compares each with its hash. All explorers of one version have the
+        same files. To compare them, make your own explorer:{" "}
         <code>npx -p @keyroot/operator keyroot explorer --out explorer …</code>
       </p>
       <dl class="hashes">

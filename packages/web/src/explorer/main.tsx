@@ -1,12 +1,12 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
-import { narrowPolicy } from "./config.ts";
-import { startWorker } from "./workers.ts";
+import { narrowPolicy } from "./shared/narrowPolicy.ts";
+import { startWorker } from "./worker/callWorker.ts";
 
 narrowPolicy();
-// Fetched while the page is drawn. A failure shows when the worker is needed.
+// Loads while the page is rendered. The first call reports a failure.
 startWorker("basic").catch(() => undefined);
-// In a task of its own: this one also ends the loading of the page, with a layout.
+// A separate task, because this one also ends the page load with a layout.
 setTimeout(() => {
   const app = document.getElementById("app");
   if (app === null) return;

@@ -1,20 +1,20 @@
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useId, useRef } from "preact/hooks";
 
 interface FormProps {
   class?: string;
   role?: "search";
-  /** Has set the errors of the fields when it returns, or when its promise resolves. */
+  /** Sets the errors of the fields before it returns, or before its promise resolves. */
   onSubmit: () => unknown;
   children: ComponentChildren;
 }
 
-/** A form. After sending it, the focus goes to the first field that has an error, whose text the field keeps. */
+/** A form. After it is sent, the first field with an error gets the focus and keeps its text. */
 export function Form({ onSubmit, children, ...attributes }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const submit = async () => {
     await onSubmit();
-    // Once the errors are drawn.
+    // After the errors are rendered.
     setTimeout(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
   };
   return (
@@ -29,5 +29,118 @@ export function Form({ onSubmit, children, ...attributes }: FormProps) {
     >
       {children}
     </form>
+  );
+}
+
+/** The attributes that connect an input with its label, hint and error. */
+interface FieldAttributes {
+  id: string;
+  "aria-describedby": string | undefined;
+  "aria-invalid": "true" | undefined;
+}
+
+export interface FieldProps {
+  label: string;
+  hint?: ComponentChildren;
+  /** The message at the input. Undefined if the input is valid. */
+  error?: string | undefined;
+  children: (attributes: FieldAttributes) => ComponentChildren;
+}
+
+/** An input with its label, hint and error. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`];
+  const attributes: FieldAttributes = {
+    id,
+    "aria-describedby": described.join(" ").trim() || undefined,
+    "aria-invalid": error === undefined ? undefined : "true",
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children(attributes)}
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+      <p class="error" id={`${id}-error`} role="alert">
+        {error}
+      </p>
+    </div>
+  );
+}
+
+interface TextFieldProps extends Omit<FieldProps, "children"> {
+  value: string;
+  onInput: (text: string) => void;
+  /** true: text such as a name. false: an id, key or hash, in a fixed-width font without spell checking. */
+  isWords?: boolean;
+  /** Number of rows of a longer text. Default: a single line. */
+  rows?: number;
+  type?: "text" | "url" | "search";
+  placeholder?: string;
+  maxLength?: number;
+  /** An element in the same row, such as the submit button. */
+  beside?: ComponentChildren;
+}
+
+/** A text with its label, hint and error. */
+export function TextField(props: TextFieldProps) {
+  const { value, onInput, isWords = false, rows, type = "text", placeholder, maxLength, beside, ...field } = props;
+  return (
+    <Field {...field}>
+      {(attributes) => {
+        const all = {
+          ...attributes,
+          autocomplete: "off",
+          ...(isWords ? { class: "plain" } : ({ spellcheck: false, autocapitalize: "off" } as const)),
+          ...{ placeholder, maxLength, value },
+          onInput: ({ currentTarget }: { currentTarget: { value: string } }) => {
+            onInput(currentTarget.value);
+          },
+        };
+        const kind: { type: "text" } | { type: "url" } | { type: "search" } = { type };
+        const input = rows === undefined ? <input {...all} {...kind} /> : <textarea {...all} rows={rows} />;
+        if (beside === undefined) return input;
+        return (
+          <span class="search-row">
+            {input}
+            {beside}
+          </span>
+        );
+      }}
+    </Field>
+  );
+}
+
+interface SelectProps {
+  label: string;
+  value: string;
+  set: (value: string) => void;
+  options: readonly (readonly [value: string, text: string])[];
+}
+
+/** A choice of one value. */
+export function Select({ label, value, set, options }: SelectProps) {
+  return (
+    <Field label={label}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={value}
+          onChange={({ currentTarget }) => {
+            set(currentTarget.value);
+          }}
+        >
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
   );
 }

@@ -2,10 +2,9 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Sets the window's title, and starts each new page at its top, as after loading one: the focus goes to its content. Not
- * at the first page, which the browser announces.
+ * Sets the window's title. On each later page, focuses its content and scrolls to the top, as browsers do after a page load.
  * @param place changes with the page
- * @returns for the page's content
+ * @returns the reference for the element with the page's content
  */
 export function usePage(title: string, place: string): RefObject<HTMLElement | null> {
   const main = useRef<HTMLElement>(null);
@@ -21,14 +20,14 @@ export function usePage(title: string, place: string): RefObject<HTMLElement | n
   return main;
 }
 
-/** A link to the content, for people who use the keyboard. It shows when it has the focus. */
+/** A link to the content for people who use the keyboard. It is visible while it has the focus. */
 export function SkipLink({ main }: { main: RefObject<HTMLElement | null> }) {
   return (
     <a
       class="skip"
       href="#main"
       onClick={(event) => {
-        // A fragment would be a route.
+        // The default action would change the route.
         event.preventDefault();
         main.current?.focus();
       }}

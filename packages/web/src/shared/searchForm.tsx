@@ -1,45 +1,72 @@
-import { useState } from "preact/hooks";
-import { Form } from "./form.tsx";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Form, TextField } from "./form.tsx";
 import { Icon } from "./icon.tsx";
+import { readUserID } from "./readUserID.ts";
 import { go } from "./router.ts";
-import { TextField } from "./textField.tsx";
-import { readUserID } from "./userIDInput.ts";
 
 interface SearchFormProps {
-  /** From the address. What is wrong with it is shown at once. */
+  /** The user id from the address. Its error is shown at once. */
   initial?: string;
-  /** The page to which the id belongs, such as `verify`. */
+  /** The page that opens, such as `verify`. */
   page: string;
   action: string;
+  label?: string;
+  hint?: string;
+  /** Reads another input than a user id. @returns the route that opens, or undefined */
+  readOther?: (text: string) => string | undefined;
+  /** true: the key `/` moves the focus to the input. */
+  hasShortcut?: boolean;
 }
 
-/** The field for a user id. */
-export function SearchForm({ initial = "", page, action }: SearchFormProps) {
+/** A form that opens the page of a user id. */
+export function SearchForm(props: SearchFormProps) {
+  const { initial = "", page, action, label = "User id", hint = "32 characters, or 40 hex digits", readOther } = props;
+  const { hasShortcut = false } = props;
   const [text, setText] = useState(initial);
   const [error, setError] = useState(() => (initial === "" ? undefined : errorOf(initial)));
+  const form = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!hasShortcut) return undefined;
+    const focus = (event: KeyboardEvent) => {
+      const { tagName } = event.target as HTMLElement;
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(?:INPUT|TEXTAREA|SELECT)$/.test(tagName)) return;
+      const input = form.current?.querySelector("input");
+      if (!input || document.querySelector("dialog[open]")) return;
+      event.preventDefault();
+      input.focus();
+    };
+    addEventListener("keydown", focus);
+    return () => {
+      removeEventListener("keydown", focus);
+    };
+  }, [hasShortcut]);
   const submit = () => {
     const read = readUserID(text);
-    if ("error" in read) setError(read.error);
+    const other = readOther?.(text.trim().toLowerCase());
+    if (other !== undefined) go(other);
+    else if ("error" in read) setError(read.error);
     else go(`${page}/${read.userID}`);
   };
   return (
-    <Form class="search" onSubmit={submit}>
-      <TextField
-        label="User id"
-        hint="32 characters, or 40 hex digits"
-        error={error}
-        value={text}
-        onInput={(entered) => {
-          setText(entered);
-          setError(undefined);
-        }}
-        beside={
-          <button type="submit" class="button button-primary">
-            <Icon name="search" /> {action}
-          </button>
-        }
-      />
-    </Form>
+    <div ref={form}>
+      <Form class="search" onSubmit={submit}>
+        <TextField
+          label={label}
+          hint={hint}
+          error={error}
+          value={text}
+          onInput={(entered) => {
+            setText(entered);
+            setError(undefined);
+          }}
+          beside={
+            <button type="submit" class="button button-primary">
+              <Icon name="search" /> {action}
+            </button>
+          }
+        />
+      </Form>
+    </div>
   );
 }
 

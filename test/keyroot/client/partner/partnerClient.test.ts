@@ -6,10 +6,10 @@ import {
   type PartnerClientOptions,
 } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { randomUserID, userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
-import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
-import { newPartner, type Partner } from "../../../support/newPartner.ts";
+import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
+import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
-import { serve } from "../../../support/servers.ts";
+import { serve } from "../../../support/servers/servers.ts";
 import { serviceOnPostgres, TestService } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
@@ -27,11 +27,11 @@ describe("PartnerClient", () => {
   });
 
   const client = (options: Partial<PartnerClientOptions> = {}) =>
-    new PartnerClient({ baseUrl: proxy.url, ...partner, ...options });
+    new PartnerClient({ serviceUrl: proxy.url, ...partner, ...options });
   const exchanges = () => proxy.to("/auth/jwt").length;
 
   describe("users", () => {
-    it("are created by their id in zBase32 or hex, and creating them again returns them", async () => {
+    it("have an id in zBase32 or hex, and stay the same when created again", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -39,10 +39,10 @@ describe("PartnerClient", () => {
       expect(created.salt).to.match(/^[0-9a-f]{32}$/);
       for (const id of [hex, hex.toUpperCase()])
         expect(await partner.createUser(id, "eu-west-1")).to.deep.equal(created);
-      expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal(created);
+      expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal({ ...created, deactivated: null });
     });
 
-    it("are refused with USER_ID_TAKEN in another region or with another partner's id", async () => {
+    it("are rejected with USER_ID_TAKEN in another region or for another partner", async () => {
       const userID = randomUserID();
       await client().createUser(userID, "us-west-2");
       const other = client(await newPartner(service));
@@ -73,7 +73,7 @@ describe("PartnerClient", () => {
       expect([again[0], again[2]]).to.deep.equal([first, last]);
     });
 
-    it("are created in lists of 1 to 500, with valid ids, regions and contexts: otherwise nothing is sent", async () => {
+    it("are not sent in a list with an invalid length, id, region or context", async () => {
       const user = { userID: randomUserID(), region: "us-west-2" as const };
       const invalid: [unknown, string][] = [
         [[], "ARGUMENT_INVALID"],
@@ -89,7 +89,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("of a list are refused if the answer lacks one, or is about another user or region", async () => {
+    it("are rejected if the answer lacks one or is about another user", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -118,7 +118,7 @@ describe("PartnerClient", () => {
       expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
     });
 
-    it("are refused before any request with an invalid id or page size", async () => {
+    it("are not requested with an invalid id or page size", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
         expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
       }
@@ -135,7 +135,7 @@ describe("PartnerClient", () => {
         .to.have.property("message")
         .that.matches(/users\/create .* us-west-2 or eu-west-1/);
       expect(error)
-        .to.have.property("requestId")
+        .to.have.property("requestID")
         .that.matches(/^[0-9a-f-]{36}$/);
       expect(error).to.have.deep.property("errors", [{ field: "region", detail: "must be us-west-2 or eu-west-1" }]);
     });
@@ -164,7 +164,7 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.deep.equal([]);
     });
 
-    it("are created once, also if the response is lost", async () => {
+    it("are created once if a response is lost", async () => {
       const { webhooks } = client();
       const idempotencyKey = randomUUID();
       const [first, second] = [
@@ -175,7 +175,7 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.have.length(1);
     });
 
-    it("are refused before any request with invalid arguments", async () => {
+    it("are not requested with invalid arguments", async () => {
       const { webhooks } = client();
       const calls = [
         webhooks.create("https://a.example/", { types: "key.published" as never }),
@@ -198,11 +198,11 @@ describe("PartnerClient", () => {
       expect(listed.map(({ type, data }) => [type, data["user_id"]])).to.deep.equal(
         ids.map((id) => ["user.created", id]),
       );
-      expect(listed[0]).to.have.all.keys("type", "timestamp", "id", "data");
+      expect(listed[0]).to.have.all.keys("type", "at", "id", "data");
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("are refused with the service's code for another partner's cursor, and before any request for a wrong limit", async () => {
+    it("are rejected for another partner's cursor and for a wrong limit", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -216,7 +216,7 @@ describe("PartnerClient", () => {
     it("are created, listed and revoked", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
-      expect(await partner.createRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
+      expect(await partner.createUserRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
       const [token, ...others] = await all(partner.listRefreshTokens(userID));
       expect(others).to.be.empty;
       expect(token).to.include({ context: "telephone", revoked: null });
@@ -230,7 +230,7 @@ describe("PartnerClient", () => {
     it("are listed page by page, as far as the caller reads", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
-      for (let i = 0; i < 5; i++) await partner.createRefreshToken(userID, `device ${i}`);
+      for (let i = 0; i < 5; i++) await partner.createUserRefreshToken(userID, `device ${i}`);
       const listed: string[] = [];
       for await (const { context } of partner.listRefreshTokens(userID, { pageSize: 2 })) {
         listed.push(context);
@@ -245,20 +245,22 @@ describe("PartnerClient", () => {
         expect(await failure(all(partner.listServerTokens({ pageSize })))).to.include({ code: "ARGUMENT_INVALID" });
     });
 
-    it("are created once for an idempotency key, and once for each call without one", async () => {
+    it("are created once for an idempotency key, otherwise once for each call", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       const once = { idempotencyKey: randomUUID() };
-      const token = await partner.createRefreshToken(userID, "a", once);
-      expect(await partner.createRefreshToken(userID, "a", once)).to.equal(token);
-      expect(await failure(partner.createRefreshToken(userID, "b", once))).to.include({
+      const token = await partner.createUserRefreshToken(userID, "a", once);
+      expect(await partner.createUserRefreshToken(userID, "a", once)).to.equal(token);
+      expect(await failure(partner.createUserRefreshToken(userID, "b", once))).to.include({
         code: "IDEMPOTENCY_KEY_REUSED",
       });
-      expect(await partner.createRefreshToken(userID, "a")).not.to.equal(await partner.createRefreshToken(userID, "a"));
+      expect(await partner.createUserRefreshToken(userID, "a")).not.to.equal(
+        await partner.createUserRefreshToken(userID, "a"),
+      );
       expect(await all(partner.listRefreshTokens(userID))).to.have.lengthOf(3);
     });
 
-    it("are refused before any request with an idempotency key that is too short or malformed", async () => {
+    it("are not requested with an invalid idempotency key", async () => {
       for (const idempotencyKey of [
         "",
         "x".repeat(31),
@@ -267,17 +269,17 @@ describe("PartnerClient", () => {
         "ü".repeat(32),
         "\n".repeat(32),
       ]) {
-        const error = await failure(client().createRefreshToken(randomUserID(), "a", { idempotencyKey }));
+        const error = await failure(client().createUserRefreshToken(randomUserID(), "a", { idempotencyKey }));
         expect(error).to.include({ name: "ArgumentError", code: "IDEMPOTENCY_KEY_INVALID" });
       }
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are not created twice if the connection breaks after the service created one", async () => {
+    it("are created once if the connection breaks after the creation", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
-      await partner.createRefreshToken(userID, "a");
+      await partner.createUserRefreshToken(userID, "a");
       const keys = proxy.to("/users/createRefreshToken").map(({ headers }) => headers["idempotency-key"]);
       expect(keys).to.have.lengthOf(3);
       expect(new Set(keys).size).to.equal(1);
@@ -313,7 +315,7 @@ describe("PartnerClient", () => {
       for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
     });
 
-    it("is exchanged again before it expires, by the client's clock", async () => {
+    it("is replaced before it expires by the client's clock", async () => {
       let now = Date.now();
       const partner = client({ now: () => now });
       await all(partner.listServerTokens());
@@ -325,7 +327,7 @@ describe("PartnerClient", () => {
       expect(exchanges()).to.equal(2);
     });
 
-    it("is exchanged again, once for 50 concurrent calls, if the service says that it expired", async () => {
+    it("is replaced once for 50 concurrent calls after it expired", async () => {
       const partner = client();
       await all(partner.listServerTokens());
       service.ahead += 5 * HOUR;
@@ -334,7 +336,7 @@ describe("PartnerClient", () => {
       expect(proxy.to("/serverTokens/list")).to.have.lengthOf.within(52, 101);
     });
 
-    it("is replaced once for each call, never in a loop", async () => {
+    it("is replaced at most once for each call", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
       proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
@@ -362,7 +364,7 @@ describe("PartnerClient", () => {
   });
 
   describe("a network fault", () => {
-    it("is retried: 429, 503, and connections that break before or after the service acted", async () => {
+    it("is retried after 429, 503 and broken connections", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -378,7 +380,7 @@ describe("PartnerClient", () => {
       }
     });
 
-    it("that persists is UNREACHABLE after the retries", async () => {
+    it("becomes UNREACHABLE after the retries", async () => {
       proxy.disturb(() => "reset before");
       expect(await failure(all(client({ retries: 1 }).listServerTokens()))).to.include({
         name: "TransportError",
@@ -387,13 +389,13 @@ describe("PartnerClient", () => {
       expect(exchanges()).to.equal(2);
     });
 
-    it("that delays the answer is TIMEOUT", async () => {
+    it("becomes TIMEOUT if it delays the answer", async () => {
       proxy.disturb(() => "silence");
       const error = await failure(all(client({ retries: 0, timeoutMs: 50 }).listServerTokens()));
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
-    it("RATE_LIMITED states how long to wait", async () => {
+    it("states how long to wait if it is RATE_LIMITED", async () => {
       proxy = closing(
         await faultyProxy(closing(await new TestService().start(service.databases, { rateLimits: { caller: 4 } })).url),
       );
@@ -409,17 +411,18 @@ describe("PartnerClient", () => {
     const userID = randomUserID();
     const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null, last_used: 2 };
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
-    const listed = { user_id: userID, ...place, salt: "0".repeat(32), created: 1 };
-    const user = { status: 201, ...listed };
+    const shadowUser = { user_id: userID, ...place, salt: "0".repeat(32), created: 1 };
+    const user = { status: 201, ...shadowUser };
+    const listed = { ...shadowUser, deactivated: null };
 
     /** A client whose service exchanges tokens, and sends this answer to every other operation. */
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
       const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
-      const { url: baseUrl } = closing(
+      const { url: serviceUrl } = closing(
         await serve(({ url }, response) => response.end(JSON.stringify(url?.endsWith("/jwt") ? { jwt } : answer))),
       );
-      return client({ baseUrl });
+      return client({ serviceUrl });
     };
 
     const INVALID = {
@@ -438,7 +441,7 @@ describe("PartnerClient", () => {
         { ...user, created: "1" },
         { ...user, bucket: undefined },
       ],
-      createRefreshToken: [{}, { token: 7 }, { token: "" }, { token: "krs_abc" }, { token: "kru_a b" }],
+      createUserRefreshToken: [{}, { token: 7 }, { token: "" }, { token: "krs_abc" }, { token: "kru_a b" }],
       getUser: [{}, { ...listed, user_id: randomUserID() }],
       listUsers: [
         {},
@@ -465,7 +468,7 @@ describe("PartnerClient", () => {
 
     const CALLS: Record<keyof typeof INVALID, (partner: PartnerClient) => Promise<unknown>> = {
       createUser: (partner) => partner.createUser(userID, "us-west-2"),
-      createRefreshToken: (partner) => partner.createRefreshToken(userID, "c"),
+      createUserRefreshToken: (partner) => partner.createUserRefreshToken(userID, "c"),
       getUser: (partner) => partner.getUser(userID),
       listUsers: (partner) => all(partner.listUsers()),
       listRefreshTokens: (partner) => all(partner.listRefreshTokens(userID)),
@@ -475,7 +478,7 @@ describe("PartnerClient", () => {
     };
 
     for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
-      it(`to ${operation} is refused if it is malformed or about something else`, async () => {
+      it(`is rejected if it is malformed or about something else: ${operation}`, async () => {
         for (const answer of answers) {
           const error = await failure(CALLS[operation](await answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
@@ -483,7 +486,7 @@ describe("PartnerClient", () => {
       });
     }
 
-    it("to listUsers that repeats a page is refused after its users", async () => {
+    it("is rejected after its users if it repeats a page", async () => {
       const seen: string[] = [];
       const list = (await answered({ users: [listed], next: userID })).listUsers();
       const error = await failure(
@@ -495,7 +498,7 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("can have unknown fields, which are left out", async () => {
+    it("loses its unknown fields", async () => {
       expect(await (await answered({ ...user, newer: 1 })).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });
@@ -509,7 +512,7 @@ describe("PartnerClient", () => {
     });
 
     it("is in no error", async () => {
-      const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, instance: partner.serverToken });
+      const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, request_id: partner.serverToken });
       const jwt = `{"jwt":"${partner.serverToken}"}`;
       const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;
       for (const fault of [...faults, { status: 200, body: jwt }, { status: 200, body: partner.serverToken }]) {
@@ -527,7 +530,7 @@ describe("PartnerClient", () => {
 
   describe("in a browser", () => {
     for (const name of ["document", "importScripts"]) {
-      it(`it refuses to run, if there is a global ${name}: its token never expires`, () => {
+      it(`throws BROWSER_REFUSED if there is a global ${name}`, () => {
         Object.assign(globalThis, { [name]: {} });
         try {
           expect(refusalOf(client)).to.equal("BROWSER_REFUSED");

@@ -4,18 +4,18 @@ import { bundle } from "../../../support/browser/bundle.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("the clients, bundled for browsers", () => {
-  it("keyroot/user weighs at most 15 kB gzipped", async () => {
+  it("have at most 15 kB gzipped in keyroot/user", async () => {
     const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
     expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(15 * 1000);
   });
 
-  it("keyroot/user contains neither the partner's client nor its dependencies", async () => {
+  it("contain no partner code in keyroot/user", async () => {
     const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     for (const words of ["src/client/partner", "p-map"]) expect(bundled.chunksWith(words)).to.be.empty;
   });
 
-  it("keyroot/user loads what registration needs on demand: the curve and the MAC", async () => {
+  it("load the curve and the MAC on demand in keyroot/user", async () => {
     const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     for (const words of ["@noble/curves", "hashes/hmac", "user/answerChallenge"]) {
       expect(bundled.chunksWith(words)).not.to.be.empty;
@@ -23,7 +23,7 @@ describe("the clients, bundled for browsers", () => {
     }
   });
 
-  it("the bundler refuses keyroot/partner", async () => {
+  it("fail to build with keyroot/partner", async () => {
     const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" });
     expect(await failure(bundled))
       .to.have.nested.property("errors[0].text")

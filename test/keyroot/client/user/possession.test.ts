@@ -10,9 +10,9 @@ import {
   provePossession,
   responseOf,
 } from "../../../../packages/keyroot/src/identity/possession.ts";
-import { add, decode, encode, IDENTITY, multiply, pointsOfSmallOrder } from "../../../../fixtures/curve41417.ts";
-import { sampleUserID } from "../../../../fixtures/samples.ts";
-import { keyFieldsOf } from "../../../../fixtures/service/answerChallenge.ts";
+import { add, decode, encode, IDENTITY, multiply, pointsOfSmallOrder } from "../../../support/data/curve41417.ts";
+import { sampleUserID } from "../../../support/samples.ts";
+import { keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { failure } from "../../../support/support.ts";
 
 const SERVICE = "https://keys.example";
@@ -30,12 +30,12 @@ describe("UserClient.register", () => {
   const made = makeChallenge(statement);
   const challenge = {
     ...{ user_id: userID, state: "unregistered", challenge: bytesToBase64(nonce), expires: 5 },
-    ...{ ephemeralKey: bytesToBase64(made.ephemeralKey), service: SERVICE, chainId: 1 },
+    ...{ ephemeral_key: bytesToBase64(made.ephemeralKey), service: SERVICE, chain_id: 1 },
     contract: CONTRACT.toLowerCase(),
   };
   const record = {
     ...{ user_id: userID, bucket: "b", region: "us-west-2", stage: "s", salt: "0".repeat(32), created: 1 },
-    ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven" },
+    ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven", conflicting_keys: [] },
   };
 
   /** A client of a service that answers with this challenge, and what the client sends. */
@@ -48,7 +48,7 @@ describe("UserClient.register", () => {
         new Response(JSON.stringify(url.endsWith("/challenge") ? { ...answer, ...changes } : answer)),
       );
     }) as typeof globalThis.fetch;
-    const common = { baseUrl: SERVICE, bizId: "biz_1", refreshToken: "kru_x", retries: 0, fetch };
+    const common = { serviceUrl: SERVICE, bizID: "biz_1", refreshToken: "kru_x", retries: 0, fetch };
     const user = new UserClient({ ...common, chainId: 1, contract: CONTRACT, ...options });
     const responses = () =>
       sent
@@ -67,8 +67,8 @@ describe("UserClient.register", () => {
     expect(inspect(user, { depth: null, showHidden: true })).not.to.include(scalar[0]);
   });
 
-  it("sends no response if the service says that the key is registered", async () => {
-    const { user, responses } = client({ state: "published", challenge: undefined, ephemeralKey: undefined });
+  it("sends no response if the key is already registered", async () => {
+    const { user, responses } = client({ state: "published", challenge: undefined, ephemeral_key: undefined });
     await user.register(keys);
     expect(responses()).to.deep.equal([undefined]);
   });
@@ -85,15 +85,15 @@ describe("UserClient.register", () => {
     expect(seen).to.deep.equal({ ...statement, ephemeralKey: made.ephemeralKey });
   });
 
-  it("takes service, chain and contract from its options, and does not answer a challenge with others", async () => {
+  it("does not answer a challenge for another service, chain or contract", async () => {
     const { user, sent } = client();
     await user.register(keys);
     const other = `0x${"5".repeat(40)}`;
     const cases: [Record<string, unknown>, Partial<UserClientOptions>][] = [
       [{ service: "https://other.example" }, {}],
-      [{ chainId: 2 }, {}],
+      [{ chain_id: 2 }, {}],
       [{ contract: other }, {}],
-      [{ chainId: null, contract: null }, {}],
+      [{ chain_id: null, contract: null }, {}],
       [{ service: undefined }, {}],
       [{}, { service: "https://other.example" }],
       [{}, { chainId: 2 }],
@@ -109,16 +109,16 @@ describe("UserClient.register", () => {
     expect(sent).to.have.length(3);
   });
 
-  it("answers for its own service even if a challenge agrees with nothing else", async () => {
+  it("names its own service in the response to a relayed challenge", async () => {
     // A relayed challenge: the ephemeral key and nonce are another service's, the names are changed in transit.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);
-    const { user, responses } = client({ ephemeralKey: bytesToBase64(relayed.ephemeralKey) });
+    const { user, responses } = client({ ephemeral_key: bytesToBase64(relayed.ephemeralKey) });
     await user.register(keys);
     expect(responses()).not.to.include(bytesToBase64(relayed.response));
   });
 
-  it("does not answer a challenge for another user, if the options have the user's id", async () => {
+  it("does not answer a challenge for another user than the options name", async () => {
     await client({}, { userID }).user.register(keys);
     const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
     expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
@@ -138,7 +138,7 @@ describe("UserClient.register", () => {
     ["nothing", new Uint8Array()],
   ] as const) {
     it(`does not use the private key with an ephemeral key that is ${what}`, async () => {
-      const { user, responses } = client({ ephemeralKey: bytesToBase64(point) });
+      const { user, responses } = client({ ephemeral_key: bytesToBase64(point) });
       let used = false;
       const prove = (statement: PossessionStatement) => {
         used = true;
@@ -150,9 +150,9 @@ describe("UserClient.register", () => {
     });
   }
 
-  it("refuses a challenge with any field malformed", async () => {
+  it("rejects a challenge with a malformed field", async () => {
     const values = [undefined, null, 1, -1, "", "A".repeat(44), "A".repeat(43) + "=", {}, [], true, "__proto__"];
-    for (const field of ["user_id", "challenge", "ephemeralKey", "expires", "service", "chainId", "contract"]) {
+    for (const field of ["user_id", "challenge", "ephemeral_key", "expires", "service", "chain_id", "contract"]) {
       for (const value of values) {
         const { user } = client({ [field]: value });
         const error = await user.register(keys).catch((error: unknown) => error);
@@ -161,7 +161,7 @@ describe("UserClient.register", () => {
     }
   });
 
-  it("refuses a key pair that does not belong together, and a malformed key, before any response", async () => {
+  it("rejects a mismatched key pair and a malformed key before any response", async () => {
     const invalid: unknown[] = [
       { ...keys, privateKey: keys.privateKey + 1n },
       { ...keys, privateKey: 0n },
@@ -181,7 +181,7 @@ describe("UserClient.register", () => {
     }
   });
 
-  it("is refused with options of which only one of chainId and contract is given", () => {
+  it("requires both or none of chainId and contract", () => {
     for (const half of [{ chainId: undefined }, { contract: undefined }])
       expect(() => client({}, half))
         .to.throw()

@@ -1,15 +1,18 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
 import { generateKeyPair, type KeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import { createVerifier } from "../../../../packages/keyroot/src/verifier/createVerifier.ts";
+import { cannedAnswers } from "../../../support/data/cannedAnswers.ts";
 import { randomUserID, type UserID } from "../../../../packages/keyroot/src/identity/userID.ts";
 import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import { UserClient, type UserClientOptions } from "../../../../packages/keyroot/src/client/user/userClient.ts";
-import { type FaultyProxy, faultyProxy } from "../../../support/faultyProxy.ts";
-import { newPartner, type Partner } from "../../../support/newPartner.ts";
-import { encode, pointsOfSmallOrder } from "../../../../fixtures/curve41417.ts";
-import { sampleKeyPairs } from "../../../../fixtures/samples.ts";
-import { serve } from "../../../support/servers.ts";
+import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
+import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
+import { encode, pointsOfSmallOrder } from "../../../support/data/curve41417.ts";
+import { sampleKeyPairs } from "../../../support/samples.ts";
+import { serve } from "../../../support/servers/servers.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
@@ -31,38 +34,45 @@ describe("UserClient", () => {
     [userID, refreshToken] = await newUser();
   });
 
-  const ofPartner = () => new PartnerClient({ baseUrl: service.url, ...partner });
+  const ofPartner = () => new PartnerClient({ serviceUrl: service.url, ...partner });
   const newUser = async (): Promise<[UserID, string]> => {
     const userID = randomUserID();
     await ofPartner().createUser(userID, "eu-west-1");
-    return [userID, await ofPartner().createRefreshToken(userID, "telephone")];
+    return [userID, await ofPartner().createUserRefreshToken(userID, "telephone")];
   };
   const client = (options: Partial<UserClientOptions> = {}) =>
-    new UserClient({ baseUrl: proxy.url, service: service.url, bizId: partner.bizId, refreshToken, ...options });
+    new UserClient({ serviceUrl: proxy.url, service: service.url, bizID: partner.bizID, refreshToken, ...options });
 
   describe("register", () => {
-    it("sends the key with its id, and the record then has it", async () => {
+    it("stores the key and its id in the record", async () => {
       const user = client();
       const before = await user.record();
       expect(before)
         .to.include({ user_id: userID, region: "eu-west-1", state: "unregistered" })
-        .and.not.have.property("pubKey");
+        .and.not.have.property("public_key");
       const record = await user.register(keys);
       const { pubKey, keyID } = makeKeyRecord(userID, key);
-      const { publishableAt } = record;
-      expect(record).to.deep.equal({ ...before, state: "pending", pubKey, keyID, possession: "proven", publishableAt });
-      expect(publishableAt).to.be.a("number");
+      const { hold_ends_at } = record;
+      expect(record).to.deep.equal({
+        ...before,
+        state: "pending",
+        public_key: pubKey,
+        key_id: keyID,
+        possession: "proven",
+        hold_ends_at,
+      });
+      expect(hold_ends_at).to.be.a("number");
       expect(await user.record()).to.deep.equal(record);
     });
 
-    it("has no effect with the same key, and is refused with another", async () => {
+    it("has no effect with the same key, and rejects another one", async () => {
       const record = await client().register(keys);
       expect(await client().register(keys)).to.deep.equal(record);
       expect(await failure(client().register(otherKeys))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
-      expect(await client().record()).to.deep.include({ keyID: record.keyID, publishableAt: record.publishableAt });
+      expect(await client().record()).to.deep.include({ key_id: record.key_id, hold_ends_at: record.hold_ends_at });
     });
 
-    it("refuses an invalid key before any request", async () => {
+    it("rejects an invalid key before any request", async () => {
       const [, small] = pointsOfSmallOrder();
       const offCurve = key.with(104, (key[104] ?? 0) ^ 1);
       const bad = [new Uint8Array(), key.subarray(1), key.with(0, 5), offCurve, small && encode(small)] as Uint8Array[];
@@ -81,8 +91,8 @@ describe("UserClient", () => {
   });
 
   describe("an objection", () => {
-    it("by the user withdraws a key, also if the answer is lost", async () => {
-      const { keyID = "" } = await client().register(otherKeys);
+    it("withdraws the user's key, also if an answer is lost", async () => {
+      const { key_id: keyID = "" } = await client().register(otherKeys);
       proxy.fail("/publicKey/withdraw", "reset after");
       await client().withdraw(keyID);
       expect(await client().record()).to.include({ state: "unregistered" });
@@ -90,46 +100,89 @@ describe("UserClient", () => {
       expect(await failure(client().withdraw(keyID))).to.include({ code: "PUBLIC_KEY_UNKNOWN" });
     });
 
-    it("by another key is in the record, and the error has the state of the registered key", async () => {
-      const { publishableAt } = await client().register(otherKeys);
+    it("appears in the record, and the error has the state of the registered key", async () => {
+      const { hold_ends_at } = await client().register(otherKeys);
       const error = await failure(client().register(keys));
       expect(error).to.include({ code: "PUBLIC_KEY_REGISTERED" });
-      expect(error).to.have.property("key").that.deep.equals({ state: "pending", publishableAt });
-      const [other] = (await client().record()).otherKeys;
-      expect(other).to.include({ keyID: makeKeyRecord(userID, key).keyID, withdrawn: false });
+      expect(error).to.have.property("key").that.deep.equals({ state: "pending", holdEndsAt: hold_ends_at });
+      const [other] = (await client().record()).conflicting_keys;
+      expect(other).to.include({ key_id: makeKeyRecord(userID, key).keyID, withdrawn: false });
     });
 
-    it("is seen by the partner, who discards or approves the key", async () => {
-      const { keyID = "" } = await client().register(otherKeys);
+    it("reaches the partner, who discards or approves the key", async () => {
+      const { key_id: keyID = "" } = await client().register(otherKeys);
       await failure(client().register(keys));
       const seen = await ofPartner().publicKeyOf(userID);
-      expect(seen).to.include({ user_id: userID, state: "pending", keyID });
-      expect(seen.events.map(({ type }) => type)).to.deep.equal(["offered", "registered"]);
+      expect(seen).to.include({ user_id: userID, state: "pending", key_id: keyID });
+      expect(seen.events.map(({ type }) => type)).to.deep.equal(["conflict", "registered"]);
       await ofPartner().approvePublicKey(userID, keyID);
-      expect((await ofPartner().publicKeyOf(userID)).otherKeys).to.be.empty;
+      expect((await ofPartner().publicKeyOf(userID)).conflicting_keys).to.be.empty;
       await ofPartner().discardPublicKey(userID, keyID);
       expect(await ofPartner().publicKeyOf(userID)).to.include({ state: "unregistered" });
     });
   });
 
   describe("publicKeyOf", () => {
-    it("returns what another user of the same partner registered", async () => {
+    const [mine, other] = [keys, otherKeys].map(({ publicKey }) => makeKeyRecord(randomUserID(), publicKey));
+    /** A verifier of canned answers, in which this user has this key. */
+    const verifierOf = (record = mine) => {
+      const { answers, options, fetchFrom } = cannedAnswers(makeMerkleFile([{ ...record, userID } as KeyRecord]));
+      return createVerifier({ ...options, fetch: fetchFrom(answers) });
+    };
+
+    it("returns the service's key if it is the published one", async () => {
+      await client().register(keys);
+      const { publicKey, record } = await client().publicKeyOf(userID, verifierOf());
+      expect(publicKey).to.deep.equal(key);
+      expect(record.userID).to.equal(userID);
+    });
+
+    it("rejects the service's key if another one is published", async () => {
+      await client().register(keys);
+      const refused = client().publicKeyOf(userID, verifierOf(other));
+      expect(await failure(refused)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
+    });
+
+    it("rejects a missing verifier before any request", async () => {
+      for (const verifier of [undefined, {}, { verify: "no" }]) {
+        const refused = client().publicKeyOf(userID, verifier as never);
+        expect(await failure(refused)).to.include({ code: "ARGUMENT_INVALID" });
+      }
+      expect(proxy.to("/publicKey/get")).to.be.empty;
+    });
+
+    it("aborts the verification with its signal", async () => {
+      await client().register(keys);
+      const verify = (_: string, { signal }: { signal?: AbortSignal | undefined }) => Promise.resolve(signal);
+      const { signal } = new AbortController();
+      expect(await client().publicKeyOf(userID, { verify }, { signal })).to.equal(signal);
+    });
+  });
+
+  describe("unverifiedPublicKeyOf", () => {
+    it("returns the registered key of another user of the partner", async () => {
       const generated = generateKeyPair();
       await client().register(generated);
       const [, token] = await newUser();
       const { pubKey, keyID } = makeKeyRecord(userID, generated.publicKey);
       const friend = client({ refreshToken: token });
-      expect(await friend.publicKeyOf(userID)).to.include({
-        ...{ user_id: userID, pubKey, keyID },
+      expect(await friend.unverifiedPublicKeyOf(userID)).to.include({
+        ...{ user_id: userID, public_key: pubKey, key_id: keyID },
         ...{ state: "pending", possession: "proven" },
       });
     });
 
-    it("is refused for a user without a key, an unknown user, and an invalid id", async () => {
-      expect(await failure(client().publicKeyOf(userID))).to.include({ code: "PUBLIC_KEY_UNKNOWN", status: 404 });
-      expect(await failure(client().publicKeyOf(randomUserID()))).to.include({ code: "USER_UNKNOWN", status: 404 });
+    it("rejects a user without a key, an unknown user and an invalid id", async () => {
+      expect(await failure(client().unverifiedPublicKeyOf(userID))).to.include({
+        code: "PUBLIC_KEY_UNKNOWN",
+        status: 404,
+      });
+      expect(await failure(client().unverifiedPublicKeyOf(randomUserID()))).to.include({
+        code: "USER_UNKNOWN",
+        status: 404,
+      });
       const requests = proxy.seen.length;
-      expect(await failure(client().publicKeyOf("nobody"))).to.include({ code: "USER_ID_INVALID" });
+      expect(await failure(client().unverifiedPublicKeyOf("nobody"))).to.include({ code: "USER_ID_INVALID" });
       expect(proxy.seen).to.have.lengthOf(requests);
     });
   });
@@ -156,7 +209,7 @@ describe("UserClient", () => {
 
     it("is not accepted for another partner", async () => {
       const other = await newPartner(service);
-      expect(await failure(client({ bizId: other.bizId }).record())).to.include({ code: "REFRESH_TOKEN_REFUSED" });
+      expect(await failure(client({ bizID: other.bizID }).record())).to.include({ code: "REFRESH_TOKEN_REFUSED" });
     });
   });
 
@@ -170,28 +223,28 @@ describe("UserClient", () => {
       state: "published",
       root: "0".repeat(64),
       transaction: `0x${"0".repeat(64)}`,
-      pubKey: makeKeyRecord(userID, key).pubKey,
-      keyID: makeKeyRecord(userID, key).keyID,
+      public_key: makeKeyRecord(userID, key).pubKey,
+      key_id: makeKeyRecord(userID, key).keyID,
       possession: "proven",
-      otherKeys: [],
+      conflicting_keys: [],
     });
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
       const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
-      const { url: baseUrl } = closing(
+      const { url: serviceUrl } = closing(
         await serve(({ url }, response) => response.end(JSON.stringify(url?.endsWith("/jwt") ? { jwt } : answer))),
       );
-      return client({ baseUrl });
+      return client({ serviceUrl });
     };
 
-    it("has root and transaction of a published key", async () => {
+    it("includes root and transaction of a published key", async () => {
       expect(await (await answered(record())).record()).to.deep.equal(record());
-      const { user_id, pubKey, keyID, possession, state, root, transaction } = record();
-      const expected = { user_id, pubKey, keyID, possession, state, root, transaction };
-      expect(await (await answered(record())).publicKeyOf(userID)).to.deep.equal(expected);
+      const { user_id, public_key, key_id, possession, state, root, transaction } = record();
+      const expected = { user_id, public_key, key_id, possession, state, root, transaction };
+      expect(await (await answered(record())).unverifiedPublicKeyOf(userID)).to.deep.equal(expected);
     });
 
-    it("is refused if it is malformed, about another user, or with an invalid key", async () => {
+    it("is rejected if it is malformed, about another user or has an invalid key", async () => {
       const other = makeKeyRecord(userID, otherKeys.publicKey);
       const point = Buffer.alloc(105, 4).toString("base64");
       const bad = [
@@ -199,26 +252,26 @@ describe("UserClient", () => {
         { ...record(), user_id: "nobody" },
         { ...record(), state: "lost" },
         { ...record(), state: undefined },
-        { ...record(), pubKey: undefined },
-        { ...record(), pubKey: point },
-        { ...record(), pubKey: other.pubKey },
-        { ...record(), keyID: other.keyID },
+        { ...record(), public_key: undefined },
+        { ...record(), public_key: point },
+        { ...record(), public_key: other.pubKey },
+        { ...record(), key_id: other.keyID },
         { ...record(), possession: "claimed" },
-        { ...record(), publishableAt: "soon" },
+        { ...record(), hold_ends_at: "soon" },
         { ...record(), root: "0" },
         { ...record(), root: null },
         { ...record(), transaction: "0x" },
       ];
       for (const answer of bad) {
         const user = await answered(answer);
-        for (const call of [() => user.record(), () => user.publicKeyOf(userID), () => user.register(keys)]) {
+        for (const call of [() => user.record(), () => user.unverifiedPublicKeyOf(userID), () => user.register(keys)]) {
           const error = await failure(call());
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
         }
       }
       const stranger = await answered({ ...record(), user_id: randomUserID() });
-      expect(await failure(stranger.publicKeyOf(userID))).to.include({ code: "SERVICE_ANSWER_INVALID" });
-      const swapped = await answered({ ...record(), ...other });
+      expect(await failure(stranger.unverifiedPublicKeyOf(userID))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      const swapped = await answered({ ...record(), public_key: other.pubKey, key_id: other.keyID });
       expect(await failure(swapped.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
   });
@@ -242,7 +295,7 @@ describe("UserClient", () => {
         .and.not.to.match(/eyJ[\w-]+\./);
     });
 
-    it("of a server is refused", () => {
+    it("cannot be a server token", () => {
       expect(() => client({ refreshToken: partner.serverToken }))
         .to.throw()
         .with.property("code", "ARGUMENT_INVALID");

@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
-  bumpFees,
   type FeeData,
   gasPriceOf,
   maxGasPriceOf,
-  quoteFees,
+  feesOf,
 } from "../../../../packages/operator/src/publisher/chain/fees.ts";
+import { bumpFees } from "../../../../packages/operator/src/publisher/transactions/feeBumps.ts";
 
 const GWEI = 10n ** 9n;
 const NO_LIMIT = 10n ** 30n;
@@ -16,9 +16,9 @@ const anyFeeData: fc.Arbitrary<FeeData> = fc.record({
 });
 
 describe("fees", () => {
-  describe("quoteFees", () => {
+  describe("feesOf", () => {
     it("offers the current price, and up to twice the base fee", () => {
-      expect(quoteFees({ baseFeePerGas: 10n * GWEI, priorityFee: GWEI }, NO_LIMIT)).to.deep.equal({
+      expect(feesOf({ baseFeePerGas: 10n * GWEI, priorityFee: GWEI }, NO_LIMIT)).to.deep.equal({
         maxFeePerGas: 21n * GWEI,
         maxPriorityFeePerGas: GWEI,
       });
@@ -26,13 +26,13 @@ describe("fees", () => {
 
     it("offers a gas price on chains without a base fee", () => {
       const feeData = { baseFeePerGas: undefined, priorityFee: 5n * GWEI };
-      expect(quoteFees(feeData, NO_LIMIT)).to.deep.equal({ gasPrice: 5n * GWEI });
+      expect(feesOf(feeData, NO_LIMIT)).to.deep.equal({ gasPrice: 5n * GWEI });
     });
 
     it("never offers more than the limit, and nothing if the current price is higher", () => {
       fc.assert(
         fc.property(anyFeeData, fc.bigInt(0n, 3000n * GWEI), (feeData, maxFee) => {
-          const fees = quoteFees(feeData, maxFee);
+          const fees = feesOf(feeData, maxFee);
           const price = gasPriceOf(feeData);
           if (price > maxFee) expect(fees).to.equal(undefined);
           else expect(fees !== undefined && maxGasPriceOf(fees) >= price && maxGasPriceOf(fees) <= maxFee).to.be.true;
@@ -46,7 +46,7 @@ describe("fees", () => {
       fc.assert(
         fc.property(anyFeeData, anyFeeData, (before, now) => {
           fc.pre((before.baseFeePerGas === undefined) === (now.baseFeePerGas === undefined));
-          const fees = quoteFees(before, NO_LIMIT);
+          const fees = feesOf(before, NO_LIMIT);
           const bumped = fees && bumpFees(fees, now, NO_LIMIT);
           expect(Object.keys(bumped ?? {})).to.deep.equal(Object.keys(fees ?? {}));
           for (const [name, wei] of Object.entries<bigint>(fees ?? {})) {

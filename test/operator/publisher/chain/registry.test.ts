@@ -10,10 +10,10 @@ import { usersPerTransaction } from "../../../../packages/operator/src/publisher
 import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { PublicKeyRegistry__factory } from "../../../../typechain-types/index.ts";
-import { sampleUserID } from "../../../../fixtures/samples.ts";
+import { sampleUserID } from "../../../support/samples.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { failure } from "../../../support/support.ts";
-import { describeOnBoth, freshRegistry, FAST_RETRY } from "../../../../fixtures/freshRegistry.ts";
+import { describeOnBoth, freshRegistry, FAST_RETRY } from "../../../support/chain/freshRegistry.ts";
 
 const ROOT = "0123456789abcdef".repeat(4);
 const OTHER = "f".repeat(64);
@@ -154,7 +154,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("usersPerTransaction", () => {
-    it("returns the maximum if it fits", async () => {
+    it("returns the given maximum if it fits", async () => {
       const registry = await fresh.connect();
       expect(await usersPerTransaction(registry, 700)).to.equal(700);
       expect(await usersPerTransaction(registry, 5)).to.equal(5);

@@ -2,12 +2,12 @@ import { expect } from "chai";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
-import { describeOnBoth, freshRegistry } from "../../../../fixtures/freshRegistry.ts";
-import type { PlainFile } from "../../../../fixtures/plainFile.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import type { PlainFile } from "../../../support/data/plainFile.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
-import { CompetingPublisher } from "../../../../fixtures/publisher/competingPublisher.ts";
-import { verifyDeployment } from "../../../../fixtures/publisher/deployment.ts";
+import { CompetingPublisher } from "../../../support/publisher/competingPublisher.ts";
+import { verifyDeployment } from "../../../support/publisher/deployment.ts";
 
 describeOnBoth("verifyDeployment", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -15,7 +15,7 @@ describeOnBoth("verifyDeployment", (startChain) => {
   /** The same users with exchanged keys. */
   const theirs = mine.map(({ userID }, i) => ({ ...mine[(i + 1) % 6], userID }) as KeyRecord);
   beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
   const errorOf = async (records: readonly KeyRecord[]) =>
     ((await failure(verifyDeployment(fresh, records))) as Error).message;
@@ -40,7 +40,7 @@ describeOnBoth("verifyDeployment", (startChain) => {
   it("rejects users without a root, roots without a file, and files of other roots", async () => {
     const publisher = new CompetingPublisher(fresh);
     const root = await publisher.publish(mine.slice(1));
-    const path = join(fresh.merkleDir, `${root}.json`);
+    const path = join(fresh.filesDir, `${root}.json`);
     expect(await errorOf(mine)).to.match(/has no root/);
     const file = JSON.parse(await readFile(path, "utf8")) as PlainFile;
     const [first, ...others] = file.values;
@@ -54,25 +54,5 @@ describeOnBoth("verifyDeployment", (startChain) => {
     }
     await rm(path);
     expect(await errorOf(mine.slice(1))).to.match(/has no file/);
-  });
-
-  it("accepts a transaction that replaced another one, with its nonce and a higher fee", async () => {
-    const publisher = new CompetingPublisher(fresh);
-    const [one, two] = [mine.slice(0, 3), mine.slice(3)];
-    const nonce = (await fresh.call("eth_getTransactionCount", [fresh.owner, "latest"])) as string;
-    await fresh.call("evm_setAutomine", [false]);
-    try {
-      const fees = (gwei: bigint) => {
-        const fee = `0x${(gwei * 10n ** 9n).toString(16)}`;
-        return { nonce, gas: "0x7a120", maxFeePerGas: fee, maxPriorityFeePerGas: fee };
-      };
-      await publisher.add(await publisher.store(one), one, fees(100n));
-      await publisher.add(await publisher.store(two), two, fees(200n));
-      await fresh.call("hardhat_mine", ["0x1"]);
-    } finally {
-      await fresh.call("evm_setAutomine", [true]);
-    }
-    expect(await errorOf(one)).to.match(/has no root/);
-    expect((await verifyDeployment(fresh, two)).unusedRoots).to.have.lengthOf(1);
   });
 });

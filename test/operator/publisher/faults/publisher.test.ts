@@ -1,26 +1,32 @@
 import { expect } from "chai";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
+import { KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
 import { fetchFromHost } from "../../../../packages/operator/src/publisher/files/fetchFile.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import { publish, type PublishOptions } from "../../../../packages/operator/src/publisher/publish.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
 import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
 import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
-import { deployOn, describeOnBoth, freshRegistry, FAST_RETRY, rawSender } from "../../../../fixtures/freshRegistry.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
-import { closedAfterEach, failure, never, temporaryFolder } from "../../../support/support.ts";
-import { reorganize } from "../../../../fixtures/anvil/anvilControl.ts";
-import { SimulatedCrash } from "../../../support/crash.ts";
-import { CompetingPublisher } from "../../../../fixtures/publisher/competingPublisher.ts";
-import { verifyDeployment } from "../../../../fixtures/publisher/deployment.ts";
-import { startFaultyEndpoint } from "../../../../fixtures/publisher/faultyEndpoint.ts";
-import { LOCAL } from "../../../../fixtures/local.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
+import {
+  deployOn,
+  describeOnBoth,
+  freshRegistry,
+  FAST_RETRY,
+  rawSender,
+} from "../../../support/chain/freshRegistry.ts";
+import { sampleRecords } from "../../../support/samples.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
+import { reorganize } from "../../../support/anvil/anvilControl.ts";
+import { SimulatedCrash } from "../../../support/publisher/crash.ts";
+import { verifyDeployment } from "../../../support/publisher/deployment.ts";
+import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.ts";
+import { LOCAL } from "../../../support/chain/local.ts";
 
 /** The most runs until a publisher must succeed. */
 const MAX_RUNS = 30;
@@ -47,7 +53,7 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
       const onEvent = ({ event }: PublishEvent) => void events.push(event);
       await publishOnce({ via, onEvent, sending: { inFlight: 1 } });
       // The last block was not read yet.
-      if (depth > 1) expect(events).to.include("reorganised");
+      if (depth > 1) expect(events).to.include("reorganized");
       await reorganize(fresh.call, depth);
       // A reorganization after publishing: the same command publishes again.
       await publishUntilDone();
@@ -97,8 +103,8 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
     const call = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 5_000 });
     const [owner = ""] = (await call("eth_accounts", [])) as string[];
     const contract = await deployOn(call, owner);
-    const merkleDir = join(folder.path, "files");
-    const deployment = { call, contract, owner, merkleDir };
+    const filesDir = join(folder.path, "files");
+    const deployment = { call, contract, owner, filesDir };
     const records = sampleRecords(12);
     let sent = 0;
     endpoint.onCall = async (method) => {
@@ -112,7 +118,7 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
         await publish(records, {
           ...LOCAL,
           registry: await Registry.connect(call, contract, FAST_RETRY),
-          store: new FolderStore(merkleDir),
+          store: new FolderStore(filesDir),
           journal,
           usersPerFile: 3,
           sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 3_000, inFlight: 2 },
@@ -137,7 +143,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
   const folder = temporaryFolder();
   const records = sampleRecords(10);
   beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
 
   /** Runs it once, and releases its lock, as the end of a process would. */
@@ -149,7 +155,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
         publish(records, {
           ...LOCAL,
           registry: await fresh.connect(call),
-          store: crash.store(new FolderStore(fresh.merkleDir)),
+          store: crash.store(new FolderStore(fresh.filesDir)),
           journal: crash.journal(journal),
           usersPerFile: 3,
           fetchFile: fetchFromHost(fresh.merkleUrl),
@@ -187,7 +193,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
   it("publishes when it is run again after a crash at any step", async function () {
     this.timeout(120_000);
     let crashes = 0;
-    // Every third step, to save time. `npm run soak:publisher` kills processes at any moment.
+    // Every third step, to save time. soakPublisher.test.ts kills processes at any moment.
     for (let atStep = 1; ; atStep += 3) {
       const crash = new SimulatedCrash(atStep);
       if ((await publishOnce({ crash })) !== "crashed") break;
@@ -195,7 +201,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
       await publishOnce();
       await expectPublished(records);
       fresh.contract = await fresh.deploy(fresh.owner);
-      for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+      for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
     }
     expect(crashes).to.be.greaterThan(25);
   });
@@ -228,34 +234,8 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     await expectPublished(records);
   });
 
-  it("reports users as superseded whom another publisher publishes meanwhile", async () => {
-    const competitor = new CompetingPublisher(fresh);
-    const taken = records.slice(3, 8);
-    const others = taken.map(({ userID }, i) => ({ ...(taken[(i + 1) % 5] ?? never()), userID }));
-    let root: string | undefined;
-    const via: RpcCall = async (method, params) => {
-      if (method === "eth_sendTransaction" && root === undefined) {
-        root = "";
-        root = await competitor.publish(others);
-      }
-      return fresh.call(method, params);
-    };
-    const result = await publishOnce({ via });
-    if (result === "crashed") throw new Error("unexpected crash");
-    expect(result.superseded).to.have.deep.members(others.map(({ userID }) => ({ userID, root })));
-    await expectPublished([...records, ...others]);
-  });
-
-  it("rejects a second publisher of the same plan", async () => {
-    const both = await Promise.allSettled([publishOnce(), publishOnce()]);
-    const errors = both.flatMap((one) => (one.status === "rejected" ? [one.reason as unknown] : []));
-    expect(errors).to.have.lengthOf(1);
-    expect(errors[0]).to.be.an.instanceof(ArgumentError).with.property("code", "PUBLISHER_RUNNING");
-    await expectPublished(records);
-  });
-
   it("stops if the store fails, and continues when it works again", async () => {
-    const store = new FolderStore(join(fresh.merkleDir, "none", "\0"));
+    const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
     expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
       KeyrootError,
     );
@@ -274,15 +254,15 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     };
     await failure(publishOnce({ via, sending: { inFlight: 1 } }));
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(6);
-    const files = await readdir(fresh.merkleDir);
+    const files = await readdir(fresh.filesDir);
     expect(files).to.have.lengthOf(4);
-    for (const name of files.slice(1)) await rm(join(fresh.merkleDir, name));
+    for (const name of files.slice(1)) await rm(join(fresh.filesDir, name));
 
     let crashes = 0;
     const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
     for (let atStep = 8; (await crashAt(atStep)) === "crashed"; atStep += 3) crashes++;
     expect(crashes).to.be.greaterThan(5);
-    expect(await readdir(fresh.merkleDir)).to.have.members(files);
+    expect(await readdir(fresh.filesDir)).to.have.members(files);
     await expectPublished(records);
   });
 }

@@ -10,7 +10,7 @@ import { BucketStore } from "../../../../packages/operator/src/publisher/files/b
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { openStore } from "../../../../packages/operator/src/publisher/files/openStore.ts";
 import { findStored } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
-import { sampleRecords, sha256, storedAs, textOf } from "../../../../fixtures/samples.ts";
+import { sampleRecords, sha256, storedAs, textOf } from "../../../support/samples.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
 import {
   type BucketServer,
@@ -19,7 +19,7 @@ import {
   type Gate,
   reject,
   startBucketServer,
-} from "../../../support/bucketServer.ts";
+} from "../../../support/servers/bucketServer.ts";
 
 const small = makeMerkleFile(sampleRecords(5));
 /** About 0.6 MB, so that it takes many packets. */

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { ArgumentError, TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { sampleRecords, storedAs, textOf } from "../../../../fixtures/samples.ts";
+import { sampleRecords, storedAs, textOf } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
 
 const run = promisify(execFile);
@@ -132,7 +132,7 @@ describe("FolderStore", () => {
     };
     const draftOf = (file: MerkleFile) => `.${nameOf(file)}.${randomUUID()}`;
 
-    it("are removed by the first put after an hour", async () => {
+    it("removes drafts that are older than an hour, at the first put", async () => {
       expect(await putUntil(folder.path, 'process.kill(process.pid, "SIGKILL")')).to.deep.equal([null, "SIGKILL"]);
       const [left = "", ...others] = await readdir(folder.path);
       expect(left).to.match(/^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}$/);
@@ -146,7 +146,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("are distinguished by their last write from drafts of running processes", async () => {
+    it("keeps drafts of running processes, which were written to recently", async () => {
       const [young, old] = [draftOf(large), draftOf(large)];
       for (const name of [young, old]) await writeFile(join(folder.path, name), "{");
       await age(young, 59);
@@ -155,7 +155,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members([young, nameOf(small)]);
     });
 
-    it("are drafts of Merkle-tree files: other files are not removed, however old", async () => {
+    it("removes only drafts of Merkle-tree files, however old other files are", async () => {
       const names = [
         nameOf(large),
         `.${nameOf(large)}`,
@@ -201,7 +201,7 @@ describe("FolderStore", () => {
   });
 });
 
-/** Stores a file in a process of its own, which runs `end` once there is a draft. @returns its exit code and signal */
+/** Stores a file in another process, which runs `end` once there is a draft. @returns its exit code and signal */
 async function putUntil(dir: string, end: string): Promise<unknown[]> {
   const module = (name: string) => JSON.stringify(new URL(`../../../../packages/${name}`, import.meta.url).href);
   const program = `

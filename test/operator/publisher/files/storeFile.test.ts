@@ -3,7 +3,7 @@ import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
 import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
 import type { MerkleFileStore } from "../../../../packages/operator/src/publisher/files/merkleFileStore.ts";
 import { storeFile } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
-import { sampleRecords, sha256, textOf } from "../../../../fixtures/samples.ts";
+import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("storeFile", () => {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { checkUsersPerFile, cutIntoFiles } from "../../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 
 const anyRecords = fc.integer({ min: 1, max: 60 }).map((count) => sampleRecords(count));
 

@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { parsePlan, type Plan, serializePlan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
-import { sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
+import type { Plan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
+import { parsePlan, serializePlan } from "../../../../packages/operator/src/publisher/plan/planFormat.ts";
+import { sampleUserID, sha256 } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
 
 const target = {
@@ -92,7 +93,7 @@ describe("a serialized plan", () => {
       });
     }
 
-    it("when it is empty, has a duplicate key, or is not JSON", () => {
+    it("rejects a plan that is empty, has a duplicate key, or is not JSON", () => {
       expect(() => parse("")).to.throw(VerificationError);
       const twice = text.replace('{"root"', `{"fileBytes":1,"root"`);
       expect(() => parse(twice))

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
 import { readRecords } from "../../../../packages/operator/src/publisher/records/readRecords.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
 
 const HEADER = "userID,pubKey,keyID";

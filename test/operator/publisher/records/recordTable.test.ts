@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
 
 const byUser = (records: ReturnType<typeof sampleRecords>) =>

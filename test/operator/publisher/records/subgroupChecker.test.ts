@@ -10,10 +10,10 @@ import { FolderStore } from "../../../../packages/operator/src/publisher/files/f
 import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
 import { SubgroupChecker } from "../../../../packages/operator/src/publisher/records/subgroupChecker.ts";
-import { encode, P } from "../../../../fixtures/curve41417.ts";
-import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
-import { LOCAL } from "../../../../fixtures/local.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { encode, P } from "../../../support/data/curve41417.ts";
+import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../../support/chain/local.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never } from "../../../support/support.ts";
 
 describe("the check of subgroups", function () {
@@ -35,7 +35,7 @@ describe("the check of subgroups", function () {
     return makeKeyRecord(userID, key);
   };
   beforeEach(async () => {
-    for (const name of await readdir(fresh.merkleDir)) await rm(join(fresh.merkleDir, name));
+    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
 
   it("accepts what registration accepts, and reports progress", async () => {
@@ -63,18 +63,18 @@ describe("the check of subgroups", function () {
     expect(error.message).to.match(/^25 public keys .* and 5 more\.$/);
   });
 
-  it("is an option of publish, which stores and sends nothing if a key fails", async () => {
-    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) };
+  it("stores and sends nothing in publish if a key is refused", async () => {
+    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const error = await failure(publish([first, spoil(second)], { ...options, checkSubgroup: true }));
     expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
-    expect(await readdir(fresh.merkleDir)).to.deep.equal([]);
+    expect(await readdir(fresh.filesDir)).to.deep.equal([]);
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
     const { published } = await publish([first, second], { ...options, checkSubgroup: true });
     expect(published.map(({ users }) => users)).to.deep.equal([2]);
   });
 
-  it("includes the keys of a resumed plan, also of users without a record", async () => {
-    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.merkleDir) };
+  it("also checks the keys of a resumed plan, those of users without a record included", async () => {
+    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const journal = new MemoryJournal();
     const stop = () => Promise.reject(new Error("stopped"));
     await failure(publish([spoil(second)], { ...options, journal, send: stop }));

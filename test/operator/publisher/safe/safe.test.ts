@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { chmod, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,21 +8,22 @@ import type { UserID } from "../../../../packages/keyroot/src/identity/userID.ts
 import { awaitExecution } from "../../../../packages/operator/src/publisher/safe/awaitExecution.ts";
 import { executeBySafe } from "../../../../packages/operator/src/publisher/safe/executeBySafe.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish, type PublishOptions } from "../../../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
-import type { RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
+import { Registry, type RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import {
   safeBatchChecksum,
   type SafeBatchFile,
   toSafeBatchFiles,
 } from "../../../../packages/operator/src/publisher/safe/safeBatchFile.ts";
-import { decodeMerkleTreeRoot, encodeGetMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/calldata.ts";
+import { decodeMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/answers.ts";
+import { encodeGetMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/calldata.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { sampleRecords, sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
+import { sampleRecords, sampleUserID, sha256 } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
-import { describeOnBoth, freshRegistry } from "../../../../fixtures/freshRegistry.ts";
-import { SafeOwner } from "../../../support/safeOwner.ts";
-import { LOCAL } from "../../../../fixtures/local.ts";
+import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { SafeOwner } from "../../../support/chain/safeOwner.ts";
+import { LOCAL } from "../../../support/chain/local.ts";
 
 /** The gas limit of a transaction (EIP-7825). */
 const MAX_GAS = 2n ** 24n;
@@ -227,7 +228,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       }),
     );
 
-  it("gets all roots of a file through MultiSend, signed by two of three owners", async () => {
+  it("adds all roots of a file by MultiSend, signed by two of three owners", async () => {
     const batches = batchesOf(3, 2, 4);
     const files = filesOf(batches);
     expect(files).to.have.lengthOf(1);
@@ -237,7 +238,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
     }
   });
 
-  it("gets 715 users in one transaction within the gas limit", async () => {
+  it("adds 715 users in one transaction within the gas limit", async () => {
     const [batch] = batchesOf(715);
     if (batch === undefined) throw new Error("missing");
     const [file] = filesOf([batch], 715);
@@ -260,7 +261,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       publish(sampleRecords(5), {
         ...LOCAL,
         registry: await Registry.connect(fresh.call, contract),
-        store: new FolderStore(fresh.merkleDir),
+        store: new FolderStore(fresh.filesDir),
         usersPerFile: 2,
         onEvent,
         execute: (batches, plan) =>
@@ -283,6 +284,24 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       const { published } = await publishBySafe((paths) => void files.push(...paths));
       expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
       expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
+    });
+
+    it("removes the files of an earlier run, so that the owners do not sign them again", async () => {
+      const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
+      const into = join(dir, "again");
+      const exportTo = (batches: RootBatch[]) => {
+        const stopping = new AbortController();
+        const onFiles = () => {
+          stopping.abort();
+        };
+        const options = { dir: into, now: () => 0, getMerkleTreeRoots: rootsOf, signal: stopping.signal, onFiles };
+        return failure(executeBySafe(batches, target, options));
+      };
+      await exportTo(batchesOf(700, 700, 700));
+      expect(await readdir(into)).to.have.lengthOf(3);
+      await writeFile(join(into, "safe-notes.json"), "");
+      await exportTo(batchesOf(700));
+      expect((await readdir(into)).toSorted()).to.deep.equal(["safe-1-of-1.json", "safe-notes.json"]);
     });
 
     it("writes files that others cannot read, into a folder that others cannot write to", async function () {

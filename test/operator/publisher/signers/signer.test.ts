@@ -12,20 +12,20 @@ import {
   signingSender,
   type TransactionRequest,
 } from "../../../../packages/operator/src/publisher/signers/signer.ts";
+import { decodeMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/answers.ts";
 import {
-  decodeMerkleTreeRoot,
   encodeAddMerkleTreeRoot,
   encodeGetMerkleTreeRoot,
 } from "../../../../packages/keyroot/src/registry/calldata.ts";
 import { slotOfUser } from "../../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { USERS_SLOT } from "../../../../packages/keyroot/src/registry/slots.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../../../fixtures/anvil/anvil.ts";
-import { receiptOf } from "../../../../fixtures/receiptOf.ts";
-import { sampleUserID } from "../../../../fixtures/samples.ts";
-import { serve } from "../../../support/servers.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
+import { receiptOf } from "../../../support/chain/local.ts";
+import { sampleUserID } from "../../../support/samples.ts";
+import { serve } from "../../../support/servers/servers.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
-import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
+import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 
 /** The key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -225,7 +225,7 @@ describe("openKeyFile", () => {
 describe("openSigner", () => {
   const folder = temporaryFolder();
 
-  it("opens the signer that the environment names, and rejects incomplete names", async () => {
+  it("opens the signer that the variables name, and rejects incomplete variables", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     await writeFile(`${path}.pass`, PASSPHRASE, { mode: 0o600 });
@@ -250,7 +250,7 @@ describe("openSigner", () => {
     }
   });
 
-  it("names the variable that is empty: a key file, or a passphrase file and its key file", async () => {
+  it("names the empty variable, of a key file or of a passphrase file", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     for (const [environment, code, ...names] of [

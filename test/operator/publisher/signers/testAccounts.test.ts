@@ -6,21 +6,21 @@ import { MemoryJournal } from "../../../../packages/operator/src/publisher/journ
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
 import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { freshRegistry } from "../../../../fixtures/freshRegistry.ts";
-import { sampleRecords } from "../../../../fixtures/samples.ts";
+import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { sampleRecords } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
 
 describe("the well-known test accounts", function () {
   this.timeout(60_000);
   const fresh = freshRegistry();
 
-  it("are the first 20 of the mnemonic of Hardhat and Anvil", () => {
+  it("contain the first 20 accounts of the mnemonic of Hardhat and Anvil", () => {
     const mnemonic = Mnemonic.fromPhrase("test test test test test test test test test test test junk");
     const accounts = TEST_ACCOUNTS.map((_, i) => HDNodeWallet.fromMnemonic(mnemonic, `m/44'/60'/0'/0/${i}`).address);
     expect(TEST_ACCOUNTS).to.deep.equal(accounts).and.to.have.lengthOf(20);
   });
 
-  it("sign for development chains only", () => {
+  it("sign on development chains only", () => {
     for (const address of TEST_ACCOUNTS) {
       const signer: Signer = { address, sign: () => Promise.reject(new Error("not to be signed")) };
       const senderFor = (chainId: number) => () =>
@@ -30,10 +30,10 @@ describe("the well-known test accounts", function () {
     }
   });
 
-  it("publish on no other chain, also if the endpoint holds their keys", async () => {
+  it("publish on no other chain, although the endpoint holds their keys", async () => {
     const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
     const registry = await fresh.connect(main);
-    const store = new FolderStore(fresh.merkleDir);
+    const store = new FolderStore(fresh.filesDir);
     const limits = { maxFeePerGas: 10n ** 9n };
     const options = { registry, chainId: 1, limits, store, journal: new MemoryJournal() };
     expect(await failure(publish(sampleRecords(1), options))).to.include({ code: "TEST_KEY_REFUSED" });

@@ -12,11 +12,11 @@ import {
   type TransactionEvent,
 } from "../../../../packages/operator/src/publisher/transactions/sendOptions.ts";
 import type { SendTransaction } from "../../../../packages/operator/src/publisher/signers/signer.ts";
-import { startFaultyEndpoint } from "../../../../fixtures/publisher/faultyEndpoint.ts";
-import { sampleUserID, sha256 } from "../../../../fixtures/samples.ts";
+import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.ts";
+import { sampleUserID, sha256 } from "../../../support/samples.ts";
 import { closedAfterEach, failure, never } from "../../../support/support.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { describeOnBoth, freshRegistry, rawSender } from "../../../../fixtures/freshRegistry.ts";
+import { describeOnBoth, freshRegistry, rawSender } from "../../../support/chain/freshRegistry.ts";
 
 const USERS = 3;
 /** Batches without files. */
@@ -231,7 +231,7 @@ describeOnBoth("addRoots", (startChain) => {
       "garbage",
       "sentTwice",
     ] as const) {
-      it(`adds each root once if sending it meets the fault ${fault}`, async () => {
+      it(`adds each root once although sending meets the fault ${fault}`, async () => {
         const some = batches(3);
         const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
         endpoint.inject(fault, { methods: ["eth_sendRawTransaction"], after: 1 });
@@ -294,12 +294,111 @@ describeOnBoth("addRoots", (startChain) => {
         return forward();
       });
       expect(await failure(run(some, { via, journal }))).to.have.property("message", "killed");
-      expect(journal.attempts()).to.have.lengthOf(3);
+      expect(new Set(journal.attempts().map(({ nonce }) => nonce))).to.have.lengthOf(3);
       const before = await count();
       closing(mineEvery(40));
       await run(some, { journal });
       await expectAdded(some);
       expect((await count()) - before).to.equal(4);
+    });
+
+    it("sends nothing again after a kill if the endpoint's roots are stale, but its receipts are not", async () => {
+      const some = batches(6);
+      const journal = new MemoryJournal();
+      const before = await count();
+      const block = await fresh.call("eth_blockNumber", []);
+      const killed = at("eth_sendTransaction", (forward) => forward());
+      const dying: RpcCall = async (method, params) => {
+        if (method === "eth_getTransactionReceipt") throw new Error("killed");
+        return killed(method, params);
+      };
+      expect(await failure(run(some, { via: dying, journal }))).to.have.property("message", "killed");
+      expect((await count()) - before).to.be.greaterThan(0);
+      const stale = at("eth_call", (_, params) => fresh.call("eth_call", [params[0], block]));
+      await run(some, { via: stale, journal });
+      await expectAdded(some);
+      expect((await count()) - before).to.equal(6);
+    });
+
+    it("takes over a transaction whose hash an earlier run did not record", async () => {
+      const [batch = never()] = batches(1);
+      const journal = new MemoryJournal();
+      const before = await count();
+      const block = await fresh.call("eth_blockNumber", []);
+      const killed = at("eth_sendTransaction", async (forward) => {
+        await forward();
+        throw new Error("killed");
+      });
+      expect(await failure(run([batch], { via: killed, journal }))).to.have.property("message", "killed");
+      const stale = at("eth_call", (_, params) => fresh.call("eth_call", [params[0], block]));
+      await run([batch], { via: stale, journal });
+      expect([await count(), emitted("included")]).to.deep.equal([before + 1, 1]);
+    });
+
+    it("sends each root once in six runs behind an endpoint that hides what used the nonces", async () => {
+      const some = batches(3);
+      const journal = new MemoryJournal();
+      const before = await count();
+      const block = await fresh.call("eth_blockNumber", []);
+      const hiding: RpcCall = async (method, params) => {
+        if (method === "eth_getTransactionReceipt") return null;
+        if (method === "eth_getLogs") return [];
+        if (method === "eth_call") return fresh.call(method, [params[0], block]);
+        const answer = await fresh.call(method, params);
+        return method === "eth_getBlockByNumber" && params[1] === true
+          ? { ...(answer as object), transactions: [] }
+          : answer;
+      };
+      for (let round = 0; round < 6; round++) {
+        const error = await failure(run(some, { via: hiding, journal, options: { timeoutMs: 150 } }));
+        expect(error).to.have.property("code", "NO_RECEIPT");
+      }
+      expect((await count()) - before).to.equal(3);
+      expect(emitted("displaced")).to.equal(0);
+      await run(some, { journal });
+      await expectAdded(some);
+      expect((await count()) - before).to.equal(3);
+    });
+
+    it("fills at most one gap with a root in six runs behind an endpoint that invents gaps", async () => {
+      const [batch = never()] = batches(1);
+      const journal = new MemoryJournal();
+      const block = await fresh.call("eth_blockNumber", []);
+      for (let round = 0; round < 6; round++) {
+        let asked = 0;
+        const inventing: RpcCall = async (method, params) => {
+          if (method === "eth_getTransactionReceipt") return null;
+          if (method === "eth_getLogs") return [];
+          if (method === "eth_call") return fresh.call(method, [params[0], block]);
+          if (method === "eth_getTransactionCount" && params[1] === "pending") {
+            const actual = await count();
+            return `0x${(actual + (asked++ === 0 ? 2 : 0)).toString(16)}`;
+          }
+          const answer = await fresh.call(method, params);
+          return method === "eth_getBlockByNumber" && params[1] === true
+            ? { ...(answer as object), transactions: [] }
+            : answer;
+        };
+        await failure(run([batch], { via: inventing, journal, options: { timeoutMs: 300 } }));
+      }
+      expect(new Set(journal.attempts().map(({ nonce }) => nonce)).size).to.be.at.most(2);
+    });
+
+    it("ignores a foreign transaction without the owner's signature", async () => {
+      const [batch = never()] = batches(1);
+      const before = await count();
+      const block = await fresh.call("eth_blockNumber", []);
+      const forging: RpcCall = async (method, params) => {
+        if (method === "eth_getTransactionReceipt") return null;
+        if (method === "eth_getLogs") return [];
+        if (method === "eth_call") return fresh.call(method, [params[0], block]);
+        const answer = (await fresh.call(method, params)) as { transactions: object[] };
+        if (method !== "eth_getBlockByNumber" || params[1] !== true) return answer;
+        return { ...answer, transactions: answer.transactions.map((one) => ({ ...one, input: "0x8da5cb5b" })) };
+      };
+      const error = await failure(run([batch], { via: forging, options: { timeoutMs: 400 } }));
+      expect(error).to.have.property("code", "NO_RECEIPT");
+      expect([(await count()) - before, emitted("displaced")]).to.deep.equal([1, 0]);
     });
 
     it("times out with the hash of the pending transaction", async () => {
@@ -354,7 +453,7 @@ describeOnBoth("addRoots", (startChain) => {
       });
       await run(some, { via, options: { inFlight: 1 } });
       await expectAdded(some);
-      expect(emitted("reorganised")).to.be.greaterThan(0);
+      expect(emitted("reorganized")).to.be.greaterThan(0);
     });
   });
 });

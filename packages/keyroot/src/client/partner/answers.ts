@@ -1,14 +1,47 @@
-import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
-import { type KeyProgress, type OtherKey, readKey, readOtherKeys, readProgress, type RegisteredKey } from "../keys.ts";
+import {
+  boolean,
+  checkSubject,
+  conflictingKeys,
+  count,
+  cursor,
+  KEY_FIELDS,
+  KEY_OR_NONE_FIELDS,
+  list,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  secret,
+  text,
+  USER_FIELDS,
+  userID,
+  uuid,
+  withValidKey,
+} from "../answers.ts";
+import { data } from "../auditLog.ts";
+import { page } from "../pages.ts";
+import type {
+  AnswerOf,
+  CreatedUser,
+  DeactivatedUser,
+  ErasedUser,
+  EventPage,
+  KeyEvent,
+  KeyOfUser,
+  NewWebhookEndpoint,
+  PartnerEvent,
+  PartnerUser,
+  RotatedSecret,
+  UserPublicKey,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "../operations.ts";
+import { isObject } from "../../input/json.ts";
 import type { ServiceError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { toServiceError } from "../problem.ts";
-
-/** A shadow user that `createUser` created, by this call or an earlier one. */
-export interface CreatedUser extends ShadowUser {
-  status: 201;
-}
 
 /** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
 export interface UserToCreate {
@@ -20,238 +53,104 @@ export interface UserToCreate {
 }
 
 /** The result for one user of a list: the user, with the token that was requested, or why the service refused it. */
-export type CreateUsersResult = (CreatedUser & { token?: string }) | { error: ServiceError };
+export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
-/** The metadata of a user's refresh token. The service shows the token itself once, when it creates it. */
-export interface RefreshToken {
-  /** A UUID. */
-  token_id: string;
-  /** The device or purpose of the token. */
-  context: string;
-  /** Milliseconds since 1970. */
-  created: number;
-  /** Milliseconds since 1970; null while the token is valid. */
-  revoked: number | null;
-  /** The beginning of the hour in which the token was last used, in ms since 1970; null before its first use. */
-  last_used: number | null;
-}
+/** The states of a delivery. */
+export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 
-/** The metadata of a server's refresh token. */
-export interface ServerToken extends Omit<RefreshToken, "context"> {
-  name: string | null;
-}
+/** A user refresh token: a prefix and 256 random bits. */
+const userToken = secret(/^kru_[\x21-\x7e]{1,495}$/);
+const webhookSecret = secret(/^whsec_[A-Za-z0-9+/]{1,100}={0,2}$/);
 
-/** A user whose tokens are refused. */
-export interface DeactivatedUser {
-  user_id: UserID;
-  /** Milliseconds since 1970. */
-  deactivated: number;
-}
+const CREATED_FIELDS = { status: oneOf(201), ...USER_FIELDS };
+export const createdUser = object<CreatedUser>(CREATED_FIELDS);
+const createdWithToken = object<CreatedUser & { token?: string | undefined }>({
+  ...{ ...CREATED_FIELDS, token: optional(userToken) },
+});
+const refusedUser = object<{ status: number; code: string; detail: string }>({
+  ...{ status: count, code: text(), detail: text() },
+});
+const isRefused = (item: unknown) => isObject(item) && typeof item["status"] === "number" && item["status"] >= 400;
+/** @param max the number of users of the request */
+export const createdUsers = (max: number) =>
+  object<AnswerOf<"/v1/authdBizSrv/users/createMany">>({
+    users: list((where, item) => (isRefused(item) ? refusedUser : createdWithToken)(where, item), max),
+  });
+export const createdToken = object<{ token: string }>({ token: userToken });
+export const partnerUser = object<PartnerUser>({ ...USER_FIELDS, deactivated: nullable(count) });
+export const userPage = page("users", partnerUser, userID);
+export const deactivatedUser = object<DeactivatedUser>({ user_id: userID, deactivated: count });
+export const erasedUser = object<ErasedUser>({ user_id: userID, erased: count, key: oneOf("deleted", "remains") });
+const keyEvent = object<KeyEvent>({
+  type: oneOf("registered", "conflict", "withdrawn", "discarded", "approved"),
+  key_id: text(),
+  at: count,
+  after_withdrawal: boolean,
+});
+export const keyOfUser = withValidKey(
+  object<KeyOfUser>({
+    ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
+    // The service keeps 100.
+    events: list(keyEvent, 1000),
+  }),
+);
+export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
+  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
+});
+export const approvedKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
-/** A user whose data was deleted. */
-export interface ErasedUser {
-  user_id: UserID;
-  /** Milliseconds since 1970. */
-  erased: number;
-  /** `remains` if the user's public key is on the chain or about to be: it cannot be deleted. */
-  key: "deleted" | "remains";
-}
+const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
+/** @param limit the most events of the page */
+export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });
 
-/** A page of a partner's users. */
-export interface UserPage {
-  users: ShadowUser[];
-  /** The `after` of the next page; null on the last page. */
-  next: UserID | null;
-}
+const ENDPOINT_FIELDS = {
+  ...{ endpoint_id: uuid, url: text(), types: list(text(), 1000) },
+  ...{ created: count, paused: nullable(count) },
+};
+const RESPONSE_FIELDS = { status: nullable(count), error: nullable(text()) };
+export const endpoint = object<WebhookEndpoint>(ENDPOINT_FIELDS);
+export const newEndpoint = object<NewWebhookEndpoint>({ ...ENDPOINT_FIELDS, secret: webhookSecret });
+export const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
+  enabled: boolean,
+  // A partner may have 10.
+  endpoints: list(endpoint, 1000),
+});
+export const endpointID = object<{ endpoint_id: string }>({ endpoint_id: uuid });
+export const rotatedSecret = object<RotatedSecret>({
+  ...{ endpoint_id: uuid, secret: webhookSecret, previous_until: nullable(count) },
+});
+export const webhookTest = object<WebhookTest>({
+  ...{ event_id: uuid, delivered: boolean, ...RESPONSE_FIELDS, duration: count },
+});
+export const deliveryPage = page(
+  "deliveries",
+  object<WebhookDelivery>({
+    ...{ event_id: uuid, type: text(), state: oneOf(...DELIVERY_STATES), attempts: count, created: count },
+    ...{ last_attempt: nullable(count), next_attempt: nullable(count), ...RESPONSE_FIELDS },
+  }),
+);
+export const queued = object<{ queued: number }>({ queued: count });
 
-/** A page of tokens. */
-export interface TokenPage<Token> {
-  tokens: Token[];
-  /** The `after` of the next page; null on the last page. */
-  next: string | null;
-}
-
-/** A user's public key for the partner, as the service states it. It has a key unless its state is `unregistered`. */
-export interface KeyOfUser extends Partial<RegisteredKey>, KeyProgress {
-  user_id: UserID;
-  /** Other keys that were offered for this user, or withdrawn, about which the partner has not decided. */
-  otherKeys: OtherKey[];
-  /** What happened to the user's keys, the newest first. */
-  events: KeyEvent[];
-}
-
-/** Something that happened to a user's key before it was published. */
-export interface KeyEvent {
-  /**
-   * `registered`: the user has this key now. `offered`: this key was refused, because the user has another one. `withdrawn` and
-   * `discarded`: the user, or the partner, removed this key. `approved`: the partner decided for this key.
-   */
-  type: (typeof EVENT_TYPES)[number];
-  keyID: string;
-  /** Milliseconds since 1970. */
-  at: number;
-  /** Of `registered`: whether an earlier key was withdrawn or discarded. */
-  after_withdrawal: boolean;
-}
-
-const EVENT_TYPES = ["registered", "offered", "withdrawn", "discarded", "approved"] as const;
-/** The service keeps 100. */
-const MAX_EVENTS = 1000;
-
-/** Something that happened to the partner or one of its users. Webhooks have the same contents. */
-export interface PartnerEvent {
-  /** For example `user.created` or `key.published`. A newer service may have more types. */
-  type: string;
-  /** In UTC (RFC 3339). */
-  timestamp: string;
-  /** A UUID. An event that is listed again has the same id. */
-  id: string;
-  /** Ids and values of what changed, such as `user_id` and `keyID`. */
-  data: Record<string, unknown>;
-}
-
-/** The events after a cursor, the oldest first. */
-export interface EventPage {
-  /** Empty if there is nothing new. */
-  events: PartnerEvent[];
-  /** The `after` of the next call. */
-  cursor: string;
-}
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/** @param wanted the user of the request */
-export function readCreatedUser(where: string, answer: unknown, wanted: { id: UserID; region: string }): CreatedUser {
-  const { status } = ANSWER.fields(where, answer, ["status"]);
-  ANSWER.text(`${where}.status`, typeof status === "number" ? `${status}` : status, /^201$/);
-  const user = readShadowUser(where, answer);
+/** Checks that a created user is the user of the request. @throws TransportError SERVICE_ANSWER_INVALID */
+export function checkCreated(user: CreatedUser, wanted: { id: UserID; region: Region }): void {
   checkSubject("user", wanted.id, user.user_id);
   checkSubject("region", wanted.region, user.region);
-  return { status: 201, ...user };
 }
 
-/** @param wanted the users of the request */
-export function readCreatedUsers(
-  answer: unknown,
-  wanted: readonly { id: UserID; region: string; context?: string | undefined }[],
+/**
+ * The results for the users of a request, in its order.
+ * @throws TransportError SERVICE_ANSWER_INVALID
+ */
+export function toResults(
+  { users }: AnswerOf<"/v1/authdBizSrv/users/createMany">,
+  wanted: readonly { id: UserID; region: Region; context: string | undefined }[],
 ): CreateUsersResult[] {
-  const { users } = ANSWER.fields("The answer", answer, ["users"]);
-  const results = ANSWER.list("users", users, wanted.length, (where, item) => ({ where, item }));
   return wanted.map((user, i) => {
-    const { where, item } = results[i] ?? { where: `users[${i}]`, item: undefined };
-    const fields = ANSWER.fields(where, item, ["status", "code", "detail"]);
-    const status = ANSWER.count(`${where}.status`, fields.status);
-    if (status >= 400 && status <= 599)
-      return { error: toServiceError(`The service refuses the user ${user.id}`, status, fields) };
-    const created = readCreatedUser(where, item, user);
-    return user.context === undefined ? created : { ...created, token: readToken(where, item) };
+    const { [i]: result } = users;
+    if (result !== undefined && "code" in result)
+      return { error: toServiceError(`The service refuses the user ${user.id}`, result.status, { ...result }) };
+    const created = createdWithToken(`answer.users[${i}]`, result);
+    checkCreated(created, user);
+    return user.context === undefined ? created : { ...created, ...createdToken(`answer.users[${i}]`, created) };
   });
-}
-
-export function readUserPage(answer: unknown, limit: number): UserPage {
-  const { users, next } = ANSWER.fields("The answer", answer, ["users", "next"]);
-  return {
-    users: ANSWER.list("users", users, limit, readShadowUser),
-    next: next === null ? null : readUserID("next", next),
-  };
-}
-
-export function readKeyOfUser(answer: unknown): KeyOfUser {
-  const { user_id, events } = ANSWER.fields("The answer", answer, ["user_id", "events"]);
-  const userID = readUserID("user_id", user_id);
-  const progress = readProgress(answer);
-  return {
-    user_id: userID,
-    ...progress,
-    ...(progress.state !== "unregistered" && readKey(userID, answer)),
-    otherKeys: readOtherKeys(answer),
-    events: ANSWER.list("events", events, MAX_EVENTS, readEvent),
-  };
-}
-
-function readEvent(where: string, answer: unknown): KeyEvent {
-  const fields = ANSWER.fields(where, answer, ["type", "keyID", "at", "after_withdrawal"]);
-  return {
-    type: ANSWER.oneOf(`${where}.type`, fields.type, EVENT_TYPES),
-    keyID: ANSWER.text(`${where}.keyID`, fields.keyID),
-    at: ANSWER.count(`${where}.at`, fields.at),
-    after_withdrawal: ANSWER.boolean(`${where}.after_withdrawal`, fields.after_withdrawal),
-  };
-}
-
-export function readEventPage(answer: unknown, limit: number): EventPage {
-  const { events, cursor } = ANSWER.fields("The answer", answer, ["events", "cursor"]);
-  return {
-    events: ANSWER.list("events", events, limit, readPartnerEvent),
-    cursor: ANSWER.text("cursor", cursor, /^[\w-]{1,1000}$/),
-  };
-}
-
-function readPartnerEvent(where: string, answer: unknown): PartnerEvent {
-  const fields = ANSWER.fields(where, answer, ["type", "timestamp", "id", "data"]);
-  return {
-    type: ANSWER.text(`${where}.type`, fields.type),
-    timestamp: ANSWER.text(`${where}.timestamp`, fields.timestamp, /^\d{4}-\d\d-\d\dT[\d:.]{8,20}Z$/),
-    id: ANSWER.text(`${where}.id`, fields.id, UUID),
-    data: ANSWER.dictionary(`${where}.data`, fields.data),
-  };
-}
-
-/** Checks that an answer is about this user's key. */
-export function checkKeyAnswer(answer: unknown, userID: UserID, keyID: string): void {
-  const fields = ANSWER.fields("The answer", answer, ["user_id", "keyID"]);
-  checkSubject("user", userID, readUserID("user_id", fields.user_id));
-  checkSubject("public key", keyID, ANSWER.text("keyID", fields.keyID));
-}
-
-export function readDeactivation(answer: unknown): DeactivatedUser {
-  const { user_id, deactivated } = ANSWER.fields("The answer", answer, ["user_id", "deactivated"]);
-  return { user_id: readUserID("user_id", user_id), deactivated: ANSWER.count("deactivated", deactivated) };
-}
-
-export function readErasure(answer: unknown): ErasedUser {
-  const { user_id, erased, key } = ANSWER.fields("The answer", answer, ["user_id", "erased", "key"]);
-  return {
-    user_id: readUserID("user_id", user_id),
-    erased: ANSWER.count("erased", erased),
-    key: ANSWER.oneOf("key", key, ["deleted", "remains"]),
-  };
-}
-
-/** A user's refresh token: a prefix and 256 random bits. */
-export function readToken(where: string, answer: unknown): string {
-  return ANSWER.secret(`${where}.token`, ANSWER.fields(where, answer, ["token"]).token, /^kru_[\x21-\x7e]{1,495}$/);
-}
-
-export function readRefreshToken(where: string, answer: unknown): RefreshToken {
-  const { context } = ANSWER.fields(where, answer, ["context"]);
-  return { ...readTokenMetadata(where, answer), context: ANSWER.text(`${where}.context`, context) };
-}
-
-export function readServerToken(where: string, answer: unknown): ServerToken {
-  const { name } = ANSWER.fields(where, answer, ["name"]);
-  return { ...readTokenMetadata(where, answer), name: name === null ? null : ANSWER.text(`${where}.name`, name) };
-}
-
-export function readTokenPage<Token>(
-  answer: unknown,
-  limit: number,
-  read: (where: string, answer: unknown) => Token,
-): TokenPage<Token> {
-  const { tokens, next } = ANSWER.fields("The answer", answer, ["tokens", "next"]);
-  return {
-    tokens: ANSWER.list("tokens", tokens, limit, read),
-    next: next === null ? null : ANSWER.text("next", next, UUID),
-  };
-}
-
-function readTokenMetadata(where: string, answer: unknown): Omit<RefreshToken, "context"> {
-  const fields = ["token_id", "created", "revoked", "last_used"] as const;
-  const { token_id, created, revoked, last_used } = ANSWER.fields(where, answer, fields);
-  return {
-    token_id: ANSWER.text(`${where}.token_id`, token_id, UUID),
-    created: ANSWER.count(`${where}.created`, created),
-    revoked: revoked === null ? null : ANSWER.count(`${where}.revoked`, revoked),
-    last_used: last_used === null ? null : ANSWER.count(`${where}.last_used`, last_used),
-  };
 }

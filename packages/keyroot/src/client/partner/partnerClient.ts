@@ -1,5 +1,17 @@
-import { AUDIT_FILTER, type AuditEntry, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
-import { checkSubject, readShadowUser, type ShadowUser } from "../answers.ts";
+import { checkSubject } from "../answers.ts";
+import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
+import { OperationClient } from "../operationClient.ts";
+import type {
+  AuditEntry,
+  CreatedUser,
+  DeactivatedUser,
+  ErasedUser,
+  EventPage,
+  KeyOfUser,
+  PartnerUser,
+  RefreshToken,
+  ServerToken,
+} from "../operations.ts";
 import {
   type CallOptions,
   checkCallOptions,
@@ -9,33 +21,28 @@ import {
   type ClientOptions,
   toUserID,
 } from "../options.ts";
-import { iteratePages, type ListPage, type PageOptions } from "../pages.ts";
+import { iteratePages, page, type PageOptions } from "../pages.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
-import { ServiceSession } from "../serviceSession.ts";
+import { refreshToken, serverToken } from "../tokens.ts";
+import { sessionOf } from "../serviceSession.ts";
 import type { Region } from "../../identity/region.ts";
 import { type UserID, userIDToHex } from "../../identity/userID.ts";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 import {
-  checkKeyAnswer,
-  type CreatedUser,
+  approvedKey,
+  checkCreated,
+  createdToken,
+  createdUser,
+  createdUsers,
   type CreateUsersResult,
-  type KeyOfUser,
-  readCreatedUser,
-  readCreatedUsers,
-  readKeyOfUser,
-  type DeactivatedUser,
-  type ErasedUser,
-  type EventPage,
-  readDeactivation,
-  readErasure,
-  readEventPage,
-  readRefreshToken,
-  readServerToken,
-  readToken,
-  readTokenPage,
-  readUserPage,
-  type RefreshToken,
-  type ServerToken,
+  deactivatedUser,
+  discardedKey,
+  erasedUser,
+  eventPage,
+  keyOfUser,
+  partnerUser,
+  toResults,
+  userPage,
   type UserToCreate,
 } from "./answers.ts";
 import {
@@ -49,7 +56,7 @@ import { PartnerWebhooks } from "./webhooks.ts";
 
 /** Which service to call, as which partner. */
 export interface PartnerClientOptions extends ClientOptions {
-  /** A server's refresh token (specification, "Server refresh token"). It never expires: keep it on servers. */
+  /** A server's refresh token (docs/specification.md, "Server refresh token"). It never expires: keep it on servers. */
   serverToken: string;
 }
 
@@ -69,11 +76,11 @@ export interface ListOptions extends PageOptions {
 export interface ListEventsOptions extends CallOptions {
   /** The `cursor` of an earlier page. Default: the page begins with the oldest stored event. */
   after?: string | undefined;
-  /** The most events, 1 to 1,000. Default 100. */
+  /** Maximum number of events, from 1 to 1,000. Default 100. */
   limit?: number | undefined;
 }
 
-/** Options of `PartnerClient.createRefreshToken` and `createUsers`. */
+/** Options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
    * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same tokens.
@@ -82,14 +89,18 @@ export interface CreateTokenOptions extends CallOptions {
   idempotencyKey?: string | undefined;
 }
 
-const PATH = "/v1/authdBizSrv";
+const userTokenPage = page("tokens", refreshToken);
+const serverTokenPage = page("tokens", serverToken);
 
 /**
- * The client for a partner's back end: creates shadow users; creates, lists and revokes refresh tokens; discards and approves
- * users' public keys; manages webhooks.
+ * The client for a partner's back end:
+ * - creates shadow users
+ * - creates, lists and revokes refresh tokens
+ * - discards and approves users' public keys
+ * - manages webhooks
  *
- * It exchanges its server token for access tokens when necessary. Every operation is idempotent, so the client repeats
- * it after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
+ * It exchanges its server token for access tokens when necessary. Every operation is idempotent. So the client repeats it
+ * after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
  * or 40 hex digits in any case.
  *
  * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
@@ -97,14 +108,14 @@ const PATH = "/v1/authdBizSrv";
  * malformed; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
  *
  * @example
- * const partner = new PartnerClient({ baseUrl: "https://keys.example", bizId, serverToken });
+ * const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { user_id } = await partner.createUser(userIDHex, "eu-west-1");
- * const refreshToken = await partner.createRefreshToken(user_id, "phone");
+ * const refreshToken = await partner.createUserRefreshToken(user_id, "phone");
  */
 export class PartnerClient {
   /** The endpoints that receive events. */
   readonly webhooks: PartnerWebhooks;
-  readonly #session: ServiceSession;
+  readonly #operations: OperationClient;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
@@ -112,8 +123,9 @@ export class PartnerClient {
       "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.",
     );
     const checked = checkClientOptions(options, "serverToken");
-    this.#session = new ServiceSession(checked, checkRefreshToken("serverToken", options.serverToken, "krs_"));
-    this.webhooks = new PartnerWebhooks((...call) => this.#call(...call));
+    const serverToken = checkRefreshToken("serverToken", options.serverToken, "krs_");
+    this.#operations = new OperationClient(sessionOf(checked, serverToken));
+    this.webhooks = new PartnerWebhooks(this.#operations);
   }
 
   /**
@@ -122,8 +134,11 @@ export class PartnerClient {
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id), region: checkText("The argument region", region) };
-    return readCreatedUser("user", await this.#call("users/create", body, options), { id, region });
+    checkText("The argument region", region);
+    const body = { user_id_hex: userIDToHex(id), region };
+    const user = await this.#operations.call("/v1/authdBizSrv/users/create", body, createdUser, options);
+    checkCreated(user, { id, region });
+    return user;
   }
 
   /**
@@ -141,13 +156,14 @@ export class PartnerClient {
       throw invalidArgument("The list of users", `an array of 1 to ${MAX_LIST} users`, users);
     const wanted = users.map((user: UserToCreate) => {
       const { userID, region, context } = checkObject("A user of the list", user);
-      return {
-        ...{ id: toUserID(userID), region: checkText("A user's region", region) },
-        context: optional<string>(checkText, "A user's context", context),
-      };
+      const id = toUserID(userID);
+      checkText("A user's region", region);
+      return { id, region, context: optional<string>(checkText, "A user's context", context) };
     });
     const body = { users: wanted.map(({ id, ...rest }) => ({ user_id_hex: userIDToHex(id), ...rest })) };
-    return readCreatedUsers(await this.#call("users/createMany", body, { signal }, idempotencyKey), wanted);
+    const check = createdUsers(wanted.length);
+    const path = "/v1/authdBizSrv/users/createMany";
+    return toResults(await this.#operations.call(path, body, check, { signal }, idempotencyKey), wanted);
   }
 
   /**
@@ -155,17 +171,19 @@ export class PartnerClient {
    * @param context the device or purpose, at most 200 characters
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
-  async createRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
+  async createUserRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
     const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
     const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
     const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
-    return readToken("The answer", await this.#call("users/createRefreshToken", body, { signal }, idempotencyKey));
+    const path = "/v1/authdBizSrv/users/createRefreshToken";
+    return (await this.#operations.call(path, body, createdToken, { signal }, idempotencyKey)).token;
   }
 
   /** Returns a user. */
-  async getUser(userID: string, options: CallOptions = {}): Promise<ShadowUser> {
+  async getUser(userID: string, options: CallOptions = {}): Promise<PartnerUser> {
     const id = toUserID(userID);
-    const user = readShadowUser("user", await this.#call("users/get", { user_id_hex: userIDToHex(id) }, options));
+    const body = { user_id_hex: userIDToHex(id) };
+    const user = await this.#operations.call("/v1/authdBizSrv/users/get", body, partnerUser, options);
     checkSubject("user", id, user.user_id);
     return user;
   }
@@ -173,7 +191,8 @@ export class PartnerClient {
   /** Refuses all tokens of a user permanently. The public key remains published. Repeating the call has no effect. */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const id = toUserID(userID);
-    const user = readDeactivation(await this.#call("users/deactivate", { user_id_hex: userIDToHex(id) }, options));
+    const body = { user_id_hex: userIDToHex(id) };
+    const user = await this.#operations.call("/v1/authdBizSrv/users/deactivate", body, deactivatedUser, options);
     checkSubject("user", id, user.user_id);
     return user;
   }
@@ -184,22 +203,16 @@ export class PartnerClient {
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const id = toUserID(userID);
-    const user = readErasure(await this.#call("users/erase", { user_id_hex: userIDToHex(id) }, options));
+    const body = { user_id_hex: userIDToHex(id) };
+    const user = await this.#operations.call("/v1/authdBizSrv/users/erase", body, erasedUser, options);
     checkSubject("user", id, user.user_id);
     return user;
   }
 
   /** Iterates over all users of the partner. Requests a page when the caller needs its first user. */
-  listUsers(options: ListOptions = {}): AsyncGenerator<ShadowUser, void, undefined> {
-    return this.#list(
-      "users/list",
-      () => ({ after: optionalUserID(options.after) }),
-      options,
-      (answer, limit) => {
-        const { users, next } = readUserPage(answer, limit);
-        return { items: users, next };
-      },
-    );
+  listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
+    const fields = () => ({ after: optionalUserID(options.after) });
+    return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
 
   /**
@@ -208,16 +221,15 @@ export class PartnerClient {
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: optionalTokenID(options.after) });
-    return this.#list("users/listRefreshTokens", fields, options, (answer, limit) => {
-      const { tokens, next } = readTokenPage(answer, limit, readRefreshToken);
-      return { items: tokens, next };
-    });
+    const list = { fields, read: userTokenPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
 
   /** Revokes a user's refresh token and its access tokens immediately. Repeating the call has no effect. */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
-    const token = readRefreshToken("token", await this.#call("users/revokeRefreshToken", body, options));
+    const path = "/v1/authdBizSrv/users/revokeRefreshToken";
+    const token = await this.#operations.call(path, body, refreshToken, options);
     checkSubject("token", tokenID, token.token_id);
     return token;
   }
@@ -225,19 +237,23 @@ export class PartnerClient {
   /** Returns a user's public key with its state, other keys that were offered, and what happened to them. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const id = toUserID(userID);
-    const key = readKeyOfUser(await this.#call("publicKeys/get", { user_id_hex: userIDToHex(id) }, options));
+    const body = { user_id_hex: userIDToHex(id) };
+    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, keyOfUser, options);
     checkSubject("user", id, key.user_id);
     return key;
   }
 
   /**
-   * Discards a user's public key while it is `pending`, for example because the user says that it is not the user's. The user
+   * Discards a user's public key while it is `pending`, for example because the user did not register it. The user
    * can then register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the
    * key is being published.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
-    await this.#decide("discard", userID, keyID, options);
+    const { id, body } = keyOf(userID, keyID);
+    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, discardedKey, options);
+    checkSubject("user", id, key.user_id);
+    checkSubject("public key", keyID, key.key_id);
   }
 
   /**
@@ -246,7 +262,10 @@ export class PartnerClient {
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
-    await this.#decide("approve", userID, keyID, options);
+    const { id, body } = keyOf(userID, keyID);
+    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, approvedKey, options);
+    checkSubject("user", id, key.user_id);
+    checkSubject("public key", keyID, key.key_id);
   }
 
   /**
@@ -255,10 +274,12 @@ export class PartnerClient {
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const fields = () => ({ after: optionalTokenID(options.after) });
-    return this.#list("serverTokens/list", fields, options, (answer, limit) => {
-      const { tokens, next } = readTokenPage(answer, limit, readServerToken);
-      return { items: tokens, next };
-    });
+    return iteratePages(
+      this.#operations,
+      "/v1/authdBizSrv/serverTokens/list",
+      { fields, read: serverTokenPage },
+      options,
+    );
   }
 
   /**
@@ -267,15 +288,15 @@ export class PartnerClient {
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
-    const token = readServerToken("token", await this.#call("serverTokens/revoke", body, options));
+    const token = await this.#operations.call("/v1/authdBizSrv/serverTokens/revoke", body, serverToken, options);
     checkSubject("token", tokenID, token.token_id);
     return token;
   }
 
   /**
    * Returns the events after a cursor, the oldest first. Store the page's `cursor` when you have processed its events, and pass
-   * it as `after` to the next call. No event is skipped. After CURSOR_UNKNOWN, begin without `after` and ignore the events whose
-   * ids you know.
+   * it as `after` to the next call. No event is skipped. After CURSOR_UNKNOWN, begin without `after` and ignore the events
+   * that you processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -285,7 +306,7 @@ export class PartnerClient {
     const { after, limit = 100, signal } = checkCallOptions(options, "after", "limit");
     checkInteger("The option limit", limit, 1, 1000);
     const body = { limit, ...(after !== undefined && { after: checkText("The option after", after) }) };
-    return readEventPage(await this.#call("events/list", body, { signal }), limit);
+    return this.#operations.call("/v1/authdBizSrv/events/list", body, eventPage(limit), { signal });
   }
 
   /**
@@ -293,10 +314,8 @@ export class PartnerClient {
    * Requests a page when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
-    const request = (body: object, call: CallOptions) => this.#call("audit/list", body, call);
-    const fields = () => auditFilterOf(options);
-    const list = { operation: "audit/list", fields, names: AUDIT_FILTER, request, read: readAuditPage };
-    return iteratePages({ ...list, mayBeEmpty: true }, options);
+    const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/audit/list", list, options);
   }
 
   /**
@@ -305,8 +324,8 @@ export class PartnerClient {
    * iterating. Sends the users in lists, like `createUsers`.
    *
    * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends
-   * the run. To continue a run that ended early (by an error, by `signal` or with its process), run the whole list
-   * again with the same `runId` within 24 hours of the first run: each user gets the same token as before.
+   * the run. To continue a run that ended early, run the whole list again with the same `runId`, within 24 hours of the
+   * first run. Each user then gets the same token as before.
    * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
    * 502, 503 or 504; and what the list throws
    * @example
@@ -321,27 +340,12 @@ export class PartnerClient {
   ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
     return provision(this, users, options);
   }
+}
 
-  async #decide(decision: "discard" | "approve", userID: string, keyID: string, options: CallOptions): Promise<void> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id), keyID: checkText("The argument keyID", keyID) };
-    checkKeyAnswer(await this.#call(`publicKeys/${decision}`, body, options), id, keyID);
-  }
-
-  #list<Item>(
-    operation: string,
-    fields: () => { after: string | undefined },
-    options: PageOptions,
-    read: (answer: unknown, limit: number) => ListPage<Item>,
-  ): AsyncGenerator<Item, void, undefined> {
-    const request = (body: object, call: CallOptions) => this.#call(operation, body, call);
-    return iteratePages({ operation, fields, request, read }, options);
-  }
-
-  #call(operation: string, body: object, options: CallOptions, idempotencyKey?: string): Promise<unknown> {
-    const { signal } = checkCallOptions(options);
-    return this.#session.call(`${PATH}/${operation}`, body, { signal, ...(idempotencyKey && { idempotencyKey }) });
-  }
+/** The body about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+function keyOf(userID: string, keyID: string) {
+  const id = toUserID(userID);
+  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };
 }
 
 function optionalUserID(text: string | undefined): UserID | undefined {

@@ -2,7 +2,7 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { pMapIterable } from "p-map";
-import type { ShadowUser } from "../answers.ts";
+import type { ShadowUser } from "../operations.ts";
 import type { CreateUsersResult, UserToCreate } from "./answers.ts";
 import { inGroups } from "./inGroups.ts";
 import { abortedError, rejectOnAbort } from "../abort.ts";
@@ -25,8 +25,7 @@ export interface UserToProvision {
 export interface ProvisionOptions extends CallOptions {
   /**
    * Identifies the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the
-   * list and keep it as secret as the tokens: a run with the same id returns the same tokens instead of creating new
-   * ones.
+   * list, and keep it as secret as the tokens. A run with the same id returns the same tokens instead of new ones.
    */
   runId: string;
   /** The device or purpose of the refresh tokens of users without a `context` of their own. */

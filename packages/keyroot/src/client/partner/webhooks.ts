@@ -1,23 +1,26 @@
 import { checkInteger, checkText, invalidArgument, optional } from "../../input/options.ts";
 import { checkSubject } from "../answers.ts";
 import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../options.ts";
+import type { OperationClient } from "../operationClient.ts";
+import type {
+  NewWebhookEndpoint,
+  RotatedSecret,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookTest,
+} from "../operations.ts";
 import { iteratePages, type PageOptions } from "../pages.ts";
 import {
   DELIVERY_STATES,
-  type NewWebhookEndpoint,
-  readDeliveryPage,
-  readEndpoint,
-  readEndpointID,
-  readEndpoints,
-  readNewEndpoint,
-  readQueued,
-  readRotation,
-  readTest,
-  type RotatedSecret,
-  type WebhookDelivery,
-  type WebhookEndpoint,
-  type WebhookTest,
-} from "./webhookAnswers.ts";
+  deliveryPage,
+  endpoint,
+  endpointID,
+  endpoints,
+  newEndpoint,
+  queued,
+  rotatedSecret,
+  webhookTest,
+} from "./answers.ts";
 
 /** Options of operations that create a secret. */
 export interface NewSecretOptions extends CallOptions {
@@ -50,20 +53,17 @@ export interface ListDeliveriesOptions extends PageOptions {
   after?: string | undefined;
 }
 
-type Call = (operation: string, body: object, options: CallOptions, idempotencyKey?: string) => Promise<unknown>;
-
 /**
  * The partner's webhook endpoints: `webhooks` of `PartnerClient`. Its errors are those of `PartnerClient`.
  * @example
- * const { webhooks } = new PartnerClient({ baseUrl: "https://keys.example", bizId, serverToken });
+ * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
  */
 export class PartnerWebhooks {
-  readonly #call: Call;
+  readonly #operations: OperationClient;
 
-  /** @param call sends an operation of the partner */
-  constructor(call: Call) {
-    this.#call = (operation, ...rest) => call(`webhooks/${operation}`, ...rest);
+  constructor(operations: OperationClient) {
+    this.#operations = operations;
   }
 
   /**
@@ -73,12 +73,13 @@ export class PartnerWebhooks {
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
     const { signal, types, idempotencyKey } = checkCallOptions(options, "types", "idempotencyKey");
     const body = { url: checkText("The argument url", url), ...(types !== undefined && { types: checkTypes(types) }) };
-    return readNewEndpoint(await this.#call("create", body, { signal }, checkIdempotencyKey(idempotencyKey)));
+    const key = checkIdempotencyKey(idempotencyKey);
+    return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newEndpoint, { signal }, key);
   }
 
   /** Returns the partner's endpoints in the order of creation. */
   async list(options: CallOptions = {}): Promise<WebhookEndpoint[]> {
-    return readEndpoints(await this.#call("list", {}, options));
+    return (await this.#operations.call("/v1/authdBizSrv/webhooks/list", {}, endpoints, options)).endpoints;
   }
 
   /** Changes where an endpoint receives events, or which types. Repeating the call has no effect. */
@@ -88,37 +89,39 @@ export class PartnerWebhooks {
       ...(url !== undefined && { url: checkText("The option url", url) }),
       ...(types !== undefined && { types: checkTypes(types) }),
     };
-    return this.#change("update", endpointID, fields, { signal });
+    return this.#change("/v1/authdBizSrv/webhooks/update", endpointID, fields, { signal });
   }
 
   /** Lets an endpoint's deliveries wait. Repeating the call has no effect. */
   async pause(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
-    return this.#change("pause", endpointID, {}, options);
+    return this.#change("/v1/authdBizSrv/webhooks/pause", endpointID, {}, options);
   }
 
   /** Sends an endpoint's deliveries again. Repeating the call has no effect. */
   async resume(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
-    return this.#change("resume", endpointID, {}, options);
+    return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
 
   /** Deletes an endpoint with its deliveries. Repeating the call has no effect. */
-  async delete(endpointID: string, options: CallOptions = {}): Promise<void> {
-    const answer = await this.#call("delete", bodyFor(endpointID), options);
-    checkSubject("endpoint", endpointID, readEndpointID(answer));
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    const body = bodyFor(id);
+    const { endpoint_id } = await this.#operations.call("/v1/authdBizSrv/webhooks/delete", body, endpointID, options);
+    checkSubject("endpoint", id, endpoint_id);
   }
 
   /** Replaces an endpoint's secret. The earlier ones sign for 24 hours more, so that receivers can change over. */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
     const key = checkIdempotencyKey(idempotencyKey);
-    const rotated = readRotation(await this.#call("rotateSecret", bodyFor(endpointID), { signal }, key));
+    const path = "/v1/authdBizSrv/webhooks/rotateSecret";
+    const rotated = await this.#operations.call(path, bodyFor(endpointID), rotatedSecret, { signal }, key);
     checkSubject("endpoint", endpointID, rotated.endpoint_id);
     return rotated;
   }
 
   /** Sends an event of the type `webhook.test`, and returns the endpoint's response. */
   async test(endpointID: string, options: CallOptions = {}): Promise<WebhookTest> {
-    return readTest(await this.#call("test", bodyFor(endpointID), options));
+    return this.#operations.call("/v1/authdBizSrv/webhooks/test", bodyFor(endpointID), webhookTest, options);
   }
 
   /** Iterates over the deliveries to an endpoint, the newest first. */
@@ -131,15 +134,14 @@ export class PartnerWebhooks {
       ...(options.state !== undefined && { state: checkState(options.state) }),
       after: optional<string>(checkText, "The option after", options.after),
     });
-    const request = (body: object, call: CallOptions) => this.#call("listDeliveries", body, call);
-    const list = { operation: "webhooks/listDeliveries", fields, names: ["state"], request, read: readDeliveryPage };
-    return iteratePages(list, options);
+    const list = { fields, names: ["state"], read: deliveryPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/webhooks/listDeliveries", list, options);
   }
 
   /** Delivers one event to an endpoint again, under the same id. */
   async redeliver(endpointID: string, eventID: string, options: CallOptions = {}): Promise<void> {
     const body = { ...bodyFor(endpointID), event_id: checkText("The argument eventID", eventID) };
-    readQueued(await this.#call("redeliver", body, options));
+    await this.#operations.call("/v1/authdBizSrv/webhooks/redeliver", body, queued, options);
   }
 
   /**
@@ -149,14 +151,18 @@ export class PartnerWebhooks {
    */
   async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {
     const body = { ...bodyFor(endpointID), since: checkInteger("The argument since", since, 0) };
-    return readQueued(await this.#call("redeliverFailed", body, options));
+    return (await this.#operations.call("/v1/authdBizSrv/webhooks/redeliverFailed", body, queued, options)).queued;
   }
 
-  async #change(operation: string, endpointID: string, fields: object, options: CallOptions): Promise<WebhookEndpoint> {
-    const answer = await this.#call(operation, { ...bodyFor(endpointID), ...fields }, options);
-    const endpoint = readEndpoint("endpoint", answer);
-    checkSubject("endpoint", endpointID, endpoint.endpoint_id);
-    return endpoint;
+  async #change(
+    path: `/v1/authdBizSrv/webhooks/${"update" | "pause" | "resume"}`,
+    endpointID: string,
+    fields: object,
+    options: CallOptions,
+  ): Promise<WebhookEndpoint> {
+    const changed = await this.#operations.call(path, { ...bodyFor(endpointID), ...fields }, endpoint, options);
+    checkSubject("endpoint", endpointID, changed.endpoint_id);
+    return changed;
   }
 }
 
@@ -170,7 +176,7 @@ function checkTypes(types: unknown): string[] {
 }
 
 function checkState(state: unknown): WebhookDelivery["state"] {
-  const found = DELIVERY_STATES.find((known) => known === state);
+  const [found] = DELIVERY_STATES.filter((known) => known === state);
   if (found !== undefined) return found;
   throw invalidArgument("The option state", DELIVERY_STATES.join(" or "), state);
 }

@@ -1,4 +1,5 @@
-import { ANSWER, checkSubject, readUserID } from "../answers.ts";
+import { checkSubject, count, text } from "../answers.ts";
+import type { AnswerOf } from "../operations.ts";
 import { KeyrootError, TransportError } from "../../errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { checkNewPublicKey, type KeyPair } from "../../identity/newPublicKey.ts";
@@ -13,7 +14,7 @@ import {
 import { invalidArgument } from "../../input/options.ts";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possession.ts";
 
-// In a file of its own, which is loaded on demand: curve arithmetic takes 8 kB, which other operations do not need.
+// This file is loaded on demand: curve arithmetic takes 8 kB, which other operations do not need.
 
 /**
  * Answers the service's challenge. Service, chain and contract come from the app's options; those in the challenge are
@@ -22,29 +23,25 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
  * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and as `prove`
  */
 export async function answerChallenge(
-  answer: unknown,
+  challenge: AnswerOf<"/v1/authdUser/publicKey/challenge">,
   key: KeyPair | ExternalKey,
   expected: CheckedPossession,
 ): Promise<PossessionAnswer | undefined> {
-  const fields = ANSWER.fields("challenge", answer, [
-    ...(["user_id", "state", "challenge", "ephemeralKey", "expires"] as const),
-    ...(["service", "chainId", "contract"] as const),
-  ]);
-  const userID = readUserID("challenge.user_id", fields.user_id);
+  const { user_id: userID } = challenge;
   if (expected.userID !== undefined) checkSubject("user", expected.userID, userID);
-  if (fields.state !== "unregistered") return undefined;
+  if (challenge.state !== "unregistered") return undefined;
   const statement: PossessionStatement = {
     service: serviceNameOf(expected.serviceUrl),
     registry: expected.registry,
     userID,
     publicKey: key.publicKey,
-    nonce: readBytes("challenge.challenge", fields.challenge, NONCE_BYTES),
-    ephemeralKey: readBytes("challenge.ephemeralKey", fields.ephemeralKey),
-    expires: ANSWER.count("challenge.expires", fields.expires),
+    nonce: readBytes("answer.challenge", challenge.challenge, NONCE_BYTES),
+    ephemeralKey: readBytes("answer.ephemeral_key", challenge.ephemeral_key),
+    expires: count("answer.expires", challenge.expires),
   };
-  compare("service", statement.service, fields.service);
-  compare("chainId", statement.registry?.chainId ?? null, fields.chainId);
-  compare("contract", statement.registry?.contract.toLowerCase() ?? null, lowercase(fields.contract));
+  compare("service", statement.service, challenge.service);
+  compare("chainId", statement.registry?.chainId ?? null, challenge.chain_id);
+  compare("contract", statement.registry?.contract.toLowerCase() ?? null, challenge.contract?.toLowerCase() ?? null);
   try {
     checkNewPublicKey(statement.ephemeralKey);
   } catch (cause) {
@@ -63,10 +60,10 @@ export async function answerChallenge(
   return { challenge: bytesToBase64(statement.nonce), response: bytesToBase64(response) };
 }
 
-function readBytes(where: string, value: unknown, length?: number): Uint8Array {
-  const text = ANSWER.text(where, value);
+function readBytes(where: string, value: string | undefined, length?: number): Uint8Array {
+  const encoded = text()(where, value);
   try {
-    const bytes = base64ToBytes(text);
+    const bytes = base64ToBytes(encoded);
     if (length === undefined || bytes.length === length) return bytes;
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
@@ -75,12 +72,8 @@ function readBytes(where: string, value: unknown, length?: number): Uint8Array {
 }
 
 /** A mismatch is a wrong option, or a service that passes on another one's challenge. */
-function compare(field: string, own: string | number | null, stated: unknown): void {
+function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;
   const message = `The challenge is for the ${field} ${String(stated)}, but the app's options say ${String(own)}: correct the option ${field} if the app is wrong. If it is right, do not use this service.`;
   throw new TransportError("CHALLENGE_MISMATCH", message, { expected: own, actual: stated });
-}
-
-function lowercase(value: unknown): unknown {
-  return typeof value === "string" ? value.toLowerCase() : value;
 }

@@ -1,6 +1,6 @@
 import { type CheckedOptions, type ClientOptions } from "../options.ts";
 import { ArgumentError } from "../../errors.ts";
-import { ADDRESS } from "../../ethereum/address.ts";
+import { ADDRESS } from "../../ethereum/rpcValues.ts";
 import type { KeyPair } from "../../identity/newPublicKey.ts";
 import type { PossessionStatement } from "../../identity/possession.ts";
 import { checkPublicKey } from "../../identity/publicKey.ts";
@@ -8,9 +8,9 @@ import { type UserID, parseUserID } from "../../identity/userID.ts";
 import { checkFunction, checkInteger, checkObject, checkText } from "../../input/options.ts";
 import { checkUrl } from "../../transport/url.ts";
 
-/** What the app says about the service: a challenge of another service, chain or contract is not answered. */
+/** The service that the app expects. A challenge of another service, chain or contract is not answered. */
 export interface PossessionOptions {
-  /** The service's own URL (its `KEYROOT_BASE_URL`), if the app reaches it by another one. Default `baseUrl`. */
+  /** The service's own URL (its `KEYROOT_SERVICE_URL`), if the app reaches it by another one. Default `serviceUrl`. */
   service?: string | undefined;
   /** The chain (EIP-155) where the service publishes keys. Required by `register` unless the service publishes none. */
   chainId?: number | undefined;
@@ -47,8 +47,8 @@ export interface PossessionAnswer {
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
-export function checkPossession(options: ClientOptions & PossessionOptions, { baseUrl }: CheckedOptions) {
-  const { service = baseUrl, chainId, contract, userID } = options;
+export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl }: CheckedOptions) {
+  const { service = serviceUrl, chainId, contract, userID } = options;
   if ((chainId === undefined) !== (contract === undefined))
     throw new ArgumentError("ARGUMENT_INVALID", "The options chainId and contract belong together: give both or none.");
   return {

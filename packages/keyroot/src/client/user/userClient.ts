@@ -1,18 +1,27 @@
-import { ANSWER, checkSubject, readShadowUser, readUserID, type ShadowUser } from "../answers.ts";
 import {
-  type CallOptions,
-  checkCallOptions,
-  checkClientOptions,
-  checkRefreshToken,
-  type ClientOptions,
-} from "../options.ts";
-import { ServiceSession } from "../serviceSession.ts";
+  checkSubject,
+  conflictingKeys,
+  count,
+  KEY_FIELDS,
+  KEY_OR_NONE_FIELDS,
+  nullable,
+  object,
+  oneOf,
+  optional,
+  text,
+  USER_FIELDS,
+  userID,
+  withValidKey,
+} from "../answers.ts";
+import { OperationClient } from "../operationClient.ts";
+import type { AnswerOf, UserPublicKey, UserRecord } from "../operations.ts";
+import { type CallOptions, checkClientOptions, checkRefreshToken, type ClientOptions } from "../options.ts";
+import { sessionOf } from "../serviceSession.ts";
 import { bytesToBase64 } from "../../bytes/base64.ts";
 import type { KeyPair } from "../../identity/newPublicKey.ts";
 import { keyIDOf } from "../../identity/publicKey.ts";
 import { parseUserID, type UserID } from "../../identity/userID.ts";
-import { checkText } from "../../input/options.ts";
-import { type KeyProgress, type OtherKey, readKey, readOtherKeys, readProgress, type RegisteredKey } from "../keys.ts";
+import { checkFunction, checkObject, checkText } from "../../input/options.ts";
 import {
   checkKey,
   type CheckedPossession,
@@ -24,48 +33,61 @@ import {
 
 /** Which service to call, as which user. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
-  /** The user's refresh token (specification, "User refresh token"), which the partner created. */
+  /** The user's refresh token (docs/specification.md, "User refresh token"), which the partner created. */
   refreshToken: string;
 }
 
-/** A user's own record. It has a key unless its state is `unregistered`. */
-export interface UserRecord extends ShadowUser, Partial<RegisteredKey>, KeyProgress {
-  /** Other keys that were offered for this user, or withdrawn. If they are not the user's own, someone has the user's token. */
-  otherKeys: OtherKey[];
-}
+const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
+const userRecord = withValidKey(
+  object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys }),
+);
+const registeredKey = withValidKey(
+  object<AnswerOf<"/v1/authdUser/publicKey/register">>({
+    ...{ ...USER_FIELDS, ...KEY_FIELDS, conflicting_keys: conflictingKeys },
+  }),
+);
+const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
+  ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
+  ...{ challenge: optional(text()), ephemeral_key: optional(text()), expires: optional(count) },
+  ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
+});
+const withdrawnKey = object<AnswerOf<"/v1/authdUser/publicKey/withdraw">>({
+  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
+});
 
-/** A user's public key, as the service states it: verify it with `createVerifier` before you use it. */
-export interface UserPublicKey extends RegisteredKey, KeyProgress {
-  user_id: UserID;
+/** The result of `createVerifier` of `keyroot`. */
+interface KeyVerifier<Verified> {
+  verify: (
+    userID: UserID,
+    options: { expectedPublicKey: string; signal?: AbortSignal | undefined },
+  ) => Promise<Verified>;
 }
-
-const PATH = "/v1/authdUser";
 
 /**
- * The client for a user's app: registers the user's public key, returns its state, and returns keys of other users.
+ * The client for a user's app: registers the user's public key, returns its state, and returns verified keys of other users.
  *
- * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent, so the client repeats
- * it after a network error, a timeout, and the statuses 429, 502, 503 and 504.
+ * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent. So the client repeats it
+ * after a network error, a timeout, and the statuses 429, 502, 503 and 504.
  *
  * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
  * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
  * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
- * const user = new UserClient({ baseUrl: "https://keys.example", bizId, refreshToken, chainId, contract });
+ * const user = new UserClient({ serviceUrl: "https://keys.example", bizID, refreshToken, chainId, contract });
  * const { state } = await user.register({ publicKey, privateKey });
- * const { pubKey } = await user.publicKeyOf(contactID);
- * const { publicKey: verified } = await verifier.verify(contactID, { expectedPublicKey: pubKey });
+ * const { publicKey: contactsKey } = await user.publicKeyOf(contactID, verifier);
  */
 export class UserClient {
-  readonly #session: ServiceSession;
+  readonly #operations: OperationClient;
   readonly #possession: CheckedPossession;
 
   /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
   constructor(options: UserClientOptions) {
     const checked = checkClientOptions(options, "refreshToken", ...POSSESSION);
     this.#possession = checkPossession(options, checked);
-    this.#session = new ServiceSession(checked, checkRefreshToken("refreshToken", options.refreshToken, "kru_"));
+    const refreshToken = checkRefreshToken("refreshToken", options.refreshToken, "kru_");
+    this.#operations = new OperationClient(sessionOf(checked, refreshToken));
   }
 
   /**
@@ -77,13 +99,15 @@ export class UserClient {
    */
   async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
     const publicKey = checkKey(key);
-    const { pubKey, keyID } = { pubKey: bytesToBase64(publicKey), keyID: bytesToBase64(keyIDOf(publicKey)) };
-    const challenge = await this.#call("publicKey/challenge", { pubKey, keyID }, options);
+    const fields = { public_key: bytesToBase64(publicKey), key_id: bytesToBase64(keyIDOf(publicKey)) };
+    const path = "/v1/authdUser/publicKey/challenge";
+    const challenge = await this.#operations.call(path, fields, keyChallenge, options);
     const { answerChallenge } = await import("./answerChallenge.ts");
     const answer = await answerChallenge(challenge, key, this.#possession);
-    const record = readUserRecord(await this.#call("publicKey/register", { pubKey, keyID, ...answer }, options));
+    const body = { ...fields, ...answer };
+    const record = await this.#operations.call("/v1/authdUser/publicKey/register", body, registeredKey, options);
     if (this.#possession.userID !== undefined) checkSubject("user", this.#possession.userID, record.user_id);
-    checkSubject("public key", pubKey, record.pubKey ?? "none");
+    checkSubject("public key", fields.public_key, record.public_key);
     return record;
   }
 
@@ -94,39 +118,47 @@ export class UserClient {
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
-    const body = { keyID: checkText("The argument keyID", keyID) };
-    const answer = await this.#call("publicKey/withdraw", body, options);
-    checkSubject("public key", keyID, ANSWER.text("keyID", ANSWER.fields("The answer", answer, ["keyID"]).keyID));
+    const body = { key_id: checkText("The argument keyID", keyID) };
+    const { key_id } = await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, withdrawnKey, options);
+    checkSubject("public key", keyID, key_id);
   }
 
   /** Returns the user's own record. */
   async record(options: CallOptions = {}): Promise<UserRecord> {
-    return readUserRecord(await this.#call("record/get", {}, options));
+    return this.#operations.call("/v1/authdUser/record/get", {}, userRecord, options);
   }
 
   /**
-   * Returns the public key of another user of the same partner, as the service states it. Pass it to `verify` of `createVerifier`
-   * as `expectedPublicKey` before you use it.
+   * Gets the public key of another user of the same partner from the service, and verifies it against the chain. Returns
+   * only if the published key is the same. Do not use a key after an error.
+   * @param userID 32 characters of zBase32
+   * @param verifier the result of `createVerifier` of `keyroot`
+   * @returns the result of `verifier.verify`
+   * @throws ArgumentError USER_ID_INVALID; and as `verifier.verify`, such as VerificationError KEY_MISMATCH
+   */
+  async publicKeyOf<Verified>(
+    userID: UserID,
+    verifier: KeyVerifier<Verified>,
+    options: CallOptions = {},
+  ): Promise<Verified> {
+    checkFunction(
+      "verifier.verify",
+      checkObject("The argument verifier", verifier, "a result of createVerifier").verify,
+    );
+    const { signal } = options;
+    const { public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options);
+    return verifier.verify(userID, { expectedPublicKey, signal });
+  }
+
+  /**
+   * Returns the public key of another user of the same partner, as the service states it. `publicKeyOf` also verifies it.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */
-  async publicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
+  async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
     const user_id = parseUserID(userID);
-    const answer = await this.#call("publicKey/get", { user_id }, options);
-    checkSubject("user", user_id, readUserID("user_id", ANSWER.fields("The answer", answer, ["user_id"]).user_id));
-    return { user_id, ...readProgress(answer), ...readKey(user_id, answer) };
+    const key = await this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, userPublicKey, options);
+    checkSubject("user", user_id, key.user_id);
+    return key;
   }
-
-  #call(operation: string, body: object, options: CallOptions): Promise<unknown> {
-    const { signal } = checkCallOptions(options);
-    return this.#session.call(`${PATH}/${operation}`, body, { signal });
-  }
-}
-
-function readUserRecord(answer: unknown): UserRecord {
-  const user = readShadowUser("record", answer);
-  const progress = readProgress(answer);
-  const otherKeys = readOtherKeys(answer);
-  if (progress.state === "unregistered") return { ...user, state: progress.state, otherKeys };
-  return { ...user, ...progress, ...readKey(user.user_id, answer), otherKeys };
 }

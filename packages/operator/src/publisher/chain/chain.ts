@@ -10,7 +10,7 @@ import {
 } from "keyroot/ethereum";
 import { describeValue, isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../transport/retry.ts";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../shared/retry.ts";
 import type { FeeData } from "./fees.ts";
 
 /** The fields of a block that publishing needs. */
@@ -18,7 +18,7 @@ export interface Block {
   number: number;
   /** 0x and 64 lowercase hex digits. */
   hash: string;
-  /** The most gas that all transactions of a block may use. */
+  /** Gas limit of a block. */
   gasLimit: number;
   /** In wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
@@ -70,7 +70,7 @@ export class Chain {
     });
   }
 
-  /** Runs a read of this chain, and repeats it as this chain's retry options say. */
+  /** Runs a read, and repeats it by this chain's retry options. */
   withRetry<T>(read: () => Promise<T>): Promise<T> {
     return withRetry(read, this.#retry);
   }
@@ -98,11 +98,12 @@ export class Chain {
   }
 
   /** The number of an account's transactions in blocks. With "pending", those that wait for a block count, too. */
-  transactionCount(address: string, tag: "latest" | "pending"): Promise<number> {
-    return this.request("eth_getTransactionCount", [address, tag], parseSafeQuantity);
+  transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
+    const block = typeof tag === "number" ? toQuantity(tag) : tag;
+    return this.request("eth_getTransactionCount", [address, block], parseSafeQuantity);
   }
 
-  /** What the chain charges for gas at a block. */
+  /** The gas prices at a block. */
   async fetchFeeData({ baseFeePerGas }: Block): Promise<FeeData> {
     if (baseFeePerGas === undefined) {
       return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], parseQuantity) };

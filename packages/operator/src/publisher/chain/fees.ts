@@ -1,7 +1,7 @@
-/** What a transaction pays for its gas, in wei per unit: by EIP-1559, or a gas price on chains without a base fee. */
+/** Fees of a transaction in wei per unit of gas: by EIP-1559, or a gas price on chains without a base fee. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
-/** What the chain charges for gas at a block, in wei per unit. */
+/** Gas prices at a block, in wei per unit. */
 export interface FeeData {
   /** Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
@@ -18,7 +18,7 @@ export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeD
   return { ...feeData, priorityFee: min(feeData.priorityFee, maxPriorityFee) };
 }
 
-/** What a unit of gas costs now, in wei. */
+/** Current price of a unit of gas, in wei. */
 export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint {
   return baseFeePerGas + priorityFee;
 }
@@ -28,7 +28,7 @@ export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint
  * @param maxFee the most wei per unit of gas
  * @returns undefined if gas costs more than `maxFee` now
  */
-export function quoteFees(feeData: FeeData, maxFee: bigint): Fees | undefined {
+export function feesOf(feeData: FeeData, maxFee: bigint): Fees | undefined {
   if (gasPriceOf(feeData) > maxFee) return undefined;
   const { baseFeePerGas, priorityFee } = feeData;
   if (baseFeePerGas === undefined) return { gasPrice: priorityFee };
@@ -36,41 +36,9 @@ export function quoteFees(feeData: FeeData, maxFee: bigint): Fees | undefined {
   return { maxFeePerGas, maxPriorityFeePerGas: priorityFee };
 }
 
-/**
- * The fees of a transaction that replaces a pending one: an eighth more of each part, and at least what a new transaction
- * offers. Nodes reject a replacement that raises either part by less than a tenth (Geth's default, `txpool.pricebump`).
- * @returns undefined if that is more than `maxFee`, or its priority fee more than `maxPriorityFee`
- */
-export function bumpFees(
-  fees: Fees,
-  feeData: FeeData,
-  maxFee: bigint,
-  maxPriorityFee: bigint = maxFee,
-): Fees | undefined {
-  const current = quoteFees(feeData, maxFee);
-  if (current === undefined) return undefined;
-  const bumped =
-    "gasPrice" in fees
-      ? { gasPrice: max(plusAnEighth(fees.gasPrice), maxGasPriceOf(current)) }
-      : {
-          maxFeePerGas: max(plusAnEighth(fees.maxFeePerGas), maxGasPriceOf(current)),
-          maxPriorityFeePerGas: max(plusAnEighth(fees.maxPriorityFeePerGas), feeData.priorityFee),
-        };
-  if ("maxPriorityFeePerGas" in bumped && bumped.maxPriorityFeePerGas > maxPriorityFee) return undefined;
-  return maxGasPriceOf(bumped) > maxFee ? undefined : bumped;
-}
-
-/** The most that a transaction with these fees pays for a unit of gas, in wei. */
+/** Maximum price that these fees pay for a unit of gas, in wei. */
 export function maxGasPriceOf(fees: Fees): bigint {
   return "gasPrice" in fees ? fees.gasPrice : fees.maxFeePerGas;
-}
-
-function plusAnEighth(fee: bigint): bigint {
-  return fee + fee / 8n + 1n;
-}
-
-function max(a: bigint, b: bigint): bigint {
-  return a > b ? a : b;
 }
 
 function min(a: bigint, b: bigint): bigint {

@@ -7,13 +7,13 @@ const LOCAL_CHAIN_IDS: readonly number[] = [31337, 1337];
 /** Names of this machine's own addresses. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** Whether a chain id is a development chain's. */
+/** True for the chain id of a development chain. */
 export function isLocalChainId(chainId: number): boolean {
   return LOCAL_CHAIN_IDS.includes(chainId);
 }
 
 /**
- * Whether a chain is a development chain on this machine: it has the id of one, and its endpoint is a loopback address.
+ * True for a development chain on this machine: it has the id of one, and its endpoint is a loopback address.
  * @param chainId the id that transactions are signed for, from the operator. An endpoint's answer must not decide
  */
 export function isLocalChain(rpcUrl: string, chainId: number): boolean {

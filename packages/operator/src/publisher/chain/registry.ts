@@ -1,5 +1,4 @@
 import { getAddress } from "ethers/address";
-import { VerificationError } from "keyroot/errors";
 import { parseLogs, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import {
@@ -11,7 +10,8 @@ import {
   ROOT_ADDED_TOPIC,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import type { RetryOptions } from "../../transport/retry.ts";
+import { VerificationError } from "../../errors.ts";
+import type { RetryOptions } from "../../shared/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
@@ -135,13 +135,13 @@ export class Registry {
 
   /**
    * Finds the event with which a root got its first users.
-   * @returns undefined if no user has the root, as far as the node knows
+   * @returns undefined if no user has the root in the node's newest state
    * @throws VerificationError TRANSACTION_REVERTED; TransportError as the call
    */
   async findAddedRoot(root: string): Promise<AddedRootEvent | undefined> {
     const { chain, contract } = this;
     const first = await chain.withRetry(() => fetchBlockNumber(chain.call, contract, root));
-    // A node may know the state after a new block for a moment before it knows the block.
+    // A node may return the state after a new block for a moment before it returns the block.
     if (first === 0 || first > (await chain.block("latest")).number) return undefined;
     const block = toQuantity(first);
     const filter = { address: contract, topics: [ROOT_ADDED_TOPIC, `0x${root}`], fromBlock: block, toBlock: block };
@@ -153,7 +153,7 @@ export class Registry {
   }
 
   /**
-   * Reads what a transaction did for a root from its receipt.
+   * Reads a root's event from a transaction's receipt.
    * @throws VerificationError TRANSACTION_REVERTED; TransportError RPC_ANSWER_INVALID
    */
   readAddedRoot(receipt: Receipt, root: string): AddedRootEvent {

@@ -6,23 +6,23 @@ import {
   S3ServiceException,
 } from "@aws-sdk/client-s3";
 import { hash } from "node:crypto";
-import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { withTimeout } from "keyroot/transport";
+import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The time limits of requests to a bucket. */
 export interface BucketTimeouts {
-  /** The most ms for one attempt, and for a pause within it. Default 30,000. */
+  /** Maximum ms for one attempt, and for a pause within it. Default 30,000. */
   attemptMs: number;
-  /** The most ms for a request with all attempts of the SDK. Default 120,000. */
+  /** Maximum ms for a request with all attempts of the SDK. Default 120,000. */
   requestMs: number;
 }
 
 const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000 };
 
-/** The most bytes to read of a file: more than a verifier accepts (`parseMerkleFile`). */
+/** Maximum number of bytes to read from a file: more than a verifier accepts (`parseMerkleFile`). */
 const MAX_BYTES = 2 ** 29;
 
 /** Bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
@@ -30,7 +30,7 @@ const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /** Prefixes without empty parts, of characters that need no escaping (the same guide, "Naming Amazon S3 objects"). */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 
-/** How a stored object compares with the file to store. */
+/** Result of the comparison of a stored object with the file to store. */
 type ObjectState = "missing" | "same" | "other";
 
 /**

@@ -1,7 +1,7 @@
 import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
-import { checkOptions } from "../../input/checkOptions.ts";
-import { nodeFetch } from "../../transport/nodeFetch.ts";
-import { type RetryOptions, withRetry } from "../../transport/retry.ts";
+import { checkOptions } from "../../shared/checkOptions.ts";
+import { nodeFetch } from "../../shared/nodeFetch.ts";
+import { type RetryOptions, withRetry } from "../../shared/retry.ts";
 
 /**
  * Fetches a root's file from where clients fetch it.
@@ -11,7 +11,7 @@ import { type RetryOptions, withRetry } from "../../transport/retry.ts";
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
 export interface FileHostOptions {
-  /** How often a failed request is repeated. Default: twice, because a host that fails longer would fail for clients, too. */
+  /** Number of retries of a failed request. Default: 2, because a host that fails longer would fail for clients, too. */
   retry?: RetryOptions | undefined;
   /** Allows plain http to other machines than this one. Default false. */
   allowHttp?: boolean | undefined;

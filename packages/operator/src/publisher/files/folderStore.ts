@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";

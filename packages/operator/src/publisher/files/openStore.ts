@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
+import { ArgumentError } from "../../errors.ts";
 import { FolderStore } from "./folderStore.ts";
 import type { MerkleFileStore } from "./merkleFileStore.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ArgumentError, TransportError } from "keyroot/errors";
 import { describeValue, isObject } from "keyroot/input";
-import { checkOptions } from "../../input/checkOptions.ts";
+import { ArgumentError, TransportError } from "../../errors.ts";
+import { checkOptions } from "../../shared/checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**
@@ -24,9 +24,9 @@ export function checkFinality(finality: Finality): void {
 }
 
 export interface FinalityWait {
-  /** How long to wait while the chain makes no progress, in ms. */
+  /** Maximum wait without new blocks, in ms. */
   timeoutMs: number;
-  /** How often to poll the chain, in ms. */
+  /** Interval between two polls of the chain, in ms. */
   pollMs: number;
   /** Receives a description of the wait, once, if the block is not final at the first poll. */
   report: (reason: string) => void;

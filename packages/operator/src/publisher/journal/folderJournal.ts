@@ -1,11 +1,12 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, VerificationError } from "keyroot/errors";
+import { ArgumentError, VerificationError } from "../../errors.ts";
 import { lockFolder } from "../../disk/lock.ts";
 import { checkPrivateFile, checkPrivateFolder } from "../../disk/permissions.ts";
 import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
-import { parsePlan, type Plan, serializePlan } from "../plan/plan.ts";
-import { type Attempt, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
-import { OLD_FILES, type OldJournal, readOldJournal, removeOldJournal } from "./oldJournal.ts";
+import type { Plan } from "../plan/plan.ts";
+import { parsePlan, serializePlan } from "../plan/planFormat.ts";
+import { type Attempt, type Journal, KEPT_ATTEMPTS, parseAttempt, serializeAttempt } from "./journal.ts";
 
 const FILE = "journal.sqlite";
 
@@ -24,8 +25,8 @@ const TABLES = [
 ];
 
 /**
- * Keeps a plan in a folder, for one publisher at a time. It lies in an SQLite database: a plan and the deletion of the old
- * one's attempts are one transaction, and an attempt is on the disk when `recordAttempt` returns.
+ * Keeps a plan in a folder, for one publisher at a time, as an SQLite database. A plan is replaced in one transaction, and
+ * an attempt is on the disk when `recordAttempt` returns.
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;
@@ -39,7 +40,7 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. A plan that version 0.1.0 left there is imported.
+   * Opens a folder and locks it. Refuses an unfinished plan of version 0.1.0, whose transactions may be pending.
    * @param dir created if it does not exist
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
    * PLAN_INVALID
@@ -53,16 +54,14 @@ export class FolderJournal implements Journal, Disposable {
     }
     try {
       // A folder that others can enter may have files that they can write, such as those of a copy.
-      for (const name of [FILE, `${FILE}-wal`, ...OLD_FILES]) await checkPrivateFile(join(dir, name));
-      const old = await readOldJournal(dir);
+      for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
+      await refuseOldPlan(dir);
       const path = join(dir, FILE);
       const format = formatOf(dir);
       if ((await kindOfFile(path)) === "missing") await StateDatabase.create(path, format, () => undefined);
       const database = await StateDatabase.open(path, format, lock);
       try {
-        const journal = new FolderJournal(database, format);
-        if (old !== undefined) await journal.#import(old, dir);
-        return journal;
+        return new FolderJournal(database, format);
       } catch (error) {
         database[Symbol.dispose]();
         throw error;
@@ -78,7 +77,7 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async writePlan(plan: Plan): Promise<void> {
-    this.#replace(plan, []);
+    this.#replace(plan);
     return Promise.resolve();
   }
 
@@ -93,7 +92,8 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async finish(): Promise<void> {
-    this.#replace(undefined, []);
+    this.#replace(undefined);
+    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
     return Promise.resolve();
   }
 
@@ -113,50 +113,36 @@ export class FolderJournal implements Journal, Disposable {
     }
   }
 
-  #replace(plan: Plan | undefined, attempts: readonly Attempt[]): void {
+  #replace(plan: Plan | undefined): void {
     this.#database.transaction(() => {
       this.#database.run("DELETE FROM plan");
-      this.#database.run("DELETE FROM attempts");
+      const oldAttempts = "DELETE FROM attempts WHERE number <= (SELECT max(number) FROM attempts) - ?";
+      if (plan === undefined) this.#database.run(oldAttempts, KEPT_ATTEMPTS);
       for (const line of plan === undefined ? [] : serializePlan(plan)) {
         const text = line.slice(0, -1);
         this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
       }
-      for (const attempt of attempts) this.#insertAttempt(attempt);
     });
-    this.#attempts.splice(0, Infinity, ...attempts);
   }
 
   #insertAttempt(attempt: Attempt): void {
     const text = serializeAttempt(attempt);
     this.#database.run("INSERT INTO attempts (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
   }
-
-  /** Takes over what 0.1.0 left, and removes it once that is on the disk. */
-  async #import({ plan, attempts }: OldJournal, dir: string): Promise<void> {
-    const isEmpty = !this.#hasPlan() && this.#attempts.length === 0;
-    if (isEmpty) this.#replace(plan, attempts);
-    else if (!this.#includes(plan, attempts)) {
-      const message =
-        `${dir} holds two unfinished plans: one in ${FILE}, and another one in plan.jsonl, from version 0.1.0. Move ` +
-        "plan.jsonl and sent.jsonl into a folder of their own, publish here, and then there with --plan FOLDER.";
-      throw new VerificationError("file", "PLAN_INVALID", message, { actual: dir });
-    }
-    await removeOldJournal(dir);
-  }
-
-  /** Whether an import that was interrupted had come this far: files are removed one after the other. */
-  #includes(plan: Plan | undefined, attempts: readonly Attempt[]): boolean {
-    if (attempts.some((attempt, i) => serializeAttempt(attempt) !== serializeAttemptOf(this.#attempts[i])))
-      return false;
-    if (plan === undefined) return true;
-    const lines = this.#texts("plan");
-    for (const line of serializePlan(plan)) if (lines.next().value !== line.slice(0, -1)) return false;
-    return lines.next().done === true;
-  }
 }
 
-function serializeAttemptOf(attempt: Attempt | undefined): string | undefined {
-  return attempt && serializeAttempt(attempt);
+/** The files of a plan that version 0.1.0 wrote. */
+const OLD_FILES = ["plan.jsonl", "sent.jsonl"];
+
+/** @throws VerificationError PLAN_INVALID */
+async function refuseOldPlan(dir: string): Promise<void> {
+  const found = (await readdir(dir)).filter((name) => OLD_FILES.includes(name));
+  if (found.length === 0) return;
+  const message =
+    `${dir} has an unfinished plan of version 0.1.0 (${found.join(", ")}), which this version does not read. Finish it with ` +
+    "version 0.1.0. Or, if no transaction of the registry's owner is pending, delete these files and publish again: " +
+    "users with a root are left out.";
+  throw new VerificationError("file", "PLAN_INVALID", message, { actual: dir });
 }
 
 function formatOf(dir: string): StateFormat {
@@ -164,7 +150,7 @@ function formatOf(dir: string): StateFormat {
     applicationId: 0x4b524a4e, // "KRJN"
     version: 1,
     tables: TABLES,
-    // The plan of 100 million users.
+    // Enough for a plan of 100 million users.
     maxBytes: 2 ** 32,
     invalid: (message, options) => {
       const text =

@@ -1,6 +1,8 @@
-import { KeyrootError, VerificationError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
+import { VerificationError } from "../../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
@@ -13,31 +15,54 @@ export interface Attempt {
   gas: number;
   /** In wei. */
   fees: Fees;
+  /** The transaction's hash, 0x and 64 lowercase hex digits. Undefined until it was sent, or if no node confirmed it. */
+  hash?: string | undefined;
+  /** The chain and the registry, in the form that `registryKeyOf` returns. */
+  registry?: string | undefined;
 }
 
+/** Number of attempts that a journal keeps after a plan is finished, the newest ones. */
+export const KEPT_ATTEMPTS = 10_000;
+
 /**
- * What a publisher must remember from a crash to the next run. It reads everything else from the chain and the store.
+ * The state that a publisher needs after a crash. It reads everything else from the chain and the store.
  * Implementations MUST have written a change to permanent storage when its promise is fulfilled.
  */
 export interface Journal {
   /** The unfinished plan; undefined if there is none. */
   readPlan(): Promise<Plan | undefined>;
-  /** Stores a new plan and deletes the attempts of the one before, together. */
+  /** Stores a new plan in the place of the one before. */
   writePlan(plan: Plan): Promise<void>;
-  /** Stores a transaction. The publisher calls this before it sends the transaction. */
+  /** Stores a transaction: before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
-  /** All attempts since the plan was written, the oldest first. */
+  /**
+   * All attempts of this plan and the newest ones of earlier plans, the oldest first. They limit the cost of a root over all
+   * runs, and name the transactions that may have added it.
+   */
   attempts(): readonly Attempt[];
-  /** Deletes the plan, whose users are all published, and its attempts. */
+  /** Deletes the plan, whose users are all published. Keeps the newest attempts, at least `KEPT_ATTEMPTS`. */
   finish(): Promise<void>;
 }
 
-/** Serializes an attempt as one line of JSON. */
-export function serializeAttempt({ nonce, root, gas, fees }: Attempt): string {
-  const texts = Object.entries(fees).map(([name, wei]) => [name, String(wei)]);
-  return JSON.stringify({ nonce, root, gas, fees: Object.fromEntries(texts) as unknown });
+/** The attempts of a journal. */
+export type AttemptJournal = Pick<Journal, "attempts" | "recordAttempt">;
+
+/** The attempts for one registry: a journal may have been used for another one before. @param registry as `registryKeyOf` */
+export function attemptsFor(journal: Journal, registry: string): AttemptJournal {
+  return {
+    attempts: () => journal.attempts().filter((attempt) => (attempt.registry ?? registry) === registry),
+    recordAttempt: (attempt) => journal.recordAttempt({ ...attempt, registry }),
+  };
 }
 
+/** Serializes an attempt as one line of JSON. */
+export function serializeAttempt({ nonce, root, gas, fees, hash, registry }: Attempt): string {
+  const texts = Object.entries(fees).map(([name, wei]) => [name, String(wei)]);
+  return JSON.stringify({ nonce, root, gas, fees: Object.fromEntries(texts) as unknown, hash, registry });
+}
+
+const FIELDS = ["nonce", "root", "gas", "fees", "hash", "registry"] as const;
+const REGISTRY = /^[0-9a-fx-]{1,128}$/;
 const WEI = /^\d{1,78}$/;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
@@ -47,12 +72,14 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
  */
 export function parseAttempt(text: string): Attempt {
   try {
-    const { nonce, root, gas, fees } = shape.object("attempt", parseJson(text, 2), ["nonce", "root", "gas", "fees"]);
+    const { nonce, root, gas, fees, hash, registry } = shape.fields("attempt", parseJson(text, 2), FIELDS);
     return {
       nonce: shape.count("attempt.nonce", nonce),
       root: shape.text("attempt.root", root, MERKLE_ROOT),
       gas: shape.count("attempt.gas", gas),
       fees: parseFees(fees),
+      ...(hash !== undefined && { hash: shape.text("attempt.hash", hash, LOWERCASE_HASH) }),
+      ...(registry !== undefined && { registry: shape.text("attempt.registry", registry, REGISTRY) }),
     };
   } catch (cause) {
     if (!(cause instanceof KeyrootError)) throw cause;

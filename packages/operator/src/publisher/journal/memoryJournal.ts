@@ -1,5 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
-import type { Attempt, Journal } from "./journal.ts";
+import { type Attempt, type Journal, KEPT_ATTEMPTS } from "./journal.ts";
 
 /** A journal that ends with the process: for a chain that does as well. */
 export class MemoryJournal implements Journal {
@@ -12,7 +12,6 @@ export class MemoryJournal implements Journal {
 
   async writePlan(plan: Plan): Promise<void> {
     this.#plan = plan;
-    this.#attempts = [];
     return Promise.resolve();
   }
 
@@ -27,7 +26,7 @@ export class MemoryJournal implements Journal {
 
   async finish(): Promise<void> {
     this.#plan = undefined;
-    this.#attempts = [];
+    this.#attempts = this.#attempts.slice(-KEPT_ATTEMPTS);
     return Promise.resolve();
   }
 }

@@ -1,8 +1,5 @@
-import { ArgumentError, VerificationError } from "keyroot/errors";
-import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
-import { isUserID, type UserID } from "keyroot/identity";
-import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
-import { MAX_VALUES, MERKLE_ROOT, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import type { UserID } from "keyroot/identity";
+import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { RootBatch } from "../chain/registry.ts";
 
 /** The registry and chain that a plan is for. */
@@ -17,13 +14,18 @@ export interface PlanTarget {
   owner: string;
 }
 
+/** Names a registry and its chain. Local chains share chain ids, so the genesis hash is part of the name. */
+export function registryKeyOf({ chainId, genesisHash, contract }: PlanTarget): string {
+  return `${chainId}-${genesisHash.slice(2, 10)}-${contract}`;
+}
+
 /** The users that one transaction publishes: their root, and the file of that root. */
 export interface Batch extends RootBatch {
   /** The file's size in bytes. */
   fileBytes: number;
   /** The number of users. */
   users: number;
-  /** The users of the file, in its order. Each access may build the list again: read it once. */
+  /** The ids of the file's users, in the file's order. Each access may build the list again: read it once. */
   readonly userIDs: readonly UserID[];
 }
 
@@ -36,7 +38,7 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
     fileBytes,
     users,
     get userIDs() {
-      // Parts of one text take a seventh of the time of texts of their own.
+      // Slices of one text take a seventh of the time of separate texts.
       const text = packed.toString("latin1");
       const userIDs: UserID[] = [];
       for (let i = 0; i < text.length; i += USER_ID_LENGTH) userIDs.push(text.slice(i, i + USER_ID_LENGTH));
@@ -45,36 +47,27 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
   };
 }
 
+/** The batch of a file. @param fileBytes the size of the file in bytes */
+export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch {
+  return packBatch(
+    tree.root,
+    fileBytes,
+    records.map(({ userID }) => userID),
+  );
+}
+
 /** In characters. */
 const USER_ID_LENGTH = 32;
 
 /**
- * What to publish: the batches of all users without a root, sorted by user id across all batches. The same records, chain
+ * A plan: the batches of all users without a root, sorted by user id across all batches. The same records, chain
  * state and limits make the same plan, byte for byte.
  */
 export interface Plan extends PlanTarget {
-  /** The most users of one batch. */
+  /** Maximum number of users in one batch. */
   usersPerTransaction: number;
   batches: readonly Batch[];
 }
-
-/** The format of a serialized plan: JSON Lines, first the head, then one line per batch. */
-const PLAN_FORMAT = "keyroot-plan/1";
-
-const HEAD = [
-  "format",
-  "chainId",
-  "genesisHash",
-  "contract",
-  "owner",
-  "usersPerTransaction",
-  "batches",
-  "users",
-] as const;
-const BATCH = ["root", "fileBytes", "userIDs"] as const;
-
-const NEWLINE = 0x0a;
-const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
 /** The size of a file in bytes. */
 export function sizeOfFile(file: MerkleFile): number {
@@ -84,95 +77,9 @@ export function sizeOfFile(file: MerkleFile): number {
   return bytes;
 }
 
-/** Serializes a plan, line by line. `parsePlan` reads the result. */
-export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan): Generator<string> {
-  const { chainId, genesisHash, contract, owner } = target;
-  const users = countUsers(batches);
-  const counts = { usersPerTransaction, batches: batches.length, users };
-  yield `${JSON.stringify({ format: PLAN_FORMAT, chainId, genesisHash, contract, owner, ...counts })}\n`;
-  for (const { root, fileBytes, userIDs } of batches) yield `${JSON.stringify({ root, fileBytes, userIDs })}\n`;
-}
-
-/**
- * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
- * that the roots belong to files with these users: that takes the files.
- * @param source the plan's bytes, or its lines without their line feeds
- * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
- */
-export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
-  const lines = source instanceof Uint8Array ? linesOf(source) : source;
-  const head = shape.object("The plan's head", parseLine(lines.next().value ?? "", 1), HEAD);
-  shape.text("The plan's format", head.format, new RegExp(`^${PLAN_FORMAT}$`));
-  const usersPerTransaction = shape.count("usersPerTransaction", head.usersPerTransaction);
-  const batches: Batch[] = [];
-  let last: UserID = "";
-  for (const line of lines) {
-    const where = `batches[${batches.length}]`;
-    const batch = shape.object(where, parseLine(line, 2), BATCH);
-    const userIDs = shape.list(
-      `${where}.userIDs`,
-      batch.userIDs,
-      Math.min(usersPerTransaction, MAX_VALUES),
-      (at, id) => {
-        if (!isUserID(id) || id <= last) throw invalid(`${at} is not a user id, or not in order`, id);
-        return (last = id);
-      },
-    );
-    if (userIDs.length === 0) throw invalid(`${where} has no users`, 0);
-    const root = shape.text(`${where}.root`, batch.root, MERKLE_ROOT);
-    batches.push(packBatch(root, shape.count(`${where}.fileBytes`, batch.fileBytes), userIDs));
-  }
-  const counts = { batches: batches.length, users: countUsers(batches) };
-  if (head.batches !== counts.batches || head.users !== counts.users) {
-    throw invalid("The plan is incomplete: its head has other numbers of batches or users than its lines", counts);
-  }
-  return {
-    chainId: shape.count("chainId", head.chainId),
-    genesisHash: shape.text("genesisHash", head.genesisHash, LOWERCASE_HASH),
-    contract: shape.text("contract", head.contract, LOWERCASE_ADDRESS),
-    owner: shape.text("owner", head.owner, LOWERCASE_ADDRESS),
-    usersPerTransaction,
-    batches,
-  };
-}
-
-/** Checks that a plan is for this registry and chain. @throws ArgumentError PLAN_MISMATCH */
-export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
-  for (const key of ["chainId", "genesisHash", "contract"] as const) {
-    if (plan[key] === target[key]) continue;
-    const message =
-      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
-      "journal, or finish that plan first.";
-    throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
-  }
-}
-
 /** The number of users of all batches. */
 export function countUsers(batches: Iterable<{ users: number }>): number {
   let sum = 0;
   for (const { users } of batches) sum += users;
   return sum;
-}
-
-/** Yields the lines of a plan. A plan of a million users has 35 MB, so it is never decoded as a whole. */
-function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (let start = 0; start < bytes.length;) {
-    const end = bytes.indexOf(NEWLINE, start);
-    if (end === -1) throw invalid("The plan is incomplete: its last line does not end in a line feed", bytes.length);
-    try {
-      yield decoder.decode(bytes.subarray(start, end));
-    } catch (cause) {
-      throw new VerificationError("file", "PLAN_INVALID", "The plan is not UTF-8.", { cause });
-    }
-    start = end + 1;
-  }
-}
-
-function parseLine(line: string, maxDepth: number): unknown {
-  return checkUntrusted("file", "The plan", () => parseJson(line, maxDepth));
-}
-
-function invalid(what: string, actual: unknown): VerificationError {
-  return new VerificationError("file", "PLAN_INVALID", `${what}.`, { actual });
 }

@@ -1,10 +1,10 @@
 import { TransportError } from "keyroot/errors";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/identity";
-import { plural } from "../../text/plural.ts";
+import { plural } from "../../shared/plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**
- * How many extra users an estimate includes. Each costs at least 22,100 gas, so two leave room for the margin that a
+ * Number of extra users in an estimate. Each costs at least 22,100 gas, so two leave room for the margin that a
  * transaction gets on top of its estimate (`GAS_MARGIN`).
  */
 const EXTRA_USERS = 2;

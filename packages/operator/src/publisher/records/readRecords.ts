@@ -1,24 +1,25 @@
 import { parse as parseCsv } from "csv-parse/sync";
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { ArgumentError, type ErrorCode, KeyrootError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/identity";
 import { describeValue, printable } from "keyroot/input";
+import { ArgumentError } from "../../errors.ts";
 import { RecordTable } from "./recordTable.ts";
 
 /** A row that is not a valid record. */
 export interface BadRow {
   /** The line in the file, from 1. */
   line: number;
-  code: ErrorCode;
+  code: string;
   message: string;
 }
 
-/** What a file of records contains. */
+/** The content of a file of records. */
 export interface RecordsRead {
   /** The valid records, sorted by user id. */
   records: RecordTable;
-  /** In the order of their lines. */
+  /** The bad rows, in the order of their lines. */
   bad: BadRow[];
 }
 

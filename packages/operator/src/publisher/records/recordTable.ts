@@ -28,7 +28,7 @@ const PREFIX_BYTES = 6;
 
 /**
  * Many users' key records, in 165 bytes each (objects take four times as much). `sortByUser` puts them in the order of their
- * user ids; what a table lists are its records as of the last sort.
+ * user ids. A table lists its records as of the last sort.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];

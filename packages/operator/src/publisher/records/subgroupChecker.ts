@@ -3,12 +3,12 @@ import { extname } from "node:path";
 import pMap from "p-map";
 import { ArgumentError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
-import { plural } from "../../text/plural.ts";
-import { WorkerPool } from "../../threads/workerPool.ts";
+import { plural } from "../../shared/plural.ts";
+import { WorkerPool } from "../../shared/workerPool.ts";
 
 /** Keys of one request: a thread is busy with them for about 0.2 s. */
 const KEYS_PER_REQUEST = 100;
-/** The most users that an error names. */
+/** Maximum number of users in an error message. */
 const NAMED = 20;
 /** `.ts` in the repository, `.js` in the built package. */
 const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);

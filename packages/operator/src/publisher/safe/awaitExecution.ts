@@ -6,7 +6,7 @@ import type { RootBatch, UserRoot } from "../chain/registry.ts";
 export interface AwaitExecutionOptions {
   /** Reads users' current roots, in their order; undefined for a user without a root. */
   getMerkleTreeRoots: (userIDs: readonly UserID[]) => Promise<readonly (string | undefined)[]>;
-  /** How often to poll the chain, in ms. Default 5,000. */
+  /** Interval between two polls of the chain, in ms. Default 5,000. */
   pollMs?: number | undefined;
   /** Ends the wait with ABORTED. */
   signal?: AbortSignal | undefined;

@@ -1,5 +1,7 @@
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { checkOptions } from "../../input/checkOptions.ts";
+import { TransportError } from "../../errors.ts";
+import { checkOptions } from "../../shared/checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
@@ -7,7 +9,7 @@ import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
-/** The most users of one transaction of a Safe within the 2^24 gas of a transaction (EIP-7825). Measured: 715 fit. */
+/** Maximum number of users in a Safe's transaction, within the 2^24 gas of a transaction (EIP-7825). Measured: 715 fit. */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
@@ -54,10 +56,11 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
-    // The owners sign what the files say: others must not be able to replace them.
+    // The owners sign the content of these files: no one else may replace them.
     await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);
+    await removeEarlierFiles(dir);
     const paths: string[] = [];
     for (const [i, file] of files.entries()) {
       const path = join(dir, `safe-${i + 1}-of-${files.length}.json`);
@@ -67,4 +70,21 @@ export async function executeBySafe(
     onFiles(paths);
   }
   return awaitExecution(batches, waiting);
+}
+
+/** A file that this step writes. */
+const FILE_NAME = /^safe-\d+-of-\d+\.json$/;
+
+/** Removes the files of an earlier run, so that the owners sign only what is missing now. @throws TransportError FILE_UNWRITABLE */
+async function removeEarlierFiles(dir: string): Promise<void> {
+  try {
+    const names = await readdir(dir).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+      throw error;
+    });
+    for (const name of names) if (FILE_NAME.test(name)) await rm(join(dir, name));
+  } catch (cause) {
+    const message = `Cannot remove the transaction files of an earlier run in ${dir}: ${(cause as Error).message}.`;
+    throw new TransportError("FILE_UNWRITABLE", message, { cause });
+  }
 }

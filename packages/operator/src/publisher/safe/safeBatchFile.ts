@@ -2,7 +2,7 @@ import { getAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { describeValue, isObject } from "keyroot/input";
-import { plural } from "../../text/plural.ts";
+import { plural } from "../../shared/plural.ts";
 import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
@@ -19,7 +19,7 @@ export interface SafeExportOptions {
   /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
   safe: string;
   /**
-   * The most users of one transaction of the Safe. It needs about 60,000 gas more than an ordinary account's transaction,
+   * Maximum number of users in one transaction of the Safe. It needs about 60,000 gas more than an ordinary account's transaction,
    * and a gas limit 1/63 higher (EIP-150). Measured within the 2^24 gas of a transaction (EIP-7825): 715 users fit, 720 do
    * not.
    */
@@ -67,7 +67,7 @@ const ADD_MERKLE_TREE_ROOT = {
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * The most calls of one file. They become one transaction (MultiSend). The Safe's transaction service accepts a hundred,
+ * Maximum number of calls in one file. They become one transaction (MultiSend). The Safe's transaction service accepts a hundred,
  * but not two hundred (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;

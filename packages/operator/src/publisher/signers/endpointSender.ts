@@ -1,5 +1,5 @@
-import { ArgumentError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
+import { ArgumentError } from "../../errors.ts";
 import type { Registry } from "../chain/registry.ts";
 import type { SendTransaction } from "./signer.ts";
 

@@ -1,13 +1,13 @@
 import type { SigningKey } from "ethers/crypto";
-import { ArgumentError } from "keyroot/errors";
 import { isObject } from "keyroot/input";
+import { ArgumentError } from "../../errors.ts";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /** A passphrase, or the path of a file with it. Never pass a passphrase as a command-line argument: others can read it. */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
-/** The most bytes of a key file or passphrase file. A key file has about 500. */
+/** Maximum size of a key file or passphrase file in bytes. A key file has about 500. */
 const MAX_BYTES = 2 ** 16;
 
 /**
@@ -54,7 +54,7 @@ class KeySigner implements Signer {
 }
 
 /** Reads a passphrase, without the line end that editors append. */
-async function readPassphrase(keyFile: string, source: PassphraseSource): Promise<string> {
+export async function readPassphrase(keyFile: string, source: PassphraseSource): Promise<string> {
   if ("passphrase" in source) {
     if (source.passphrase !== "") return source.passphrase;
     const message =
@@ -96,7 +96,7 @@ function checkKeyDerivation(path: string, json: string): void {
 
 type KeyDerivation = { kdf: "scrypt"; n: number; r: number; p: number } | { kdf: "pbkdf2"; rounds: number };
 
-/** What makes a derivation too weak; undefined if nothing does. */
+/** The reason why a key derivation is too weak. Undefined: it is strong enough. */
 function weaknessOf(derivation: KeyDerivation): string | undefined {
   if (derivation.kdf === "pbkdf2") {
     const { rounds } = derivation;

@@ -1,6 +1,6 @@
 import { isAddress } from "ethers/address";
-import { ArgumentError } from "keyroot/errors";
 import { checkSourceUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { ArgumentError } from "../../errors.ts";
 import { openKeyFile } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";

@@ -1,9 +1,9 @@
 import { getAddress } from "ethers/address";
 import { Transaction } from "ethers/transaction";
-import { TransportError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
+import { TransportError } from "../../errors.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { getAddress } from "ethers/address";
 import { Transaction } from "ethers/transaction";
-import { ArgumentError } from "keyroot/errors";
 import type { RpcCall } from "keyroot/transport";
+import { ArgumentError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 
 /** A transaction to sign, in the form of JSON-RPC: quantities as 0x and hex digits, addresses as 0x and 40 hex digits. */

@@ -1,5 +1,5 @@
 import { getAddress } from "ethers/address";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "../../errors.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
 /** The 20 default accounts of Hardhat and Anvil: of the mnemonic "test test test test test test test test test test test junk". */
@@ -26,7 +26,7 @@ export const TEST_ACCOUNTS: readonly string[] = [
   "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199",
 ];
 
-/** @throws ArgumentError TEST_KEY_REFUSED if everybody knows the account's key, and the chain is not a development chain */
+/** @throws ArgumentError TEST_KEY_REFUSED if the account's key is public, and the chain is not a development chain */
 export function refuseTestAccount(address: string, chainId: number): void {
   if (isLocalChainId(chainId) || !TEST_ACCOUNTS.includes(getAddress(address))) return;
   const message =

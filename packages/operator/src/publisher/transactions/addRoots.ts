@@ -1,42 +1,35 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { TransportError } from "keyroot/errors";
 import { toQuantity } from "keyroot/ethereum";
-import {
-  bumpFees,
-  type FeeData,
-  type Fees,
-  gasPriceOf,
-  limitPriorityFee,
-  maxGasPriceOf,
-  quoteFees,
-} from "../chain/fees.ts";
-import { type AddedRootEvent, type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
-import type { Attempt, Journal } from "../journal/journal.ts";
+import { TransportError } from "../../errors.ts";
+import { type Fees, feesOf, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
+import type { Attempt, AttemptJournal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
 import type { CostBudget } from "./costLimits.ts";
+import { isWithinLimits, type Prices, replacementFees } from "./feeBumps.ts";
+import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
+import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { sendOnce } from "./sendOnce.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
 const MAX_UINT256 = 2n ** 256n - 1n;
-/** How often a receipt may be missing before its transaction counts as displaced: nodes may know a nonce before its receipt. */
-const MAX_MISSING_RECEIPTS = 3;
-/** After how many ms a transaction is sent again if no node confirmed that it has it. */
+/** Time in ms after which a transaction is sent again if no node confirmed that it has it. */
 const RESEND_UNCONFIRMED_MS = 2_000;
 
 export interface AddRootsContext {
   registry: Registry;
   send: SendTransaction;
-  journal: Journal;
+  journal: AttemptJournal;
   options: SendOptions;
-  /** What the transactions may cost in all. Undefined: no limit. */
+  /** Budget of all transactions. Undefined: no limit. */
   budget?: CostBudget | undefined;
   emit?: ((event: TransactionEvent) => void) | undefined;
 }
 
 /**
- * Adds the roots of batches, each in a transaction of its own, several of them pending at once. Returns when every nonce is
+ * Adds the roots of batches, one transaction each, several of them pending at once. Returns when every nonce is
  * used and every batch has its receipt. Whether all users have their root then is for the caller to read from the chain.
  *
  * A batch keeps its nonce until a transaction uses it. So a transaction that is sent again, because it is stuck, because the
@@ -48,29 +41,10 @@ export async function addRoots(batches: readonly RootBatch[], context: AddRootsC
   await new RootAdder(context).run(batches);
 }
 
-/** A batch and the transaction that has its nonce. */
-interface PendingTransaction {
-  batch: RootBatch;
-  /** Built when it is needed, and dropped once it is in a block. */
-  call?: AddRootCall | undefined;
-  attempt: Attempt;
-  hashes: string[];
-  /** Whether a node confirmed that it has the transaction. */
-  accepted: boolean;
-  /** When this run sent it last. Undefined: it must be sent now, since an earlier run may not have sent it or its block is gone. */
-  sentAt: number | undefined;
-  /** The newest block when it was sent last. */
-  sentAtBlock: number;
-  /** Whether its nonce is used, and its batch is on the chain. */
-  included: boolean;
-  /** How often its nonce was used, but no receipt was found. */
-  missingReceipts: number;
-}
-
 class RootAdder {
   readonly #registry: Registry;
   readonly #send: SendTransaction;
-  readonly #journal: Journal;
+  readonly #journal: AttemptJournal;
   readonly #options: SendOptions;
   readonly #budget: CostBudget | undefined;
   readonly #emit: (event: TransactionEvent) => void;
@@ -111,16 +85,22 @@ class RootAdder {
     }
   }
 
-  /** Step 1: gives batches the nonces that an earlier run recorded for them, and queues the others. */
+  /** Step 1: gives batches the nonces that the journal has recorded for them, and queues the others. */
   async #restoreAttempts(batches: readonly RootBatch[]): Promise<void> {
     const { chain, owner } = this.#registry;
     this.#usedNonces = await chain.transactionCount(owner, "latest");
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
-    // The latest attempt with a nonce counts.
+    // The latest attempt with a nonce counts. A used nonce counts as well: its transaction may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
-      if (batch === undefined || attempt.nonce < this.#usedNonces) continue;
-      this.#transactions.set(attempt.nonce, newTransaction(batch, attempt));
+      if (batch === undefined) continue;
+      const known = this.#transactions.get(attempt.nonce);
+      const hashes = known?.batch === batch ? known.hashes : [];
+      if (attempt.hash !== undefined) hashes.push(attempt.hash);
+      const transaction = { ...newTransaction(batch, attempt), hashes };
+      // The chain is asked first which transaction used the nonce.
+      if (attempt.nonce < this.#usedNonces) transaction.sentAt = performance.now();
+      this.#transactions.set(attempt.nonce, transaction);
     }
     const restored = new Set(Array.from(this.#transactions.values(), ({ batch }) => batch));
     this.#queue = batches.filter((batch) => !restored.has(batch));
@@ -144,37 +124,37 @@ class RootAdder {
       if (isUsed && !transaction.included) await this.#resolveNonce(nonce, transaction);
       else if (!isUsed && transaction.included) {
         Object.assign(transaction, { included: false, missingReceipts: 0, sentAt: undefined });
-        this.#emit({ event: "reorganised", root: transaction.batch.root, nonce });
+        this.#emit({ event: "reorganized", root: transaction.batch.root, nonce });
       }
     }
     return this.#usedNonces !== before;
   }
 
-  /** Finds out whether the batch's transaction used its nonce. If another did, queues the batch again. */
+  /** Records a batch as included if its transaction used the nonce. Queues it again if a foreign transaction did. */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
-    const { root, userIDs } = transaction.batch;
-    const added = (await this.#findOwnReceipt(transaction)) ?? (await this.#registry.findAddedRoot(root));
-    if (added === undefined) {
-      if (++transaction.missingReceipts < MAX_MISSING_RECEIPTS) return;
-      const roots = await this.#registry.getMerkleTreeRoots(userIDs);
-      if (roots.includes(undefined)) {
-        this.#transactions.delete(nonce);
-        this.#queue.unshift(transaction.batch);
-        this.#emit({ event: "displaced", root, nonce });
-        return;
-      }
+    const user = await findNonceUser(transaction, this.#registry);
+    if (user === undefined) return;
+    const { batch } = transaction;
+    const { root } = batch;
+    const others = this.#otherNoncesOf(transaction);
+    if (user.by === "foreign") {
+      this.#transactions.delete(nonce);
+      if (others.length === 0) this.#queue.unshift(batch);
+      this.#emit({ event: "displaced", root, nonce });
+      return;
     }
     transaction.included = true;
     transaction.call = undefined;
-    this.#emit({ event: "included", root, nonce, added });
+    // Earlier nonces of this root have no effect.
+    for (const other of others) this.#transactions.delete(other);
+    this.#emit({ event: "included", root, nonce, added: user.added });
   }
 
-  async #findOwnReceipt({ batch: { root }, hashes }: PendingTransaction): Promise<AddedRootEvent | undefined> {
-    for (const hash of hashes.toReversed()) {
-      const receipt = await this.#registry.chain.receipt(hash);
-      if (receipt !== undefined) return this.#registry.readAddedRoot(receipt, root);
-    }
-    return undefined;
+  /** Further nonces that an earlier run or a gap gave to the same batch. */
+  #otherNoncesOf({ batch, attempt }: PendingTransaction): number[] {
+    return [...this.#transactions].flatMap(([nonce, other]) =>
+      nonce !== attempt.nonce && other.batch === batch ? [nonce] : [],
+    );
   }
 
   /** Step 3: sends queued batches while fewer than `inFlight` transactions are pending. @returns whether it sent any */
@@ -185,7 +165,7 @@ class RootAdder {
     // Some nodes reject later nonces after a gap, so resend journaled but unsent transactions first.
     if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
-    const fees = quoteFees(feeData, maxFee);
+    const fees = feesOf(feeData, maxFee);
     if (fees === undefined) {
       this.#reportWaiting(`gas costs more than ${maxFee} wei`);
       return false;
@@ -211,17 +191,17 @@ class RootAdder {
     return true;
   }
 
-  async #fetchPrices(): Promise<{ feeData: FeeData; block: number; maxFee: bigint }> {
+  async #fetchPrices(): Promise<Prices> {
     const { chain } = this.#registry;
+    const { maxFeePerGas, maxPriorityFeePerGas } = this.#options;
     const block = await chain.block("latest");
-    const feeData = limitPriorityFee(
-      await chain.fetchFeeData(block),
-      this.#options.maxPriorityFeePerGas ?? this.#options.maxFeePerGas ?? MAX_UINT256,
-    );
-    return { feeData, block: block.number, maxFee: (this.#maxFee ??= MAX_FEE_FACTOR * gasPriceOf(feeData)) };
+    const fees = await chain.fetchFeeData(block);
+    const feeData = limitPriorityFee(fees, maxPriorityFeePerGas ?? maxFeePerGas ?? MAX_UINT256);
+    const maxFee = (this.#maxFee ??= MAX_FEE_FACTOR * gasPriceOf(feeData));
+    return { feeData, block: block.number, maxFee, maxPriorityFee: maxPriorityFeePerGas ?? maxFee };
   }
 
-  /** Reports once why nothing is sent. */
+  /** Reports the reason for waiting, once. */
   #reportWaiting(reason: string): void {
     if (reason !== this.#lastReason) this.#emit({ event: "waiting", reason });
     this.#lastReason = reason;
@@ -245,57 +225,51 @@ class RootAdder {
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
     // A journal may contain higher fees: of an earlier run with other limits, or planted.
-    if (!this.#isWithinLimits(fees, this.#options.maxFeePerGas ?? MAX_UINT256)) throw this.#feeError(fees);
+    const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
+    if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) throw this.#feeError(fees);
     if (this.#budget?.allows(nonce, gas, fees) === false) throw this.#costError(this.#budget, gas, fees);
     this.#budget?.record(nonce, gas, fees);
     await this.#journal.recordAttempt(attempt);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
     const { accepted, hash } = await sendOnce(this.#send, request);
-    if (hash !== undefined) transaction.hashes.push(hash);
+    if (hash !== undefined) {
+      transaction.hashes.push(hash);
+      await this.#journal.recordAttempt({ ...attempt, hash });
+    }
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
     this.#lastReason = undefined;
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
   }
 
   /** Step 4: sends the pending transaction with the lowest nonce again if it is stuck: all others wait for it. */
-  async #resendStuck([first, ...later]: readonly PendingTransaction[]): Promise<void> {
+  async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
+    const unused = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
+    const [first, ...later] = unused.length > 0 ? unused : pending;
     if (first === undefined) return;
     const { attempt, accepted, sentAt, sentAtBlock } = first;
     const { stuckAfterMs } = this.#options;
     const resendAfterMs = accepted ? stuckAfterMs : Math.min(stuckAfterMs, RESEND_UNCONFIRMED_MS);
     if (sentAt !== undefined && performance.now() - sentAt < resendAfterMs) return;
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
-    const { feeData, block, maxFee } = await this.#fetchPrices();
-    // If no block was made since, higher fees would not have helped.
-    const offersTooLittle = (accepted && block > sentAtBlock) || maxGasPriceOf(attempt.fees) < gasPriceOf(feeData);
-    const bumped = bumpFees(attempt.fees, feeData, maxFee, this.#options.maxPriorityFeePerGas);
-    const isAllowed = bumped && this.#budget?.allows(attempt.nonce, attempt.gas, bumped) !== false;
-    if (offersTooLittle && !isAllowed)
-      this.#reportWaiting(`a higher fee would exceed the limits (${maxFee} wei per gas)`);
-    const fees = offersTooLittle && isAllowed ? bumped : this.#withinLimit(attempt.fees, feeData, maxFee);
-    await this.#recordAndSend(first, { ...attempt, fees }, block, "replaced");
-  }
-
-  /** Fees that the journal recorded; lower ones if they are above this run's limits, so that the nonce is used anyway. */
-  #withinLimit(fees: Fees, feeData: FeeData, maxFee: bigint): Fees {
-    return this.#isWithinLimits(fees, maxFee) ? fees : (quoteFees(feeData, maxFee) ?? fees);
-  }
-
-  #isWithinLimits(fees: Fees, maxFee: bigint): boolean {
-    const { maxPriorityFeePerGas: maxPriorityFee = maxFee } = this.#options;
-    return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
+    const prices = await this.#fetchPrices();
+    // Higher fees help only if blocks were made without the transaction.
+    const isIgnored = accepted && prices.block > sentAtBlock;
+    const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
+    if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${prices.maxFee} wei per gas)`);
+    await this.#recordAndSend(first, { ...attempt, fees }, prices.block, "replaced");
   }
 
   /**
-   * If another transaction of the owner held a lower nonce and is gone, gives that nonce to the last pending batch. If the
+   * If a foreign transaction had a lower nonce and is gone, gives that nonce to the last pending batch. If the
    * batch's first transaction is included as well, it has no effect: its users have roots.
    * @returns whether there was a gap
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {
-    const { chain, owner } = this.#registry;
-    if ((await chain.transactionCount(owner, "pending")) > this.#usedNonces) return false;
+    if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;
     const last = later.at(-1) ?? first;
+    // A root gets one further nonce at most while the outcome of another one is unknown.
+    if (this.#otherNoncesOf(last).length > 0) return false;
     this.#transactions.delete(last.attempt.nonce);
     this.#transactions.set(this.#usedNonces, last);
     await this.#recordAndSend(last, { ...last.attempt, nonce: this.#usedNonces }, last.sentAtBlock, "replaced");
@@ -313,8 +287,8 @@ class RootAdder {
   #costError({ maxCost }: CostBudget, gas: number, fees: Fees): TransportError {
     const actual = String(BigInt(gas) * maxGasPriceOf(fees));
     const message =
-      `The next transaction could cost ${actual} wei, and this run would then have signed for more than its limit of ` +
-      `${maxCost} wei. Nothing is half done: publish again to continue with a new limit, or raise it (--max-cost).`;
+      `The next transaction could cost ${actual} wei. All runs of this plan together would then have signed for more than the ` +
+      `limit of ${maxCost} wei. Nothing is half done: to continue, publish again with a higher limit (--max-cost).`;
     return new TransportError("FEE_TOO_HIGH", message, { expected: String(maxCost), actual });
   }
 
@@ -328,24 +302,15 @@ class RootAdder {
     const blocked =
       nonce > this.#usedNonces
         ? ` Another transaction of the owner has the nonce ${this.#usedNonces}, and must be included first.`
-        : "";
+        : nonce < this.#usedNonces
+          ? ` The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent ` +
+            "with another nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you " +
+            "sent the other transaction yourself, you can also delete the plan's folder and publish again."
+          : "";
     const hash = first.hashes.at(-1) ?? `with the nonce ${nonce}`;
     const message = `The transaction ${hash} is in no block, and nothing has changed for ${timeoutMs} ms: publish again.${blocked}`;
     return new TransportError("NO_RECEIPT", message, { actual: hash });
   }
-}
-
-function newTransaction(batch: RootBatch, attempt: Attempt): PendingTransaction {
-  return {
-    batch,
-    attempt,
-    hashes: [],
-    accepted: false,
-    sentAt: undefined,
-    sentAtBlock: -1,
-    included: false,
-    missingReceipts: 0,
-  };
 }
 
 function feesToHex(fees: Fees): Record<string, string> {

@@ -1,21 +1,23 @@
 import { ArgumentError } from "keyroot/errors";
-import { checkOptions } from "../../input/checkOptions.ts";
+import { checkOptions } from "../../shared/checkOptions.ts";
+import type { Attempt } from "../journal/journal.ts";
 import { type Fees, maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
-/** What publishing may cost. An endpoint's prices and estimates never raise these limits. */
+/** Limits of the cost of publishing. An endpoint's prices and estimates never raise these limits. */
 export interface CostLimits {
-  /** The most wei per unit of gas that a transaction may offer, base fee and priority fee together. */
+  /** Maximum wei per unit of gas that a transaction may offer, base fee and priority fee together. */
   maxFeePerGas: bigint;
   /**
-   * The most wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The base fee is the chain's,
+   * Maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The base fee is the chain's,
    * so a false base fee costs nothing, but the priority fee is paid as it was signed.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
-   * The most wei of one run, at worst: every signed transaction counts with its whole gas limit at its highest fee, since
-   * only these are certain without trust in the endpoint. Default: 150,000 gas per file and 50,000 per user at
-   * `maxFeePerGas`, about twice what a transaction needs on Ethereum.
+   * Maximum wei of a plan over all its runs, at worst: every signed transaction counts with its whole gas limit at its
+   * highest fee, since only these are certain without trust in the endpoint. What was signed for the same root in an earlier
+   * plan counts as well. Default: 150,000 gas per file and 50,000 per user at `maxFeePerGas`, about twice what a
+   * transaction needs on Ethereum.
    */
   maxCost?: bigint | undefined;
 }
@@ -42,7 +44,7 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
   }
 }
 
-/** Sums what the transactions of one run cost at worst. */
+/** Sums what the transactions of a plan cost at worst, those of earlier runs included. */
 export class CostBudget {
   readonly #limits: CostLimits;
   readonly #costOfNonce = new Map<number, bigint>();
@@ -66,11 +68,24 @@ export class CostBudget {
     }
   }
 
-  /** Whether a transaction may be signed. Of the transactions with one nonce, only the most expensive one counts. */
+  /** True if a transaction may be signed. Only the most expensive transaction of each nonce counts. */
   allows(nonce: number, gas: number, fees: Fees): boolean {
     let sum = this.#costWith(nonce, gas, fees);
     for (const [other, cost] of this.#costOfNonce) if (other !== nonce) sum += cost;
     return sum <= this.#maxCost;
+  }
+
+  /**
+   * Counts the journal's attempts for these roots. The default allowance is an amount of gas at the present highest fee, so
+   * attempts with a higher one count with the present one.
+   */
+  recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
+    const { maxCost, maxFeePerGas } = this.#limits;
+    for (const { nonce, root, gas, fees } of attempts) {
+      if (!roots.has(root)) continue;
+      const isCapped = maxCost === undefined && maxGasPriceOf(fees) > maxFeePerGas;
+      this.record(nonce, gas, isCapped ? { gasPrice: maxFeePerGas } : fees);
+    }
   }
 
   record(nonce: number, gas: number, fees: Fees): void {

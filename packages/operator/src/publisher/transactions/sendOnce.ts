@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import { isHash } from "keyroot/ethereum";
-import { isTransient } from "../../transport/retry.ts";
+import { isTransient } from "../../shared/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
 /** Messages of nodes that have the transaction already, or an equivalent one under the same nonce. */
@@ -9,14 +9,14 @@ const ALREADY_KNOWN =
 /** Messages about a nonce, a fee or a full pool. The chain shows what became of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 
-/** Whether a node confirmed that it has a transaction, and the hash that it gave. */
+/** A node's answer to a transaction: its confirmation, and the hash that it returned. */
 export interface SendResult {
   accepted: boolean;
   hash?: string;
 }
 
 /**
- * Sends a transaction once. If the answer does not say whether the node has it, that is not an error: the chain will show it.
+ * Sends a transaction once. An unclear answer is no error: later reads of the chain show whether the node has the transaction.
  * @throws the error of `send` if the node rejects the transaction permanently
  */
 export async function sendOnce(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {

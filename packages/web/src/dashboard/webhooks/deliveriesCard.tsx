@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
-import { Field } from "../../shared/field.tsx";
-import { plural } from "../../shared/text.ts";
-import { call, type Delivery } from "../api.ts";
-import { Failure, ListEnd, Time } from "../parts.tsx";
-import { useAction, usePages } from "../useCall.ts";
+import { Select } from "../../shared/form.tsx";
+import { plural } from "../../shared/format.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, type Delivery } from "../shared/api.ts";
+import { Failure, ListEnd } from "../shared/cards.tsx";
+import { useAction, usePages } from "../shared/useCall.ts";
 
 const STATES = {
   pending: ["badge badge-open", "waits"],
@@ -11,25 +13,28 @@ const STATES = {
   failed: ["badge badge-bad", "failed"],
 } as const;
 
-/** What was sent to an endpoint, and sending it again. */
+/** The deliveries to an endpoint, with buttons that send them again. */
 export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; canChange: boolean }) {
-  const [state, setState] = useState("");
+  const [state, setState] = useState<Delivery["state"] | "">("");
   const ofEndpoint = { endpoint_id: endpointID };
   const body = { ...ofEndpoint, ...(state !== "" && { state }) };
-  const deliveries = usePages<Delivery>("webhooks/listDeliveries", "deliveries", body);
+  const deliveries = usePages("/v1/authdBizSrv/webhooks/listDeliveries", "deliveries", body);
   const [queued, setQueued] = useState<number>();
   const again = useAction(async (eventID: string | undefined) => {
     setQueued(undefined);
-    const path = eventID === undefined ? "webhooks/redeliverFailed" : "webhooks/redeliver";
-    const which = eventID === undefined ? { since: 0 } : { event_id: eventID };
-    const answer = await call<{ queued: number }>(path, { ...ofEndpoint, ...which });
+    const answer =
+      eventID === undefined
+        ? await call("/v1/authdBizSrv/webhooks/redeliverFailed", { ...ofEndpoint, since: 0 })
+        : await call("/v1/authdBizSrv/webhooks/redeliver", { ...ofEndpoint, event_id: eventID });
     setQueued(answer.queued);
     deliveries.reload();
   });
   return (
     <section class="card" aria-labelledby="deliveries-title">
       <div class="card-head">
-        <h2 id="deliveries-title">Deliveries</h2>
+        <h2 id="deliveries-title">
+          <Term of="delivery">Deliveries</Term>
+        </h2>
         <div class="buttons">
           <button type="button" class="button button-small" onClick={deliveries.reload}>
             Load again
@@ -41,47 +46,55 @@ export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; 
               disabled={again.busy}
               onClick={() => void again.run(undefined)}
             >
-              Send all failed ones again
+              Send all failed deliveries again
             </button>
           )}
         </div>
       </div>
-      <p class="detail">
-        A <dfn>delivery</dfn> is one event that is sent to this endpoint. If your server does not respond with a 2xx
-        status, it is sent again for three days. Then it has failed.
-      </p>
-      <Field label="Show">
-        {(attributes) => (
-          <select
-            {...attributes}
-            value={state}
-            onChange={({ currentTarget }) => {
-              setState(currentTarget.value);
-            }}
-          >
-            <option value="">all deliveries</option>
-            <option value="pending">those that wait</option>
-            <option value="delivered">those that were received</option>
-            <option value="failed">those that failed</option>
-          </select>
-        )}
-      </Field>
+      <div class="tools">
+        <Select
+          label="Show"
+          value={state}
+          set={(chosen) => {
+            setState(chosen as Delivery["state"] | "");
+          }}
+          options={[
+            ["", "all deliveries"],
+            ["pending", "waiting deliveries"],
+            ["delivered", "received deliveries"],
+            ["failed", "failed deliveries"],
+          ]}
+        />
+      </div>
       <div role="status">
         {queued !== undefined && <p>{plural(queued, "delivery is", "deliveries are")} sent again.</p>}
       </div>
       <Failure error={again.error} />
       {deliveries.items && deliveries.items.length > 0 && (
-        <ul class="rows">
-          {deliveries.items.map((delivery) => (
-            <DeliveryRow
-              key={delivery.event_id}
-              delivery={delivery}
-              onAgain={canChange ? (eventID) => void again.run(eventID) : undefined}
-            />
-          ))}
-        </ul>
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">Event</th>
+              <th scope="col">State</th>
+              <th scope="col">Time</th>
+              <th scope="col">Attempts</th>
+              <th scope="col">
+                <span class="visually-hidden">Action</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {deliveries.items.map((delivery) => (
+              <DeliveryRow
+                key={delivery.event_id}
+                delivery={delivery}
+                onAgain={canChange ? (eventID) => void again.run(eventID) : undefined}
+              />
+            ))}
+          </tbody>
+        </table>
       )}
-      {deliveries.items?.length === 0 && <p>There is none.</p>}
+      {deliveries.items?.length === 0 && <p>There are no deliveries.</p>}
       <ListEnd pages={deliveries} />
     </section>
   );
@@ -96,36 +109,41 @@ function DeliveryRow({ delivery, onAgain }: DeliveryRowProps) {
   const { event_id, type, state, attempts, created, next_attempt, status, error } = delivery;
   const [badge, text] = STATES[state];
   return (
-    <li class="row">
-      <div class="row-text">
-        <b>
-          <code>{type}</code> <span class={badge}>{text}</span>
-        </b>
-        <span class="detail">
-          <Time ms={created} /> · {plural(attempts, "attempt")}
-          {error !== null && ` · ${error}`}
-          {error === null && status !== null && ` · status ${status}`}
-          {next_attempt !== null && (
-            <>
-              {" "}
-              · next attempt <Time ms={next_attempt} />
-            </>
-          )}
-        </span>
-        <code class="detail">{event_id}</code>
-      </div>
-      {onAgain && state !== "pending" && (
-        <button
-          type="button"
-          class="button button-small"
-          aria-label={`Send again: ${type} ${event_id}`}
-          onClick={() => {
-            onAgain(event_id);
-          }}
-        >
-          Send again
-        </button>
-      )}
-    </li>
+    <tr class="row">
+      <td>
+        <code title={event_id}>{type}</code>
+      </td>
+      <td>
+        <span class={badge}>{text}</span>
+      </td>
+      <td>
+        <Time ms={created} />
+      </td>
+      <td class="words">
+        {plural(attempts, "attempt")}
+        {error !== null && ` · ${error}`}
+        {error === null && status !== null && ` · status ${status}`}
+        {next_attempt !== null && (
+          <>
+            {" "}
+            · next attempt <Time ms={next_attempt} />
+          </>
+        )}
+      </td>
+      <td>
+        {onAgain && state !== "pending" && (
+          <button
+            type="button"
+            class="button button-small"
+            aria-label={`Send again: ${type} ${event_id}`}
+            onClick={() => {
+              onAgain(event_id);
+            }}
+          >
+            Send again
+          </button>
+        )}
+      </td>
+    </tr>
   );
 }

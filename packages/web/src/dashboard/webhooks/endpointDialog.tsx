@@ -1,14 +1,17 @@
-import { useState } from "preact/hooks";
-import { TextField } from "../../shared/textField.tsx";
-import type { WebhookEndpoint } from "../api.ts";
-import { FormDialog } from "../parts.tsx";
-import { useAction } from "../useCall.ts";
+import { useCallback, useState } from "preact/hooks";
+import { TextField } from "../../shared/form.tsx";
+import { Term } from "../../shared/term.tsx";
+import type { WebhookEndpoint } from "../shared/api.ts";
+import { FormDialog, Secret } from "../shared/dialogs.tsx";
+import { useAction } from "../shared/useCall.ts";
 
-/** The types of events, and what each one means. */
-const EVENT_TEXTS: Readonly<Record<string, string>> = {
+type EventType = WebhookEndpoint["types"][number];
+
+/** All types of events with their meanings. */
+const EVENT_TEXTS: Readonly<Record<EventType, string>> = {
   "key.registered": "a user’s app registered a key",
-  "key.pending": "a key waits for its publication",
-  "key.refused": "another key was offered for a user who has one",
+  "key.pending": "a key waits, so that the user’s app can withdraw it",
+  "key.conflict": "somebody registered another key for a user who has one",
   "key.withdrawn": "a user’s app withdrew its key",
   "key.discarded": "your company discarded a key",
   "key.published": "a key is published",
@@ -29,10 +32,10 @@ interface EndpointDialogProps {
   onCancel: () => void;
 }
 
-/** Asks where events are sent, and which ones. */
+/** Asks for an endpoint's URL and its types of events. */
 export function EndpointDialog({ title, initial, note, action, onSubmit, onCancel }: EndpointDialogProps) {
   const [url, setUrl] = useState(initial?.url ?? "");
-  const [types, setTypes] = useState<ReadonlySet<string>>(() => new Set(initial?.types));
+  const [types, setTypes] = useState<ReadonlySet<EventType>>(() => new Set(initial?.types));
   const [isMissing, setMissing] = useState(false);
   const { run, busy, error } = useAction(async () => {
     setMissing(url.trim() === "");
@@ -44,7 +47,7 @@ export function EndpointDialog({ title, initial, note, action, onSubmit, onCance
     <FormDialog {...{ title, action, busy, onCancel }} error={ofUrl === undefined ? error : undefined} onSubmit={run}>
       <TextField
         label="URL"
-        hint="An https address of your server that the Internet reaches."
+        hint="An https:// URL of your server that is reachable from the Internet."
         error={ofUrl}
         placeholder="https://"
         type="url"
@@ -54,8 +57,10 @@ export function EndpointDialog({ title, initial, note, action, onSubmit, onCance
       <details open={initial !== undefined && initial.types.length > 0}>
         <summary>Only some events</summary>
         <fieldset>
-          <legend>Events (none chosen: all of them)</legend>
-          {Object.entries(EVENT_TEXTS).map(([type, text]) => (
+          <legend>
+            <Term of="event">Events</Term> (choose none to receive all)
+          </legend>
+          {(Object.entries(EVENT_TEXTS) as [EventType, string][]).map(([type, text]) => (
             <label key={type} class="choice">
               <input
                 type="checkbox"
@@ -76,5 +81,25 @@ export function EndpointDialog({ title, initial, note, action, onSubmit, onCance
       </details>
       <p class="detail">{note}</p>
     </FormDialog>
+  );
+}
+
+interface WebhookSecretProps {
+  secret: string;
+  setSecret: (secret: undefined) => void;
+}
+
+/** Shows the secret of an endpoint until Done. */
+export function WebhookSecret({ secret, setSecret }: WebhookSecretProps) {
+  const forget = useCallback(() => {
+    setSecret(undefined);
+  }, [setSecret]);
+  return (
+    <Secret title="The endpoint’s secret" name="the secret" value={secret} onDone={forget}>
+      <p>
+        With this secret, your server verifies that a request comes from this service. Store it now. It is shown until
+        you click Done, and cannot be shown again.
+      </p>
+    </Secret>
   );
 }

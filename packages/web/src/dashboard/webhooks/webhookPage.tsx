@@ -1,16 +1,18 @@
 import { useState } from "preact/hooks";
-import { Value } from "../../shared/code.tsx";
+import { Value } from "../../shared/copyable.tsx";
 import { go } from "../../shared/router.ts";
-import { call, isAdministrator, type Me, type WebhookEndpoint, type Webhooks, type WebhookTest } from "../api.ts";
-import { Confirm, Failure, Time } from "../parts.tsx";
-import { useAction, useLoaded } from "../useCall.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, isAdministrator, type Me, type WebhookEndpoint, type WebhookTest } from "../shared/api.ts";
+import { Failure } from "../shared/cards.tsx";
+import { Confirm } from "../shared/dialogs.tsx";
+import { useAction, useLoaded } from "../shared/useCall.ts";
 import { DeliveriesCard } from "./deliveriesCard.tsx";
-import { EndpointDialog } from "./endpointDialog.tsx";
-import { WebhookSecret } from "./webhookSecret.tsx";
+import { EndpointDialog, WebhookSecret } from "./endpointDialog.tsx";
 
-/** One endpoint: its state, a test, its secret, and what was sent to it. */
+/** One endpoint with its state, a test, its secret and its deliveries. */
 export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) {
-  const { data, error, reload } = useLoaded<Webhooks>("webhooks/list");
+  const { data, error, reload } = useLoaded("/v1/authdBizSrv/webhooks/list", {});
   const endpoint = data?.endpoints.find(({ endpoint_id }) => endpoint_id === endpointID);
   const canChange = isAdministrator(me);
   return (
@@ -18,11 +20,9 @@ export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) 
       <p class="back">
         <a href="#/webhooks">All endpoints</a>
       </p>
-      <h1>Webhook endpoint</h1>
-      <p class="lead">
-        A <dfn>webhook</dfn> sends an <dfn>event</dfn>, such as a published key, to an <dfn>endpoint</dfn>: an address
-        of your server.
-      </p>
+      <h1>
+        <Term of="webhook endpoint">Webhook endpoint</Term>
+      </h1>
       {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
       {data && endpoint === undefined && <p role="alert">Your company has no such endpoint.</p>}
       {endpoint && (
@@ -56,19 +56,19 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
   };
   const test = useAction(async () => {
     setTested(undefined);
-    setTested(await call<WebhookTest>("webhooks/test", { endpoint_id }));
+    setTested(await call("/v1/authdBizSrv/webhooks/test", { endpoint_id }));
   });
   const toggle = useAction(async () => {
-    await call(paused === null ? "webhooks/pause" : "webhooks/resume", { endpoint_id });
+    await call(paused === null ? "/v1/authdBizSrv/webhooks/pause" : "/v1/authdBizSrv/webhooks/resume", { endpoint_id });
     reload();
   });
   const confirmed = useAction(async () => {
     if (dialog === "delete") {
-      await call("webhooks/delete", { endpoint_id });
+      await call("/v1/authdBizSrv/webhooks/delete", { endpoint_id });
       go("webhooks");
       return;
     }
-    const made = await call<{ secret: string }>("webhooks/rotateSecret", { endpoint_id });
+    const made = await call("/v1/authdBizSrv/webhooks/rotateSecret", { endpoint_id });
     close();
     setSecret(made.secret);
   });
@@ -83,19 +83,19 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
     rotate: {
       title: "Make a new secret?",
       action: "Make a new secret",
-      text: "It is shown once. For 24 hours, requests are signed with the new and the earlier secret, then with the new one only. Let your server accept both until then. You verify with your passkey.",
+      text: "It is shown once. For 24 hours, requests are signed with the new and the previous secret, then with the new one only. Your server should accept both until then. You confirm with your passkey.",
     },
     delete: {
       title: "Delete this endpoint?",
       action: "Delete",
-      text: "It receives no more events, and what waits to be sent is deleted. Your server can still read events with the API. This cannot be undone.",
+      text: "It receives no more events, and its waiting deliveries are deleted. Your server can still read events with the API. You cannot undo this.",
     },
   };
   return (
     <section class="card" aria-labelledby="endpoint-title">
       <div class="card-head">
         <h2 id="endpoint-title">
-          Endpoint{" "}
+          Settings{" "}
           <span class={paused === null ? "badge badge-good" : "badge badge-off"}>
             {paused === null ? "active" : "paused"}
           </span>
@@ -115,7 +115,9 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
         <dd>
           <Value value={url} name="the URL" />
         </dd>
-        <dt>Events</dt>
+        <dt>
+          <Term of="event">Events</Term>
+        </dt>
         <dd>{types.length === 0 ? "all" : types.join(", ")}</dd>
         <dt>Added</dt>
         <dd>
@@ -139,10 +141,10 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
         <EndpointDialog
           title="Edit the endpoint"
           initial={{ url, types }}
-          note="What waits to be sent goes to the new address. You verify with your passkey."
+          note="Waiting deliveries go to the new URL. You confirm with your passkey."
           action="Save"
           onSubmit={async (fields) => {
-            await call("webhooks/update", { endpoint_id, ...fields });
+            await call("/v1/authdBizSrv/webhooks/update", { endpoint_id, ...fields });
             close();
             reload();
           }}

@@ -1,31 +1,34 @@
 import { useState } from "preact/hooks";
-import { Command } from "../../shared/code.tsx";
-import { plural } from "../../shared/text.ts";
-import { call, isAdministrator, type Me, type Partner, type WebhookEndpoint, type Webhooks } from "../api.ts";
-import { createWebhookCommand } from "../commands.ts";
-import { CardHead, Failure, Time } from "../parts.tsx";
-import { useLoaded } from "../useCall.ts";
-import { EndpointDialog } from "./endpointDialog.tsx";
-import { WebhookSecret } from "./webhookSecret.tsx";
+import { Command } from "../../shared/copyable.tsx";
+import { plural } from "../../shared/format.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, isAdministrator, type Me, type Partner, type WebhookEndpoint } from "../shared/api.ts";
+import { CardHead, Failure } from "../shared/cards.tsx";
+import { createWebhookCommand } from "../shared/exampleCommands.ts";
+import { useLoaded } from "../shared/useCall.ts";
+import { EndpointDialog, WebhookSecret } from "./endpointDialog.tsx";
 
-/** Where the partner receives events. */
+/** The endpoints that receive the partner's events. */
 export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
-  const { data, error, reload } = useLoaded<Webhooks>("webhooks/list");
+  const { data, error, reload } = useLoaded("/v1/authdBizSrv/webhooks/list", {});
   const [isAdding, setAdding] = useState(false);
   const [secret, setSecret] = useState<string>();
   return (
     <>
-      <h1>Webhooks</h1>
-      <p class="lead">
-        A <dfn>webhook</dfn> is a request that this service sends to your server when something happens: an{" "}
-        <dfn>event</dfn>, such as a published key. The address that receives it is an <dfn>endpoint</dfn>.
-      </p>
+      <h1>
+        <Term of="webhook">Webhooks</Term>
+      </h1>
       {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
       {data && (
         <section class="card" aria-labelledby="endpoints-title">
           <CardHead
             id="endpoints-title"
-            title="Endpoints"
+            title={
+              <>
+                <Term of="webhook endpoint">Endpoints</Term> that receive <Term of="event">events</Term>
+              </>
+            }
             action={data.enabled && isAdministrator(me) ? "Add an endpoint" : undefined}
             onAction={() => {
               setAdding(true);
@@ -33,7 +36,9 @@ export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
           />
           {!data.enabled && (
             <p>
-              This service sends no webhooks: its operator has not set KEYROOT_WEBHOOK_KEYS. Read events with the API.
+              This service sends no webhooks, because its operator has not set KEYROOT_WEBHOOK_KEYS. You can read{" "}
+              <Term of="event">events</Term>
+              with the API.
             </p>
           )}
           {data.endpoints.length > 0 && (
@@ -46,11 +51,9 @@ export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
           {data.enabled && data.endpoints.length === 0 && (
             <div class="empty">
               <p>
-                There is no endpoint yet. Add the first one here, or with a{" "}
-                <a href="#/servers">
-                  <dfn>server token</dfn>
-                </a>
-                , a secret of your server, in the variable <code>TOKEN</code>, with the address of your server:
+                There is no endpoint yet. Add the first one here. To add it with the API, put a{" "}
+                <Term of="server token" /> in the variable <code>TOKEN</code>. <a href="#/servers">Create one</a> first.
+                Replace the URL by your server’s:
               </p>
               <Command command={createWebhookCommand(partner.biz_id)} />
             </div>
@@ -60,10 +63,10 @@ export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
       {isAdding && (
         <EndpointDialog
           title="Add an endpoint"
-          note="You verify with your passkey, then the endpoint’s secret is shown once."
+          note="You confirm with your passkey. Then the endpoint’s secret is shown once."
           action="Add"
           onSubmit={async (fields) => {
-            const created = await call<WebhookEndpoint & { secret: string }>("webhooks/create", fields);
+            const created = await call("/v1/authdBizSrv/webhooks/create", fields);
             setAdding(false);
             setSecret(created.secret);
             reload();

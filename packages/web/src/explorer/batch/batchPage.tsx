@@ -1,21 +1,28 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Value } from "../../shared/code.tsx";
-import { Form } from "../../shared/form.tsx";
-import { formatBytes, plural, shorten } from "../../shared/text.ts";
-import { TextField } from "../../shared/textField.tsx";
-import { config, hostOf } from "../config.ts";
-import type { Batch, Failure, Progress } from "../messages.ts";
-import { Explanation, RetryButton, Verdict } from "../verdict.tsx";
-import { Terms } from "../terms.tsx";
-import { callWorker } from "../workers.ts";
+import { Value } from "../../shared/copyable.tsx";
+import { Form, TextField } from "../../shared/form.tsx";
+import { formatBytes, plural, shorten } from "../../shared/format.ts";
+import { config, hostOf } from "../shared/config.ts";
+import { Term } from "../../shared/term.tsx";
+import { Explanation, RetryButton, Verdict } from "../shared/verdict.tsx";
+import { callWorker } from "../worker/callWorker.ts";
+import type { Batch, Failure, Progress } from "../worker/messages.ts";
 import { BatchTree, type NodeRef } from "./batchTree.ts";
 import { LeafTable } from "./leafTable.tsx";
 import { TreeCanvas } from "./treeCanvas.tsx";
 
 type State = { batch: Batch; received: number } | { failure: Failure } | { defect: string } | undefined;
 
+interface BatchPageProps {
+  root: string;
+  /** The user whose record is selected; empty for none. */
+  userID: string;
+  /** The content of a file that the visitor dropped. Undefined: the file comes from its host. */
+  file: Uint8Array | undefined;
+}
+
 /** The whole tree of a file. */
-export function BatchPage({ root, userID }: { root: string; userID: string }) {
+export function BatchPage({ root, userID, file }: BatchPageProps) {
   const [state, setState] = useState<State>();
   const [attempt, setAttempt] = useState(0);
   useEffect(() => {
@@ -29,7 +36,8 @@ export function BatchPage({ root, userID }: { root: string; userID: string }) {
       if (event.kind === "received") received = Math.max(0, event.at - performance.timeOrigin);
     };
     set(undefined);
-    callWorker("basic", "openBatch", { root, merkleUrl: config.merkleUrl }, { signal, onProgress }).then(
+    const source = file === undefined ? { merkleUrl: config.merkleUrl } : { bytes: file };
+    callWorker("basic", "openBatch", { root, source }, { signal, onProgress }).then(
       (result) => {
         set("batch" in result ? { batch: result.batch, received } : { failure: result.failure });
       },
@@ -40,7 +48,7 @@ export function BatchPage({ root, userID }: { root: string; userID: string }) {
     return () => {
       controller.abort();
     };
-  }, [root, attempt]);
+  }, [root, file, attempt]);
 
   const retry = () => {
     setAttempt(attempt + 1);
@@ -48,15 +56,16 @@ export function BatchPage({ root, userID }: { root: string; userID: string }) {
   return (
     <>
       <h1>All keys of a file</h1>
-      <Terms />
       {state === undefined && (
         <Verdict tone="busy" title="Opening the file …">
-          <p>Your browser fetches it from {hostOf(config.merkleUrl)} and computes its tree.</p>
+          <p>
+            Your browser {file === undefined && `fetches it from ${hostOf(config.merkleUrl)} and `}computes its tree.
+          </p>
         </Verdict>
       )}
       {state !== undefined && "defect" in state && (
         <Verdict tone="open" title="Not opened">
-          <p>The page could not do its work: {state.defect}</p>
+          <p>The page failed: {state.defect}</p>
           <RetryButton retry={retry} />
         </Verdict>
       )}
@@ -84,17 +93,16 @@ function OpenBatch({ batch, received, userID }: { batch: Batch; received: number
     <>
       <Verdict tone="neutral" title={`${plural(tree.leafCount, "record")} in ${plural(tree.height, "level")}`}>
         <p>
-          Your browser computed the tree of this file ({formatBytes(batch.bytes)}) again: its root is{" "}
-          <code>{shorten(batch.root)}</code>. Whether the contract has this root for a user is checked when you verify
-          the user.
+          Your browser computed the <Term of="root" /> <code title={batch.root}>{shorten(batch.root)}</code> again from
+          this file’s <Term of="record">records</Term> ({formatBytes(batch.bytes)}). <b>This rests on</b> no server. It
+          does not show that the <Term of="contract" /> has this root for anybody. To check this, verify a user.
         </p>
       </Verdict>
       <section class="card" aria-labelledby="tree-title">
         <h2 id="tree-title">The tree</h2>
-        <p>
-          A <dfn>Merkle tree</dfn> combines the <dfn>hashes</dfn>, short fingerprints, of all records in pairs until one
-          is left: the <dfn>root</dfn>, which the contract stores. The hashes of the records are its <dfn>leaves</dfn>.
-          The two of a pair are <dfn>siblings</dfn>.
+        <p class="detail">
+          A <Term of="Merkle tree" /> of <Term of="hash">hashes</Term>: its <Term of="leaf">leaves</Term> are the hashes
+          of the records. Two <Term of="sibling">siblings</Term> make one hash above.
         </p>
         <Search tree={tree} select={setSelected} />
         <TreeCanvas
@@ -116,7 +124,7 @@ function OpenBatch({ batch, received, userID }: { batch: Batch; received: number
   );
 }
 
-/** How many results of a search are listed. */
+/** Maximum number of listed search results. */
 const MAX_RESULTS = 8;
 
 function Search({ tree, select }: { tree: BatchTree; select: (node: NodeRef) => void }) {
@@ -133,9 +141,13 @@ function Search({ tree, select }: { tree: BatchTree; select: (node: NodeRef) => 
       }}
     >
       <TextField
-        label="Find a record"
-        hint="Part of a user id or key id, or the first digits of a leaf’s hash"
-        error={isMissing ? "No record of this file contains that." : undefined}
+        label="Find a user or key"
+        hint={
+          <>
+            Part of a user id or <Term of="key id" />, or the first digits of a leaf’s hash
+          </>
+        }
+        error={isMissing ? "No record of this file contains this text." : undefined}
         type="search"
         value={text}
         onInput={setText}

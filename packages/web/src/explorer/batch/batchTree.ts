@@ -1,4 +1,4 @@
-import type { Batch } from "../messages.ts";
+import type { Batch } from "../worker/messages.ts";
 
 const USER_ID = 32;
 const KEY_ID = 24;
@@ -10,7 +10,7 @@ export interface NodeRef {
   index: number;
 }
 
-/** Reads a packed batch. */
+/** A packed batch as a tree. */
 export class BatchTree {
   readonly batch: Batch;
   readonly leafCount: number;
@@ -44,7 +44,7 @@ export class BatchTree {
     return hex;
   }
 
-  /** The leaves below a node: from the first to the one after the last. */
+  /** The range of leaves below a node. Its end is exclusive. */
   span({ level, index }: NodeRef): [number, number] {
     return [index * 2 ** level, Math.min((index + 1) * 2 ** level, this.leafCount)];
   }
@@ -59,7 +59,7 @@ export class BatchTree {
     return (index ^ 1) < this.count(level) ? { level, index: index ^ 1 } : { level, index };
   }
 
-  /** The node next to another one, as a key of the keyboard names it. */
+  /** The neighbor in the direction of an arrow key. */
   neighbor({ level, index }: NodeRef, direction: "left" | "right" | "up" | "down"): NodeRef | undefined {
     switch (direction) {
       case "left":

@@ -1,5 +1,5 @@
 import type { BatchTree, NodeRef } from "./batchTree.ts";
-import type { View } from "./view.ts";
+import type { View } from "./treeView.ts";
 
 /** The colors of the drawing, as a canvas takes them. */
 export interface Colors {

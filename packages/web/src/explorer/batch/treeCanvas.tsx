@@ -3,7 +3,7 @@ import { Icon, type IconName } from "../../shared/icon.tsx";
 import { useMedia } from "../../shared/useMedia.ts";
 import type { BatchTree, NodeRef } from "./batchTree.ts";
 import { type Colors, drawTree, rowHeight, type Size } from "./drawTree.ts";
-import { clampView, type View, viewOf, zoomView } from "./view.ts";
+import { clampView, type View, viewOf, zoomView } from "./treeView.ts";
 
 interface TreeCanvasProps {
   tree: BatchTree;

@@ -1,9 +1,9 @@
-/** The worker for one endpoint's word, and for files. */
+/** The worker for verifications that rest on one endpoint's unproven answer, and for files. */
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 import { warmUp } from "./warmUp.ts";
 
 serveCalls({ verify, openBatch });
-// After the page's first call, whose requests are then on their way.
+// Runs after the page's first call has sent its requests.
 setTimeout(warmUp);

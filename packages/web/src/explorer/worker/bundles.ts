@@ -1,14 +1,13 @@
 import { makeBundle as makeBundleOf, parseBundle, verifyBundle as verifyBundleOf } from "keyroot/bundle";
-import { toFailure } from "./failure.ts";
-import type { Handler } from "./serveCalls.ts";
+import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
 
 /** Makes a user's bundle at the block of the options. */
 export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, signal) => {
-  const { chainId, contract, codeHash, usersSlot, merkleUrl, blockHash, allowHttp } = options;
+  const { chainId, contract, codeHash, usersSlot, merkleUrl, pinned, allowHttp } = options;
   const rpc = typeof options.rpc === "string" ? options.rpc : (options.rpc[0] ?? "");
   try {
-    const place = { rpc, chainId, contract, codeHash, usersSlot, merkleUrl, blockHash, allowHttp };
+    const place = { rpc, chainId, contract, codeHash, usersSlot, merkleUrl, pinned, allowHttp };
     const { bundle } = await makeBundleOf(userID, { ...place, signal });
     return { bundle };
   } catch (error) {
@@ -17,7 +16,7 @@ export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, 
 };
 
 /** Verifies a bundle against a block's hash, without any request. */
-export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, blockHash }) => {
+export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinned }) => {
   let parsed: ReturnType<typeof parseBundle>;
   try {
     parsed = parseBundle(bytes);
@@ -29,7 +28,7 @@ export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, bloc
   const { userID } = record;
   const path = { nodes: pathOfProof(proof), index: undefined, leafCount: undefined, record };
   try {
-    const { root, evidence, uniqueness } = await verifyBundleOf(bytes, { ...query, userID }, { blockHash });
+    const { root, evidence, uniqueness } = await verifyBundleOf(bytes, { ...query, userID }, { pinned });
     return { userID, verified: { record, root, blockNumber: undefined, evidence, uniqueness, path, proof } };
   } catch (error) {
     const failure = toFailure(error);

@@ -1,10 +1,10 @@
 import { rootOfFileName } from "keyroot/merkle";
-import type { Progress } from "../messages.ts";
+import type { Progress } from "./messages.ts";
 
-/** A `fetch` that reports what the verifier requests, and keeps the file that it receives. */
+/** A `fetch` that reports the verifier's requests and keeps the received file. */
 export interface ObservedFetch {
   fetch: typeof fetch;
-  /** The bytes of the file, as far as they were received. */
+  /** The received bytes of the file. */
   file(): Uint8Array | undefined;
   /** The root in the address of the requested file. The verifier requests a file only for a root that it has verified. */
   root(): string | undefined;
@@ -23,7 +23,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
       report({ kind: "file", host: url.host });
       root = rootOfFileName(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
       const response = await fetch(input, init);
-      // The verifier reads the status of all others, which a copy would not keep.
+      // A copy would not keep the status of a failed response.
       if (!response.ok || response.body === null) return response;
       const received: Uint8Array[] = (chunks = []);
       let bytes = 0;

@@ -1,17 +1,17 @@
 import { parseMerkleFile } from "keyroot";
 import { checkMerkleRoot } from "keyroot/merkle";
 import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
-import type { Batch } from "../messages.ts";
-import { toFailure } from "./failure.ts";
-import type { Handler } from "./serveCalls.ts";
+import type { Batch } from "./messages.ts";
+import { type Handler, toFailure } from "./serveCalls.ts";
 
-/** Fetches the file of a root, and verifies that it is the tree of this root. */
-export const openBatch: Handler<"openBatch"> = async ({ root, merkleUrl }, report, signal) => {
+/** Fetches the file of a root or takes a chosen one, and verifies that it is the tree of this root. */
+export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
     // The root is from a link, and becomes a part of an address.
     checkMerkleRoot(root);
-    const bytes = await fetchMerkleFile(merkleUrl, root, { maxBytes: fileBytes, timeoutMs, signal });
+    const limits = { maxBytes: fileBytes, timeoutMs, signal };
+    const bytes = "bytes" in source ? source.bytes : await fetchMerkleFile(source.merkleUrl, root, limits);
     report({ kind: "received", bytes: bytes.length, at: performance.timeOrigin + performance.now() });
     const { records, tree } = parseMerkleFile(bytes, root);
     const batch: Batch = {

@@ -1,8 +1,7 @@
 /** The worker for safety codes. */
 import { VerificationError } from "keyroot/errors";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
-import { toFailure } from "./failure.ts";
-import { type Handler, serveCalls } from "./serveCalls.ts";
+import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
 /** Makes the code of two users, and compares it with the digits or the QR code that the contact's app shows. */
 const safetyCode: Handler<"safetyCode"> = ({ mine, contact, shown }) => {

@@ -1,6 +1,7 @@
-import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "../messages.ts";
+import { KeyrootError, VerificationError } from "keyroot/errors";
+import type { CallName, Failure, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
 
-/** Answers a call. `report` sends progress; `signal` aborts when the page is no longer interested. */
+/** Handles a call. `report` sends progress. `signal` aborts if the page cancels the call. */
 export type Handler<Name extends CallName> = (
   args: WorkerCalls[Name]["arguments"],
   report: (progress: Progress) => void,
@@ -9,7 +10,7 @@ export type Handler<Name extends CallName> = (
 
 export type Handlers = { readonly [Name in CallName]?: Handler<Name> };
 
-/** Answers the page's calls with these handlers. */
+/** Handles the page's calls. */
 export function serveCalls(handlers: Handlers): void {
   const running = new Map<number, AbortController>();
   const send = (message: FromWorker) => {
@@ -38,4 +39,16 @@ export function serveCalls(handlers: Handlers): void {
       )
       .finally(() => running.delete(id));
   });
+}
+
+/** A Keyroot error as a message. @throws every other error, which is a defect */
+export function toFailure(error: unknown): Failure {
+  if (!(error instanceof KeyrootError)) throw error;
+  const { step, evidence } = error instanceof VerificationError ? error : {};
+  const { name, code, message, expected, actual } = error;
+  return { name, code, message, step, evidence, expected: simple(expected), actual: simple(actual) };
+}
+
+function simple(value: unknown): string | number | undefined {
+  return typeof value === "string" || typeof value === "number" ? value : undefined;
 }

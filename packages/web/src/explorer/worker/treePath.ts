@@ -1,8 +1,8 @@
 import { type MerkleProof, MerkleTree, parseKeyRecord, type Sibling } from "keyroot";
 import { hashChildren, hashLeaf } from "keyroot/merkle";
-import type { Failure, PathNode, TreePath } from "../messages.ts";
+import type { Failure, PathNode, TreePath } from "./messages.ts";
 
-/** The path that a proof describes, with the hashes computed again. */
+/** Computes the path of a proof. */
 export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {
   let hash = hashLeaf(value);
   const nodes = siblings.map(({ side, hash: sibling }): PathNode => {
@@ -43,14 +43,14 @@ export function pathInFile(bytes: Uint8Array, root: string, userID: string): { p
   return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value) }, proof };
 }
 
-/** The most records of a rejected file that is drawn: more than a file of the permitted size usually has. */
+/** Maximum number of records in a rejected file that is drawn. Files within the size limit usually have fewer. */
 const MAX_DRAWN = 20_000;
-/** Failures after which a file is not parsed, because that could take too much memory. */
+/** Error codes of files that are not parsed again, because that could use too much memory. */
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * The path in a file that the verifier rejected, as far as the file can be read, and the lowest node where it contradicts
- * itself. For the drawing only: the verdict is the verifier's.
+ * The path in a rejected file, as far as the file can be read, and the lowest node that contradicts the file. For the
+ * drawing only: the verdict is the verifier's.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;
@@ -78,7 +78,7 @@ export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: F
         : undefined;
     return { nodes, index: found, leafCount, record: recordOf(values[found]), failedLevel };
   } catch {
-    // Not even a list of texts: there is no tree to draw.
+    // The file has no list of values, so there is no tree to draw.
     return undefined;
   }
 }

@@ -1,11 +1,10 @@
 import { verifyPublicKey } from "keyroot";
-import type { VerificationOutcome } from "../messages.ts";
-import { toFailure } from "./failure.ts";
+import type { VerificationOutcome } from "./messages.ts";
 import { observeFetch } from "./observeFetch.ts";
-import type { Handler } from "./serveCalls.ts";
+import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathInFile, pathInRejectedFile } from "./treePath.ts";
 
-/** Verifies a user's key as every app does, with `verifyPublicKey`. Then prepares the drawing. */
+/** Verifies a user's key with `verifyPublicKey`, as apps do. Then prepares the drawing. */
 export const verify: Handler<"verify"> = async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
   const observed = observeFetch(report);
   try {

@@ -1,0 +1,45 @@
+/** The links that `npm start` prints: the explorer, and the sample partner's dashboard. */
+import { style } from "@keyroot/operator/commands";
+import { serveExplorer } from "@keyroot/operator/explorer";
+import { AdminClient } from "@keyroot/service/admin";
+import type { Stack } from "@keyroot/service/stack";
+import { startRelay } from "./relay.ts";
+import type { DemoResult } from "./runDemo.ts";
+
+/** Number of additional endpoints in the explorer, for a quorum. */
+const RELAYS = 2;
+
+export interface Links {
+  explorerUrl: string;
+  /** Works once, within 15 minutes. */
+  dashboardUrl: string;
+}
+
+/**
+ * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's administrator.
+ * @param servers the servers that are started; the caller closes them
+ */
+export async function openLinks(
+  { rpcUrl, chainId, contract, merkleUrl, service }: Stack,
+  { records, attacks, bizID }: DemoResult,
+  port: number,
+  servers: AsyncDisposableStack,
+): Promise<Links> {
+  if (service === undefined) throw new Error("The stack has no partner service.");
+  const relays = await Promise.all(Array.from({ length: RELAYS }, () => startRelay(rpcUrl)));
+  for (const relay of relays) servers.defer(() => relay.close());
+  const rpc = [rpcUrl, ...relays.map(({ url }) => url)];
+  const samples = records.map(({ userID }) => userID);
+  const explorer = servers.use(await serveExplorer({ rpc, chainId, contract, merkleUrl, samples, attacks }, port));
+  const { url: dashboardUrl } = await new AdminClient(service).invite(bizID, "Sample administrator");
+  return { explorerUrl: explorer.url, dashboardUrl };
+}
+
+/** The text with the links, after the demo. */
+export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
+  const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
+  const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;
+  return announced
+    ? `\n${succeeded}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
+    : `\n${succeeded}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
+}

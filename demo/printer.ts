@@ -1,0 +1,52 @@
+/** The lines that the demo prints, by its steps. */
+import { plural, style } from "@keyroot/operator/commands";
+import type { Stack } from "@keyroot/service/stack";
+import type { DemoListener } from "./runDemo.ts";
+
+/** A listener that prints each step of the demo. */
+export function printer(print: (text: string) => void): DemoListener {
+  return {
+    provisioned: ({ bizID, serverToken, users }) => {
+      print(heading(2, "A partner's server creates its users. Each user's app registers a public key."));
+      print(`     biz_id        ${bizID}`);
+      print(`     server token  ${serverToken}  (shown once)`);
+      for (const [region, some] of Map.groupBy(users, (user) => user.region)) {
+        print(
+          `     ${region.padEnd(13)} ${plural(some.length, "user")}, each with a refresh token and a registered key`,
+        );
+      }
+    },
+    registrations: (attacks) => {
+      print(heading(3, "An attacker with a stolen token registers false keys, before anything is published:"));
+      for (const { attack, description, outcome } of attacks)
+        print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("success", outcome)}`);
+    },
+    published: (batches) => {
+      print(heading(4, "The service publishes the keys, one batch per region: first the file, then its root."));
+      for (const { root, users, block } of batches) print(`     ${root}  ${plural(users, "user")}, block ${block}`);
+    },
+    verified: (count) => {
+      print(heading(5, "A contact's app, a separate process, verifies each key from the service against the chain."));
+      print(`     ${style("success", "verified")} ${count} of ${count}`);
+      print(heading(6, "An attacker, another process, sits between the app and the servers. The app rejects:"));
+    },
+    rejected: (attack, description, code) => {
+      print(`     ${attack.padEnd(18)} ${description.padEnd(60)} ${style("success", code)}`);
+    },
+  };
+}
+
+function heading(step: number, text: string): string {
+  return `\n${style("heading", `${step}  ${text}`)}\n`;
+}
+
+/** The text about the stack, before the demo. */
+export function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): string {
+  return [
+    heading(1, "A chain, the registry, a file host and the partner service run on this machine."),
+    `     JSON-RPC      ${rpcUrl} (chain ${chainId})`,
+    `     registry      ${contract}`,
+    `     Merkle files  ${merkleUrl}`,
+    `     service       ${service?.serviceUrl}  (API description: ${service?.serviceUrl}/docs)`,
+  ].join("\n");
+}

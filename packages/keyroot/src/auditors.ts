@@ -1,0 +1,47 @@
+/**
+ * `keyroot/auditors`: statements that auditors signed, as a source of trust. Importing this entry adds the option `auditors` to
+ * all verifiers.
+ */
+import { addSource } from "./blocks/addedSources.ts";
+import { makeAuditorsSource } from "./blocks/auditors/source.ts";
+
+addSource("auditors", makeAuditorsSource);
+
+export { AUDITOR_NAME, type AuditorKey, makeAuditorKey, parseAuditorKey } from "./blocks/auditors/auditorKey.ts";
+export {
+  hashRoots,
+  MAX_ROOTS_BYTES,
+  parseRootEntry,
+  parseRoots,
+  proveInclusion,
+  type RootEntry,
+  serializeRootEntry,
+  serializeRoots,
+  verifyInclusion,
+} from "./blocks/auditors/rootTree.ts";
+export { fetchRoots, fetchStatement } from "./blocks/auditors/findStatement.ts";
+export type { AuditorsOption } from "./blocks/auditors/source.ts";
+export {
+  type Cosignature,
+  cosignedMessage,
+  MAX_STATEMENT_BYTES,
+  parseSignedStatement,
+  serializeSignedStatement,
+  serializeStatement,
+  type SignedStatement,
+  type Statement,
+} from "./blocks/auditors/statement.ts";
+export {
+  type AuditorOptions,
+  checkPlace,
+  type Signers,
+  type VerifiedStatement,
+  verifySignatures,
+  verifyStatement,
+} from "./blocks/auditors/verifyStatement.ts";
+export {
+  makeMembership,
+  type Membership,
+  verifyMembership,
+  type VerifiedMembership,
+} from "./blocks/auditors/membership.ts";

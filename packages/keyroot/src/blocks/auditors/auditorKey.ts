@@ -1,0 +1,81 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
+import { bytesToHex } from "../../bytes/platform.ts";
+import { ArgumentError, KeyrootError } from "../../errors.ts";
+import { describeValue } from "../../input/describeValue.ts";
+
+/** The public key of an auditor. */
+export interface AuditorKey {
+  /** The key as text (C2SP signed-note, "vkey"): name, key id and key, separated by plus signs. */
+  text: string;
+  /** The auditor's name: a URL without its scheme. */
+  name: string;
+  /** The first four bytes of a hash over name and key: 8 lowercase hex digits. */
+  id: string;
+  /** 32 bytes: a canonical point of prime order. */
+  publicKey: Uint8Array;
+}
+
+/** Visible ASCII without the plus sign. C2SP signed-note allows more, which looks alike on screens. */
+export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
+/** The algorithm byte of cosignatures with Ed25519 (C2SP tlog-cosignature, "Format"). */
+const COSIGNATURE = 4;
+const PUBLIC_KEY_BYTES = 32;
+const ID_BYTES = 4;
+
+/**
+ * Makes an auditor's key from its name and its 32 bytes.
+ * @throws ArgumentError AUDITOR_KEY_INVALID
+ */
+export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey {
+  if (typeof name !== "string" || !AUDITOR_NAME.test(name))
+    throw invalidKey("its name must be 1 to 100 visible ASCII characters without a plus sign", name);
+  checkPoint(publicKey);
+  const encoded = concatBytes(Uint8Array.of(COSIGNATURE), publicKey);
+  const id = bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), encoded)).subarray(0, ID_BYTES));
+  return { text: `${name}+${id}+${bytesToBase64(encoded)}`, name, id, publicKey };
+}
+
+/**
+ * Parses an auditor's key. Each key has exactly one text.
+ * @throws ArgumentError AUDITOR_KEY_INVALID
+ */
+export function parseAuditorKey(text: unknown): AuditorKey {
+  // The base64 may contain plus signs.
+  const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
+  const key = makeAuditorKey(name, publicKeyOf(encoded, text));
+  if (key.text === text) return key;
+  throw invalidKey(`the id of this name and key is ${key.id}`, text);
+}
+
+function publicKeyOf(encoded: string, text: unknown): Uint8Array {
+  try {
+    const bytes = base64ToBytes(encoded);
+    if (bytes[0] === COSIGNATURE && bytes.length === 1 + PUBLIC_KEY_BYTES) return bytes.slice(1);
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+  }
+  throw invalidKey(
+    "it must be a name, a key id, and canonical base64 of 0x04 and 32 bytes, with plus signs between",
+    text,
+  );
+}
+
+/** Checks that a key is a canonical point (RFC 8032, section 5.1.3) of prime order. */
+function checkPoint(publicKey: Uint8Array): void {
+  let isValid = false;
+  try {
+    const point = ed25519.Point.fromBytes(publicKey);
+    isValid = !point.isSmallOrder() && point.isTorsionFree();
+  } catch {
+    // Not a point.
+  }
+  if (!isValid) throw invalidKey("its 32 bytes must be a canonical point of prime order", publicKey);
+}
+
+function invalidKey(reason: string, actual: unknown): ArgumentError {
+  const message = `The auditor's key ${describeValue(actual)} is invalid: ${reason}.`;
+  return new ArgumentError("AUDITOR_KEY_INVALID", message, { actual: describeValue(actual) });
+}

@@ -1,0 +1,123 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { VerificationError } from "../../errors.ts";
+import { decodeDocument } from "../../input/document.ts";
+
+/** A root in a statement's tree. */
+export interface RootEntry {
+  /** 64 lowercase hex digits. */
+  root: string;
+  /** The number of records in the root's file. */
+  recordCount: number;
+  /** The number of users who have this root on chain. It is lower if some of the file's users have an older root. */
+  userCount: number;
+}
+
+/** The largest list of roots in bytes: about 200,000 roots, so 140 million users in files of 700. */
+export const MAX_ROOTS_BYTES = 2 ** 24;
+const LINE = /^([0-9a-f]{64}) ([1-9][0-9]{0,15}) (0|[1-9][0-9]{0,15})$/;
+
+/** The text of a leaf: root, number of records, and number of users, with spaces between. */
+export function serializeRootEntry({ root, recordCount, userCount }: RootEntry): string {
+  return `${root} ${recordCount} ${userCount}`;
+}
+
+/** Writes the list of all roots, in the order of the chain: one line for each. */
+export function serializeRoots(entries: readonly RootEntry[]): string {
+  return entries.map((entry) => `${serializeRootEntry(entry)}\n`).join("");
+}
+
+/**
+ * Parses the list of roots that belongs to a statement, and checks it against the statement's tree. The list may go on after
+ * the tree's last root.
+ * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
+ */
+export function parseRoots(source: Uint8Array, tree: { size: number; hash: string }): RootEntry[] {
+  const lines = decodeDocument("The list of roots", source, MAX_ROOTS_BYTES).split("\n");
+  const isComplete = lines.pop() === "" && lines.length >= tree.size;
+  const own = lines.slice(0, tree.size);
+  const actual = isComplete ? hashRoots(own) : undefined;
+  if (actual !== tree.hash) {
+    const message = `The list of roots is not that of the statement: the hash of its first ${tree.size} lines is ${actual ?? "missing"}, expected ${tree.hash}.`;
+    throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { expected: tree.hash, actual });
+  }
+  return own.map(parseRootEntry);
+}
+
+/** Parses the text of a leaf. @throws VerificationError STATEMENT_TREE_MISMATCH, step "anchor" */
+export function parseRootEntry(text: string): RootEntry {
+  const [, root = "", recordCount, userCount] = LINE.exec(text) ?? [];
+  const entry = { root, recordCount: Number(recordCount), userCount: Number(userCount) };
+  if (entry.userCount <= entry.recordCount && Number.isSafeInteger(entry.recordCount)) return entry;
+  const message = "A leaf of the statement's tree must be a root, its number of records, and as many users or fewer.";
+  throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { actual: text });
+}
+
+/** The hash of the tree over these leaves (RFC 6962, section 2.1). @returns 64 lowercase hex digits */
+export function hashRoots(leaves: readonly string[]): string {
+  return bytesToHex(hashSubtree(leaves.map(hashLeafText)));
+}
+
+/**
+ * The inclusion proof of a leaf (RFC 6962, section 2.1.1).
+ * @returns the siblings from the leaf up, 64 lowercase hex digits each
+ */
+export function proveInclusion(leaves: readonly string[], index: number): string[] {
+  const path = (hashes: readonly Uint8Array[], i: number): Uint8Array[] => {
+    if (hashes.length <= 1) return [];
+    const split = splitOf(hashes.length);
+    const [left, right] = [hashes.slice(0, split), hashes.slice(split)];
+    return i < split ? [...path(left, i), hashSubtree(right)] : [...path(right, i - split), hashSubtree(left)];
+  };
+  return path(leaves.map(hashLeafText), index).map(bytesToHex);
+}
+
+/**
+ * Whether a proof shows that a leaf is in a tree (RFC 9162, section 2.1.3.2).
+ * @param proof as `proveInclusion` returns it
+ */
+export function verifyInclusion(
+  leaf: string,
+  index: number,
+  proof: readonly string[],
+  tree: { size: number; hash: string },
+): boolean {
+  let [node, last] = [index, tree.size - 1];
+  let hash = hashLeafText(leaf);
+  for (const sibling of proof) {
+    if (last <= 0) return false;
+    const other = hexToBytes(sibling);
+    if (node % 2 === 1 || node === last) {
+      hash = hashPair(other, hash);
+      while (node % 2 === 0 && node > 0) [node, last] = [node / 2, Math.floor(last / 2)];
+    } else {
+      hash = hashPair(hash, other);
+    }
+    [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  }
+  return index >= 0 && index < tree.size && last === 0 && bytesToHex(hash) === tree.hash;
+}
+
+function hashSubtree(hashes: readonly Uint8Array[]): Uint8Array {
+  const [first, second] = hashes;
+  if (first === undefined) return sha256(new Uint8Array());
+  if (second === undefined) return first;
+  const split = splitOf(hashes.length);
+  return hashPair(hashSubtree(hashes.slice(0, split)), hashSubtree(hashes.slice(split)));
+}
+
+/** The largest power of two below a number of leaves. */
+function splitOf(count: number): number {
+  let split = 1;
+  while (split * 2 < count) split *= 2;
+  return split;
+}
+
+function hashLeafText(text: string): Uint8Array {
+  return sha256(concatBytes(Uint8Array.of(0), utf8ToBytes(text)));
+}
+
+function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256(concatBytes(Uint8Array.of(1), left, right));
+}

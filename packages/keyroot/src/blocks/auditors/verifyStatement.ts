@@ -1,0 +1,153 @@
+import { ed25519 } from "@noble/curves/ed25519.js";
+import { VerificationError } from "../../errors.ts";
+import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
+import { checkInteger, checkNames, checkObject, invalidArgument } from "../../input/options.ts";
+import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
+import {
+  type Cosignature,
+  cosignedMessage,
+  invalidStatement,
+  parseSignedStatement,
+  type SignedStatement,
+  type Statement,
+} from "./statement.ts";
+
+/** The auditors whose statements count. */
+export interface AuditorOptions {
+  /** The auditors' public keys, as `keyroot make-auditor-key` prints them. */
+  keys: readonly string[];
+  /** The number of auditors that must have signed the same statement: 1 to the number of keys. */
+  threshold: number;
+  /** The maximum age of a signature in ms. Default: one day. */
+  maxAgeMs?: number | undefined;
+}
+
+/** `AuditorOptions`, checked. */
+export interface AuditorPolicy {
+  keys: readonly AuditorKey[];
+  threshold: number;
+  maxAgeMs: number;
+}
+
+/** A statement that enough auditors signed. */
+export interface VerifiedStatement extends Statement {
+  /** The keys of the auditors that signed it, as text. */
+  auditors: readonly string[];
+}
+
+/** The times of the signatures of a text, in s since 1970, by the texts of the keys. */
+export type Signers = ReadonlyMap<string, readonly number[]>;
+
+const OPTIONS: (keyof AuditorOptions)[] = ["keys", "threshold", "maxAgeMs"];
+const DEFAULT_MAX_AGE_MS = 86_400_000;
+const MAX_KEYS = 64;
+
+/** @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
+export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
+  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The option auditors", options);
+  checkNames("The options of auditors", options, OPTIONS);
+  if (!Array.isArray(texts) || texts.length > MAX_KEYS)
+    throw invalidArgument("The option auditors.keys", `an array of at most ${MAX_KEYS} keys`, texts);
+  const keys = [...(texts as unknown[])].map(parseAuditorKey);
+  for (const part of ["name", "id"] as const)
+    if (new Set(keys.map((key) => key[part])).size !== keys.length) throw notDistinct(texts);
+  if (new Set(keys.map(({ publicKey }) => String(publicKey))).size !== keys.length) throw notDistinct(texts);
+  checkInteger("The option auditors.threshold", threshold, 1, keys.length);
+  checkInteger("The option auditors.maxAgeMs", maxAgeMs, 1);
+  return { keys, threshold, maxAgeMs };
+}
+
+/**
+ * Verifies a statement's file from an untrusted source: enough auditors signed it, and their signatures are fresh.
+ * @param source the bytes as received
+ * @param place the contract that it must be about
+ * @param now the current time in ms since 1970
+ * @throws VerificationError as `parseSignedStatement`; STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH,
+ * STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"; ArgumentError as `parseAuditorOptions`
+ * @example
+ * const { block } = verifyStatement(bytes, { chainId: 1, contract }, { keys, threshold: 2 });
+ * const verified = await verifyBundle(bundle, query, { pinned: block.hash });
+ */
+export function verifyStatement(
+  source: Uint8Array,
+  place: { chainId: number; contract: string },
+  auditors: AuditorOptions,
+  now: number = Date.now(),
+): VerifiedStatement {
+  const policy = parseAuditorOptions(auditors);
+  const signed = parseSignedStatement(source);
+  checkPlace(signed.statement, place);
+  return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
+}
+
+/** Checks that a statement is about this contract. @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH */
+export function checkPlace(statement: Statement, place: { chainId: number; contract: string }): void {
+  const parts = [
+    ["CHAIN_ID_MISMATCH", "chain", statement.chainId, place.chainId],
+    ["CONTRACT_MISMATCH", "contract", statement.contract, place.contract.toLowerCase()],
+  ] as const;
+  for (const [code, name, actual, expected] of parts) {
+    if (actual === expected) continue;
+    const message = `The statement's ${name} is ${actual} instead of ${expected}.`;
+    throw new VerificationError("anchor", code, message, { expected, actual });
+  }
+}
+
+/**
+ * Verifies the signatures of known keys, and ignores those of others (C2SP signed-note, "Signatures").
+ * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
+ */
+export function verifySignatures(
+  { text, cosignatures }: Pick<SignedStatement, "text" | "cosignatures">,
+  keys: readonly AuditorKey[],
+): Signers {
+  const signers = new Map<string, number[]>();
+  for (const cosignature of cosignatures) {
+    const [key] = keys.filter(({ name, id }) => name === cosignature.name && id === cosignature.keyID);
+    if (key === undefined) continue;
+    if (!verifyCosignature(text, cosignature, key))
+      throw invalidStatement(`The signature of the auditor ${key.name} is false.`, key.text);
+    signers.set(key.text, [...(signers.get(key.text) ?? []), cosignature.time]);
+  }
+  return signers;
+}
+
+/** Whether a signature is one of this key over this text. Strict: RFC 8032, section 5.1.7, canonical encodings only. */
+function verifyCosignature(text: string, { time, signature }: Cosignature, { publicKey }: AuditorKey): boolean {
+  try {
+    return ed25519.verify(signature, cosignedMessage(text, time), publicKey, { zip215: false });
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Checks that enough of a statement's signatures are fresh and not in the future.
+ * @throws VerificationError STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"
+ */
+export function acceptStatement(
+  statement: Statement,
+  signers: Signers,
+  { threshold, keys, maxAgeMs }: AuditorPolicy,
+  now: number,
+): VerifiedStatement {
+  const isPresent = (time: number) => time * 1000 <= now + MAX_AHEAD_MS;
+  const isFresh = (time: number) => isPresent(time) && now - time * 1000 <= maxAgeMs;
+  const signedBy = (counts: (time: number) => boolean) =>
+    [...signers].flatMap(([auditor, times]) => (times.some(counts) ? [auditor] : []));
+  const [present, fresh] = [signedBy(isPresent), signedBy(isFresh)];
+  if (fresh.length >= threshold) return { ...statement, auditors: fresh };
+  const { number } = statement.block;
+  if (present.length >= threshold) {
+    const message = `The statement for block ${number} is too old: fewer than ${threshold} auditors signed it in the last ${maxAgeMs / 1000} s. Wait for a newer statement, and inform the auditors.`;
+    throw new VerificationError("anchor", "STATEMENT_TOO_OLD", message, { expected: threshold, actual: fresh.length });
+  }
+  const future = signers.size - present.length;
+  const note = future > 0 ? ` ${future} of the signatures are dated in the future.` : "";
+  const message = `${present.length} of ${keys.length} auditors signed the statement for block ${number}, but ${threshold} are required.${note}`;
+  throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: present });
+}
+
+function notDistinct(keys: readonly string[]): Error {
+  return invalidArgument("The option auditors.keys", "keys of distinct auditors", keys);
+}

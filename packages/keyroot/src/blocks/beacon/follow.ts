@@ -1,0 +1,203 @@
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { describeValue } from "../../input/describeValue.ts";
+import { isObject, parseBoundedJson } from "../../input/json.ts";
+import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
+import { type Layouts, type Update } from "./forks.ts";
+import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./lightClient.ts";
+import type { BeaconNetwork } from "./networks.ts";
+import { malformed, type ValueOf } from "./ssz.ts";
+
+/** A light client between two requests. */
+export interface Following {
+  network: BeaconNetwork;
+  /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  maxCheckpointAgeMs: number;
+  /** The URLs of the endpoints, which are tried in turn. */
+  urls: readonly string[];
+  /** The state so far; undefined before the first bootstrap. */
+  state: LightClientState | undefined;
+  /** The slot of the checkpoint. Set with the first bootstrap. */
+  startSlot?: number;
+  /** Returns the current time in ms since 1970. */
+  now: () => number;
+}
+
+/** The options of all requests, without the maximum size of an answer. */
+export type HttpOptions = Omit<FetchOptions, "maxBytes">;
+
+/** The maximum size of a bootstrap or update in bytes. One in JSON has about 58,000, mostly the committee's keys. */
+const ITEM_BYTES = 2 ** 16;
+/** The maximum number of updates in an answer (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
+const MAX_UPDATES = 128;
+/** Each update has its length, 8 bytes, and a fork digest, 4 bytes, which is not authenticated. */
+const LENGTH_BYTES = 8;
+const DIGEST_BYTES = 4;
+/** The deepest JSON: the list, an item, its data, a header, its execution header. */
+const MAX_DEPTH = 8;
+/** The age of a finalized header from which another endpoint is asked. Blocks become final after about 15 minutes. */
+const LATE_MS = 3_600_000;
+
+/**
+ * Follows the chain to the newest finalized header. `following.state` changes only to states that the rules accept, also if this throws
+ * in the end: the next attempt continues there. An endpoint that returns a false answer, or none, costs only time.
+ * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
+ * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and as `fetchBytes`
+ */
+export async function follow(following: Following, http: HttpOptions): Promise<LightClientState> {
+  const { urls, network, now } = following;
+  const errors: KeyrootError[] = [];
+  const versions = new Set<string>();
+  let answered: LightClientState | undefined;
+  // A silent endpoint must leave time for the others.
+  const timeoutMs = http.timeoutMs / (urls.length + 1);
+  for (const url of urls) {
+    try {
+      answered = await followEndpoint(following, new BeaconEndpoint(url, network, { ...http, timeoutMs }, versions));
+      if (now() - timeOf(network, answered.slot) <= LATE_MS) return answered;
+    } catch (error) {
+      if (!(error instanceof KeyrootError) || error.code === "ABORTED" || error.code === "CHECKPOINT_TOO_OLD")
+        throw error;
+      errors.push(error);
+    }
+  }
+  if (answered !== undefined) return answered;
+  for (const version of versions) {
+    if (version === forkAt(network, slotAt(network, now())).name) continue;
+    const message = `Beacon endpoints answer for the fork ${describeValue(version)}, which this version of keyroot does not have. Update keyroot.`;
+    throw new TransportError("FORK_UNKNOWN", message, { actual: version, cause: errors[0] });
+  }
+  throw errors.find((error) => error instanceof VerificationError) ?? errors[0] ?? new RangeError("No endpoint.");
+}
+
+/** Follows the chain with one endpoint: the bootstrap if needed, the updates of past periods, and the newest finality update. */
+async function followEndpoint(following: Following, endpoint: BeaconEndpoint): Promise<LightClientState> {
+  const { network, checkpoint, now } = following;
+  let state = following.state;
+  if (state === undefined) {
+    state = startAt(network, checkpoint, await endpoint.fetchBootstrap(checkpoint));
+    checkAge(following, state);
+    following.state = state;
+    following.startSlot = state.slot;
+  }
+  const currentSlot = slotAt(network, now());
+  const lastPeriod = periodOf(network, currentSlot) - 1;
+  for (;;) {
+    const start = periodOf(network, state.slot) + (state.next === undefined ? 0 : 1);
+    if (start > lastPeriod) break;
+    for (const update of await endpoint.fetchUpdates(start, Math.min(lastPeriod - start + 1, MAX_UPDATES))) {
+      const next = applyUpdate(network, state, update, currentSlot);
+      if (next === undefined) throw malformed("an update contains nothing new");
+      following.state = state = next;
+    }
+  }
+  const newest = applyUpdate(network, state, await endpoint.fetchFinalityUpdate(), currentSlot);
+  return (following.state = newest ?? state);
+}
+
+/** Whether a state is too old to be trusted: before, its committee's members may have sold their keys after they left. */
+export function isTooOld({ network, maxCheckpointAgeMs, now }: Omit<Following, "state">, { slot }: LightClientState) {
+  return now() - timeOf(network, slot) > maxCheckpointAgeMs;
+}
+
+/** @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
+function checkAge(following: Following, state: LightClientState): void {
+  if (!isTooOld(following, state)) return;
+  const { checkpoint, maxCheckpointAgeMs: expected, network } = following;
+  const time = new Date(timeOf(network, state.slot)).toISOString();
+  const message = `The checkpoint ${checkpoint} is of ${time}, the maximum age is ${expected / 86_400_000} days. Take a newer checkpoint from a source that you trust, or set maxCheckpointAgeMs.`;
+  throw new VerificationError("anchor", "CHECKPOINT_TOO_OLD", message, { expected, actual: time });
+}
+
+/** An endpoint of the Beacon API (github.com/ethereum/beacon-APIs, `apis/beacon/light_client`). */
+class BeaconEndpoint {
+  readonly #url: URL;
+  readonly #network: BeaconNetwork;
+  readonly #http: HttpOptions;
+  readonly #versions: Set<string>;
+
+  /** @param versions collects the names of forks in answers, which are not authenticated */
+  constructor(url: string, network: BeaconNetwork, http: HttpOptions, versions: Set<string>) {
+    this.#url = new URL(url);
+    this.#network = network;
+    this.#http = http;
+    this.#versions = versions;
+  }
+
+  async fetchBootstrap(checkpoint: string): Promise<ValueOf<Layouts["bootstrap"]>> {
+    return this.#decode("bootstrap", await this.#fetch(`bootstrap/${checkpoint}`));
+  }
+
+  async fetchFinalityUpdate(): Promise<Update> {
+    return this.#decode("finality_update", await this.#fetch("finality_update"));
+  }
+
+  /** @returns at least one update, and at most `count` */
+  async fetchUpdates(start: number, count: number): Promise<Update[]> {
+    const answer = await this.#fetch(`updates?start_period=${start}&count=${count}`, count);
+    const items: unknown[] = Array.isArray(answer) ? [...(answer as unknown[])] : [];
+    for (let rest = answer; rest instanceof Uint8Array && rest.length > 0 && items.length <= count;) {
+      if (rest.length < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update without length");
+      const end = LENGTH_BYTES + Number(new DataView(rest.buffer, rest.byteOffset).getBigUint64(0, true));
+      if (end > rest.length || end < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update with a false length");
+      items.push(rest.subarray(LENGTH_BYTES + DIGEST_BYTES, end));
+      rest = rest.subarray(end);
+    }
+    if (items.length === 0 || items.length > count) throw malformed(`${items.length} updates instead of 1 to ${count}`);
+    return items.map((item) => this.#decode("update", item));
+  }
+
+  /** @returns an answer in SSZ as bytes, and in JSON as an object or a list */
+  async #fetch(path: string, items = 1): Promise<Uint8Array | object> {
+    const url = new URL(this.#url);
+    const [name = "", query = ""] = path.split("?");
+    url.pathname = `${url.pathname.replace(/\/$/, "")}/eth/v1/beacon/light_client/${name}`;
+    for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
+    const init = { headers: { Accept: "application/octet-stream;q=1,application/json;q=0.9" } };
+    const maxBytes = items * ITEM_BYTES;
+    const { status, headers, bytes } = await fetchBytes(url.href, init, { ...this.#http, maxBytes });
+    if (status !== 200) {
+      const message = `${url.host} answered the request for ${name.replace(/\/.*/, "")} with the HTTP status ${status}.`;
+      throw new TransportError("BEACON_ERROR", message, { actual: status });
+    }
+    this.#note(headers.get("Eth-Consensus-Version"));
+    if (headers.get("Content-Type")?.startsWith("application/octet-stream") === true) return bytes;
+    try {
+      const text = new TextDecoder().decode(bytes);
+      const answer = parseBoundedJson(text, MAX_DEPTH, items);
+      if (Array.isArray(answer) || isObject(answer)) return answer;
+    } catch (error) {
+      if (!(error instanceof ArgumentError || error instanceof SyntaxError)) throw error;
+    }
+    throw malformed("neither SSZ nor JSON");
+  }
+
+  #note(version: unknown): void {
+    if (typeof version === "string") this.#versions.add(version.slice(0, 32).toLowerCase());
+  }
+
+  /** Decodes a container in the layout of its first header's slot. */
+  #decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
+    type Value = ValueOf<Layouts[Kind]>;
+    if (item instanceof Uint8Array) return this.#decodeSsz(kind, item) as Value;
+    const { version, data } = isObject(item) ? item : {};
+    this.#note(version);
+    const header = isObject(data) ? (data["attested_header"] ?? data["header"]) : undefined;
+    const beacon = isObject(header) ? header["beacon"] : undefined;
+    const slot = Number(isObject(beacon) ? beacon["slot"] : undefined);
+    if (!Number.isSafeInteger(slot)) throw malformed("a header without slot");
+    return forkAt(this.#network, slot).layouts[kind].fromJson(data) as Value;
+  }
+
+  /** The first header is at the beginning if headers have a fixed size, otherwise at the first offset. */
+  #decodeSsz(kind: keyof Layouts, bytes: Uint8Array): unknown {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (const position of [0, bytes.length < 8 ? 0 : view.getUint32(0, true)]) {
+      if (position + 8 > bytes.length) continue;
+      const slot = Number(view.getBigUint64(position, true));
+      const layout = forkAt(this.#network, slot).layouts[kind];
+      if (layout.size === (position === 0 ? bytes.length : undefined)) return layout.decode(bytes);
+    }
+    throw malformed("no header of a known fork");
+  }
+}

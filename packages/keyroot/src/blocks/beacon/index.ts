@@ -1,0 +1,30 @@
+/** `keyroot/beacon/protocol`: the light client's parts, for programs and tests that follow or simulate a beacon chain themselves. */
+export { publicKeysFrom, sign } from "./bls.ts";
+export { follow, type Following, type HttpOptions } from "./follow.ts";
+export {
+  type Bootstrap,
+  COMMITTEE,
+  COMMITTEE_SIZE,
+  type Committee,
+  type Fork,
+  type ForkName,
+  FORKS,
+  type Layouts,
+  type LightClientHeader,
+  PAYLOAD_INDEX,
+  rootOf,
+  toNumber,
+  type Update,
+} from "./forks.ts";
+export {
+  applyUpdate,
+  forkAt,
+  type LightClientState,
+  periodOf,
+  signingRootOf,
+  slotAt,
+  startAt,
+  timeOf,
+} from "./lightClient.ts";
+export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName, parseNetwork, TEST_NETWORK } from "./networks.ts";
+export { hashPair, type SszType } from "./ssz.ts";

@@ -1,0 +1,183 @@
+import { concatBytes } from "@noble/hashes/utils.js";
+import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { VerificationError } from "../../errors.ts";
+import { isSignedByAllBut } from "./bls.ts";
+import {
+  type Bootstrap,
+  COMMITTEE,
+  type Committee,
+  COMMITTEE_SIZE,
+  type Fork,
+  type ForkName,
+  FORKS,
+  type LightClientHeader,
+  PAYLOAD_INDEX,
+  rootOf,
+  toNumber,
+  type Update,
+} from "./forks.ts";
+import type { BeaconNetwork } from "./networks.ts";
+import { equalBytes, hashPair, isValidBranch } from "./ssz.ts";
+
+/**
+ * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, and its changes up to Gloas), with
+ * two exceptions: there is no forced update after a timeout, and no optimistic header. Only a finalized header, signed by two thirds of
+ * the sync committee, changes the state. All functions are pure. They throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
+ */
+
+/** The newest finalized header that is known, and the committees that sign after it. */
+export interface LightClientState {
+  /** The slot of the finalized header. */
+  slot: number;
+  /** The hash of the execution block in it, 0x and 64 lowercase hex digits. Undefined before Capella. */
+  blockHash: string | undefined;
+  /** The number of members of the committee, of 512, that signed it. 0 for the checkpoint. */
+  participation: number;
+  /** The committee of the header's period. */
+  current: Committee;
+  /** The committee of the next period, if it is known. */
+  next: Committee | undefined;
+}
+
+/** `DOMAIN_SYNC_COMMITTEE`. */
+const DOMAIN = Uint8Array.of(7, 0, 0, 0);
+/** The slot at a time. @param ms since 1970 */
+export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: number): number {
+  return Math.floor((ms / 1000 - genesisTime) / secondsPerSlot);
+}
+
+/** The time of a slot in ms since 1970. */
+export function timeOf({ genesisTime, secondsPerSlot }: BeaconNetwork, slot: number): number {
+  return (genesisTime + slot * secondsPerSlot) * 1000;
+}
+
+/** The period of a slot. One committee signs for each period. */
+export function periodOf({ slotsPerEpoch, epochsPerPeriod }: BeaconNetwork, slot: number): number {
+  return Math.floor(slot / slotsPerEpoch / epochsPerPeriod);
+}
+
+/** The fork of a slot. */
+interface ForkOfSlot extends Fork {
+  name: string;
+  /** 0x and 8 hex digits. */
+  version: string;
+}
+
+/** The fork of a slot, with its rules and its version. */
+export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): ForkOfSlot {
+  let found: ForkOfSlot | undefined;
+  for (const [name, rules] of Object.entries(FORKS)) {
+    const [version = "", epoch = Infinity] = forks[name as ForkName] ?? [];
+    if (epoch <= Math.floor(slot / slotsPerEpoch)) found = { ...rules, name, version };
+  }
+  if (found === undefined) throw invalid(`the slot ${slot} is before the first fork with light clients`);
+  return found;
+}
+
+/** The state after a bootstrap. @param checkpoint the root of a beacon block: 0x and 64 lowercase hex digits */
+export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: Bootstrap): LightClientState {
+  const { header, current_sync_committee: current, current_sync_committee_branch: branch } = bootstrap;
+  const slot = toNumber(header.beacon.slot);
+  const root = `0x${bytesToHex(rootOf(header))}`;
+  if (root !== checkpoint) throw invalid(`the bootstrap is for the block ${root} instead of ${checkpoint}`);
+  if (!isValidBranch(COMMITTEE.root(current), branch, forkAt(network, slot).committee, header.beacon.state_root))
+    throw invalid("the bootstrap's committee is not in the state of its block");
+  return { slot, blockHash: blockHashOf(network, header), participation: 0, current, next: undefined };
+}
+
+/**
+ * The state after an update.
+ * @param currentSlot the slot of the present time
+ * @returns undefined if the update contains nothing new; its signature is then unchecked
+ */
+export function applyUpdate(
+  network: BeaconNetwork,
+  state: LightClientState,
+  update: Update,
+  currentSlot: number,
+): LightClientState | undefined {
+  const { attested_header: attested, finalized_header: finalized, next_sync_committee: next } = update;
+  const attestedSlot = toNumber(attested.beacon.slot);
+  const finalizedSlot = toNumber(finalized.beacon.slot);
+  const signatureSlot = toNumber(update.signature_slot);
+  if (signatureSlot > currentSlot) throw invalid(`the slot ${signatureSlot} of its signature is in the future`);
+  if (signatureSlot <= attestedSlot || attestedSlot < finalizedSlot) throw invalid("its slots are not in order");
+
+  const [period, finalizedPeriod, attestedPeriod, signaturePeriod] = [
+    ...[state.slot, finalizedSlot, attestedSlot, signatureSlot].map((slot) => periodOf(network, slot)),
+  ] as [number, number, number, number];
+  const addsCommittee =
+    state.next === undefined && next !== undefined && finalizedPeriod === period && attestedPeriod === period;
+  if (finalizedSlot <= state.slot && !addsCommittee) return undefined;
+  if (signaturePeriod !== period && (state.next === undefined || signaturePeriod !== period + 1))
+    throw invalid(`it is of the period ${signaturePeriod}, whose committee is unknown in the period ${period}`);
+
+  const rules = forkAt(network, attestedSlot);
+  const { state_root: stateRoot } = attested.beacon;
+  blockHashOf(network, attested);
+  const blockHash = blockHashOf(network, finalized);
+  if (!isValidBranch(rootOf(finalized), update.finality_branch, rules.finality, stateRoot))
+    throw invalid("its finalized header is not in the attested state");
+  if (next !== undefined) {
+    const root = COMMITTEE.root(next);
+    if (!isValidBranch(root, update.next_sync_committee_branch ?? [], rules.nextCommittee, stateRoot))
+      throw invalid("its next committee is not in the attested state");
+    if (attestedPeriod === period && state.next !== undefined && !equalBytes(root, COMMITTEE.root(state.next)))
+      throw invalid("it contradicts the known next committee");
+  }
+  const signers = (signaturePeriod === period ? undefined : state.next) ?? state.current;
+  const participation = verifySignature(network, attested, signatureSlot, update.sync_aggregate, signers);
+
+  const entersNext = finalizedPeriod > period;
+  return {
+    ...(finalizedSlot > state.slot ? { slot: finalizedSlot, blockHash, participation } : state),
+    current: (entersNext ? state.next : undefined) ?? state.current,
+    next: entersNext ? next : (state.next ?? next),
+  };
+}
+
+/** The hash of the execution block in a valid header; undefined before Capella. */
+function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string | undefined {
+  const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
+  if (index === undefined) return undefined;
+  const { execution, execution_block_hash: hash = execution?.block_hash, execution_branch: branch = [] } = header;
+  const { body_root: bodyRoot } = header.beacon;
+  // From Gloas on, the branch begins at the hash. Before, it begins at the payload's header, which contains the hash.
+  const isValid =
+    execution === undefined
+      ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
+      : payload !== undefined && isValidBranch(payload.root(execution), branch, PAYLOAD_INDEX, bodyRoot);
+  if (!isValid || hash === undefined) throw invalid("the execution block of its header is not in the beacon block");
+  return `0x${bytesToHex(hash)}`;
+}
+
+/** @returns the number of members that signed */
+function verifySignature(
+  network: BeaconNetwork,
+  attested: LightClientHeader,
+  signatureSlot: number,
+  { sync_committee_bits: bits, sync_committee_signature: signature }: Update["sync_aggregate"],
+  { pubkeys, aggregate_pubkey: aggregate }: Committee,
+): number {
+  const absent = pubkeys.filter((_, i) => (((bits[i >> 3] ?? 0) >> (i & 7)) & 1) === 0);
+  const participation = COMMITTEE_SIZE - absent.length;
+  if (participation * 3 < COMMITTEE_SIZE * 2)
+    throw invalid(`${participation} of ${COMMITTEE_SIZE} members of the committee signed, less than two thirds`);
+  if (!isSignedByAllBut(aggregate, absent, signingRootOf(network, attested, signatureSlot), signature))
+    throw invalid("the committee's signature is false");
+  return participation;
+}
+
+/** What the committee signs: the header, for one network and the fork before the signature's slot. */
+export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
+  const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
+  const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));
+  const forkDataRoot = hashPair(concatBytes(version, new Uint8Array(28)), genesis);
+  return hashPair(rootOf(header), concatBytes(DOMAIN, forkDataRoot.subarray(0, 28)));
+}
+
+/** @param problem continues a sentence about the answer */
+function invalid(problem: string): VerificationError {
+  const message = `A beacon endpoint's light-client answer is false: ${problem}.`;
+  return new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message);
+}

@@ -1,0 +1,146 @@
+import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../../input/options.ts";
+import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
+import type { ForkName } from "./forks.ts";
+
+/** The constants of a beacon chain that differ between networks. */
+export interface BeaconNetwork {
+  /** The execution chain (EIP-155) whose blocks the beacon chain contains. */
+  chainId: number;
+  /** The time of slot 0, in seconds since 1970. */
+  genesisTime: number;
+  /** 0x and 64 lowercase hex digits. */
+  genesisValidatorsRoot: string;
+  secondsPerSlot: number;
+  slotsPerEpoch: number;
+  /** The number of epochs for which a sync committee signs (`EPOCHS_PER_SYNC_COMMITTEE_PERIOD`). */
+  epochsPerPeriod: number;
+  /** The default of the option `maxCheckpointAgeMs`. */
+  maxCheckpointAgeMs: number;
+  /** For each fork its version, 0x and 8 lowercase hex digits, and its first epoch. Without an epoch that is not scheduled. */
+  forks: Readonly<Partial<Record<ForkName, readonly [version: string, epoch: number]>>>;
+}
+
+/**
+ * 14 days: less than the weak subjectivity period with a safety decay of 10 %, which is 3,532 epochs of 32 slots, 15.7 days
+ * (consensus-specs, `specs/electra/weak-subjectivity.md`).
+ */
+const ETHEREUM_AGE_MS = 14 * 86_400_000;
+const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
+
+/** The network of `@keyroot/operator/testing`. Its keys are public, so that it counts only for this chain. */
+export const TEST_NETWORK: BeaconNetwork = {
+  chainId: 31_337,
+  genesisTime: 1_700_000_000,
+  genesisValidatorsRoot: "0x6b6579726f6f743a20746573746b6579732061726520707562c3bcc3bcc3bc00",
+  secondsPerSlot: 1,
+  slotsPerEpoch: 32,
+  epochsPerPeriod: 256,
+  maxCheckpointAgeMs: ETHEREUM_AGE_MS,
+  forks: { deneb: ["0x04006b72", 0], electra: ["0x05006b72", 0], fulu: ["0x06006b72", 0] },
+};
+
+/** The known networks. */
+export const BEACON_NETWORKS = {
+  // github.com/ethereum/consensus-specs, configs/mainnet.yaml; github.com/eth-clients/mainnet, metadata
+  mainnet: {
+    ...ETHEREUM,
+    chainId: 1,
+    genesisTime: 1_606_824_023,
+    genesisValidatorsRoot: "0x4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95",
+    forks: {
+      altair: ["0x01000000", 74_240],
+      bellatrix: ["0x02000000", 144_896],
+      capella: ["0x03000000", 194_048],
+      deneb: ["0x04000000", 269_568],
+      electra: ["0x05000000", 364_032],
+      fulu: ["0x06000000", 411_392],
+    },
+  },
+  // github.com/eth-clients/sepolia, metadata/config.yaml and README.md
+  sepolia: {
+    ...ETHEREUM,
+    chainId: 11_155_111,
+    genesisTime: 1_655_733_600,
+    genesisValidatorsRoot: "0xd8ea171f3c94aea21ebc42a1ed61052acf3f9209c00e4efbaaddac09ed9b8078",
+    forks: {
+      altair: ["0x90000070", 50],
+      bellatrix: ["0x90000071", 100],
+      capella: ["0x90000072", 56_832],
+      deneb: ["0x90000073", 132_608],
+      electra: ["0x90000074", 222_464],
+      fulu: ["0x90000075", 272_640],
+    },
+  },
+  // github.com/eth-clients/hoodi, metadata/config.yaml and README.md
+  hoodi: {
+    ...ETHEREUM,
+    chainId: 560_048,
+    genesisTime: 1_742_213_400,
+    genesisValidatorsRoot: "0x212f13fc4df078b6cb7db228f1c8307566dcecf900867401a92023d7ba99cb5f",
+    forks: {
+      altair: ["0x20000910", 0],
+      bellatrix: ["0x30000910", 0],
+      capella: ["0x40000910", 0],
+      deneb: ["0x50000910", 0],
+      electra: ["0x60000910", 2048],
+      fulu: ["0x70000910", 50_688],
+    },
+  },
+  // github.com/gnosischain/configs, mainnet/config.yaml
+  gnosis: {
+    chainId: 100,
+    genesisTime: 1_638_993_340,
+    genesisValidatorsRoot: "0xf5dcb5564e829aab27264b9becd5dfaa017085611224cb3036f573368dbb9d47",
+    secondsPerSlot: 5,
+    slotsPerEpoch: 16,
+    epochsPerPeriod: 512,
+    // By the formula for Ethereum with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
+    maxCheckpointAgeMs: 460 * 80_000,
+    forks: {
+      altair: ["0x01000064", 512],
+      bellatrix: ["0x02000064", 385_536],
+      capella: ["0x03000064", 648_704],
+      deneb: ["0x04000064", 889_856],
+      electra: ["0x05000064", 1_337_856],
+      fulu: ["0x06000064", 1_714_688],
+    },
+  },
+} as const satisfies Record<string, BeaconNetwork>;
+
+/** The name of a known network. */
+export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
+
+/**
+ * The network of an option. Default: the known network of this chain.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {
+  const known: Readonly<Record<string, BeaconNetwork>> = BEACON_NETWORKS;
+  const what = "The option beacon.network";
+  let found: BeaconNetwork | undefined;
+  if (typeof network === "object") found = checkNetwork(what, network);
+  else if (network !== undefined) found = Object.hasOwn(known, network) ? known[network] : undefined;
+  else for (const each of [...Object.values(known), TEST_NETWORK]) if (each.chainId === chainId) found = each;
+  if (found === undefined) {
+    throw invalidArgument(what, `${Object.keys(known).join(", ")}, or an object with the network's constants`, network);
+  }
+  if (found.chainId !== chainId) throw invalidArgument(what, `a network of the chain ${chainId}`, found.chainId);
+  return found;
+}
+
+function checkNetwork(what: string, network: BeaconNetwork): BeaconNetwork {
+  const { forks, genesisValidatorsRoot, ...numbers } = checkObject(what, network);
+  checkNames(what, network, Object.keys(TEST_NETWORK));
+  checkText(`${what}.genesisValidatorsRoot`, genesisValidatorsRoot, "0x and 64 lowercase hex digits", LOWERCASE_HASH);
+  for (const name of Object.keys(TEST_NETWORK) as (keyof BeaconNetwork)[])
+    if (name !== "forks" && name !== "genesisValidatorsRoot") checkInteger(`${what}.${name}`, numbers[name], 1);
+  for (const [name, fork] of Object.entries(checkObject(`${what}.forks`, forks))) {
+    if (!Array.isArray(fork)) throw invalidArgument(`${what}.forks.${name}`, "a list of version and epoch", fork);
+    const [version, epoch] = fork as unknown[];
+    checkText(`${what}.forks.${name}[0]`, version, "0x and 8 lowercase hex digits", /^0x[0-9a-f]{8}$/);
+    checkInteger(`${what}.forks.${name}[1]`, epoch, 0);
+  }
+  if (genesisValidatorsRoot === TEST_NETWORK.genesisValidatorsRoot && network.chainId !== TEST_NETWORK.chainId)
+    throw invalidArgument(`${what}.chainId`, `${TEST_NETWORK.chainId} for the test network`, network.chainId);
+  return network;
+}

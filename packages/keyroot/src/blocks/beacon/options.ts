@@ -1,0 +1,19 @@
+import type { Store } from "../../store/store.ts";
+import type { BeaconNetwork, BeaconNetworkName } from "./networks.ts";
+
+/** The endpoints and the trusted checkpoint of a light client. Needs the import of `keyroot/beacon`. */
+export interface BeaconOptions {
+  /** URLs of Beacon API endpoints (https, see `allowHttp`). They are not trusted, and are tried in turn. */
+  urls: readonly string[];
+  /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  /** Default: the known network whose chain id is `chainId`. */
+  network?: BeaconNetworkName | BeaconNetwork | undefined;
+  /** Keeps the light client's state, about 50 kB. Default: memory. */
+  store?: Store | undefined;
+  /**
+   * The maximum age of the newest trusted header in ms, when it is used again. The default follows the network's weak subjectivity
+   * period: 14 days on Ethereum. Evidence contains a value that is set here.
+   */
+  maxCheckpointAgeMs?: number | undefined;
+}

@@ -1,0 +1,62 @@
+import type { Store } from "../../store/store.ts";
+import type { RpcCall } from "../../transport/jsonRpc.ts";
+import type { BlockSource } from "../blockSource.ts";
+import { VerificationError } from "../../errors.ts";
+import { follow, type Following, isTooOld } from "./follow.ts";
+import { parseState, serializeState } from "./state.ts";
+
+/** A light client's settings, checked. */
+export interface BeaconConfig extends Omit<Following, "state" | "now"> {
+  /** The value that the caller set; undefined for the network's default. */
+  callersMaxAgeMs: number | undefined;
+  store: Store;
+}
+
+type Found = ReturnType<BlockSource>;
+
+/** One block for each verification: all its users share it, and the requests for it. */
+const found = new WeakMap<readonly RpcCall[], Found>();
+/** The last search with each store. */
+const running = new WeakMap<Store, Found>();
+
+/**
+ * The newest finalized block that Ethereum's light client protocol proves from a checkpoint.
+ * @throws as `follow`; VerificationError LIGHT_CLIENT_INVALID
+ */
+export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
+  const block = found.get(request.calls) ?? findBlock(config, request);
+  found.set(request.calls, block);
+  return block;
+}
+
+/** Runs the light client of a store alone, so that no older state replaces a newer one. */
+async function findBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
+  const before = running.get(config.store);
+  const block = (async () => {
+    await before?.catch(() => undefined);
+    return followAndStore(config, request);
+  })();
+  running.set(config.store, block);
+  return block;
+}
+
+async function followAndStore(config: BeaconConfig, { http, now }: Parameters<BlockSource>[0]): Found {
+  const { network, checkpoint, store, callersMaxAgeMs: maxCheckpointAgeMs } = config;
+  const place = network.genesisValidatorsRoot;
+  const name = `keyroot-beacon:${network.chainId}:${place}`;
+  const stored = parseState(await store.get(name), place, checkpoint);
+  const following: Following = { ...config, now, state: undefined };
+  if (stored !== undefined && !isTooOld(following, stored)) following.state = stored;
+  const before = following.state;
+  try {
+    await follow(following, http);
+  } finally {
+    const { state } = following;
+    if (state !== undefined && state !== before) await store.set(name, serializeState(state, place, checkpoint));
+  }
+  const { slot, blockHash: hash, participation } = following.state ?? {};
+  if (hash === undefined || slot === undefined || participation === undefined)
+    throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
+  const beacon = { checkpoint, slot, participation, ...(maxCheckpointAgeMs !== undefined && { maxCheckpointAgeMs }) };
+  return { hash, anchor: "beacon", endpoints: [], evidence: { beacon } };
+}

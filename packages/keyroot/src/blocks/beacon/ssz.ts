@@ -1,0 +1,209 @@
+import { sha256 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { hexToBytes } from "../../bytes/platform.ts";
+import { TransportError } from "../../errors.ts";
+import { describeValue } from "../../input/describeValue.ts";
+import { isObject } from "../../input/json.ts";
+
+/**
+ * The part of SSZ (consensus-specs, `ssz/simple-serialize.md`) that light-client answers need. Numbers are kept as bytes, so that a
+ * value has one form, from SSZ and from JSON. All functions throw TransportError BEACON_ANSWER_INVALID for a malformed value.
+ */
+export interface SszType<T> {
+  /** The size of each value in bytes; undefined if values differ in size. */
+  readonly size: number | undefined;
+  decode(bytes: Uint8Array): T;
+  encode(value: T): Uint8Array;
+  /** The value in the JSON of the Beacon API. */
+  fromJson(value: unknown): T;
+  /** The value's `hash_tree_root`: 32 bytes. */
+  root(value: T): Uint8Array;
+}
+
+/** The value of a type. */
+export type ValueOf<Type> = Type extends SszType<infer T> ? T : never;
+
+/** The bytes of an offset to a value of variable size. */
+const OFFSET_BYTES = 4;
+const CHUNK_BYTES = 32;
+
+export function malformed(problem: string): TransportError {
+  return new TransportError("BEACON_ANSWER_INVALID", `The answer of a beacon endpoint is malformed: ${problem}.`);
+}
+
+/** The hash of two chunks: 32 bytes. */
+export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return sha256(concatBytes(left, right));
+}
+
+/** The root of a tree over chunks, filled with zero chunks up to a power of two. */
+function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
+  let level = chunks;
+  for (let zero: Uint8Array = new Uint8Array(CHUNK_BYTES); level.length > 1; zero = hashPair(zero, zero)) {
+    const next: Uint8Array[] = [];
+    for (let i = 0; i < level.length; i += 2) next.push(hashPair(level[i] ?? zero, level[i + 1] ?? zero));
+    level = next;
+  }
+  return level[0] ?? new Uint8Array(CHUNK_BYTES);
+}
+
+/** Bytes in chunks, the last one filled with zeros. */
+function chunksOf(bytes: Uint8Array): Uint8Array[] {
+  const padded = new Uint8Array(Math.ceil(bytes.length / CHUNK_BYTES) * CHUNK_BYTES);
+  padded.set(bytes);
+  return Array.from({ length: padded.length / CHUNK_BYTES }, (_, i) =>
+    padded.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES),
+  );
+}
+
+function checkSize(bytes: Uint8Array, size: number): Uint8Array {
+  if (bytes.length === size) return bytes;
+  throw malformed(`${bytes.length} bytes instead of ${size}`);
+}
+
+function parseHex(value: unknown, maxBytes: number): Uint8Array {
+  if (typeof value === "string" && value.length <= 2 + 2 * maxBytes && /^0x(?:[0-9a-f]{2})*$/i.test(value))
+    return hexToBytes(value.slice(2));
+  throw malformed(`${describeValue(value)} instead of hex of at most ${maxBytes} bytes`);
+}
+
+/** A number of up to `size` bytes, little-endian, from its decimal digits. */
+function parseDecimal(value: unknown, size: number): Uint8Array {
+  if (typeof value !== "string" || !/^\d{1,78}$/.test(value)) throw malformed(`${describeValue(value)} as a number`);
+  const hex = BigInt(value)
+    .toString(16)
+    .padStart(2 * size, "0");
+  return checkSize(hexToBytes(hex).reverse(), size);
+}
+
+/** Bytes of a fixed size: `BytesN`, and bit vectors. */
+export function byteVector(size: number): SszType<Uint8Array> {
+  return {
+    size,
+    decode: (bytes) => checkSize(bytes, size),
+    encode: (value) => value,
+    fromJson: (value) => checkSize(parseHex(value, size), size),
+    root: (value) => merkleize(chunksOf(value)),
+  };
+}
+
+/** A number of `size` bytes, as bytes. */
+export function uint(size: number): SszType<Uint8Array> {
+  return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
+}
+
+/** At most 32 bytes. Their root is that of one chunk, mixed with their number. */
+export function byteList(): SszType<Uint8Array> {
+  const check = (bytes: Uint8Array) => {
+    if (bytes.length <= CHUNK_BYTES) return bytes;
+    throw malformed(`${bytes.length} bytes instead of at most ${CHUNK_BYTES}`);
+  };
+  return {
+    size: undefined,
+    decode: check,
+    encode: (value) => value,
+    fromJson: (value) => parseHex(value, CHUNK_BYTES),
+    root: (value) => {
+      const [chunk = new Uint8Array(CHUNK_BYTES)] = chunksOf(value);
+      const length = new Uint8Array(CHUNK_BYTES);
+      length[0] = value.length;
+      return hashPair(chunk, length);
+    },
+  };
+}
+
+/** A fixed number of values of one fixed size. */
+export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8Array[]> {
+  const { size = 0 } = type;
+  return {
+    size: size * length,
+    decode: (bytes) => {
+      checkSize(bytes, size * length);
+      return Array.from({ length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+    },
+    encode: (values) => concatBytes(...values),
+    fromJson: (values) => {
+      if (!Array.isArray(values) || values.length !== length) throw malformed(`not a list of ${length} values`);
+      return values.map((value) => type.fromJson(value));
+    },
+    root: (values) => merkleize(values.map((value) => type.root(value))),
+  };
+}
+
+/** Named values in order. Values of variable size follow after those of fixed size, which hold their offsets. */
+export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
+  fields: Fields,
+): SszType<{ [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
+  type Value = { [Name in keyof Fields]: ValueOf<Fields[Name]> };
+  const types = Object.entries(fields);
+  const fixed = types.reduce((sum, [, { size = OFFSET_BYTES }]) => sum + size, 0);
+  const make = (valueOf: (name: string, type: SszType<unknown>, i: number) => unknown) =>
+    Object.fromEntries(types.map(([name, type], i) => [name, valueOf(name, type, i)])) as Value;
+  const read = (value: Value, name: string): unknown => value[name];
+  return {
+    size: types.every(([, { size }]) => size !== undefined) ? fixed : undefined,
+    decode: (bytes) => {
+      if (bytes.length < fixed) throw malformed(`${bytes.length} bytes instead of at least ${fixed}`);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      const starts: number[] = [];
+      let position = 0;
+      for (const [, { size }] of types) {
+        starts.push(size === undefined ? view.getUint32(position, true) : position);
+        position += size ?? OFFSET_BYTES;
+      }
+      const offsets = [...starts.filter((_, i) => types[i]?.[1].size === undefined), bytes.length];
+      if (offsets[0] !== fixed || offsets.some((offset, i) => offset < (offsets[i - 1] ?? 0)))
+        throw malformed("the offsets are not in order");
+      let part = 0;
+      return make((_, type, i) => {
+        const start = starts[i] ?? 0;
+        return type.decode(bytes.subarray(start, type.size === undefined ? offsets[++part] : start + type.size));
+      });
+    },
+    encode: (value) => {
+      const parts = types.map(([name, type]) => ({ type, bytes: type.encode(read(value, name)) }));
+      const tail: Uint8Array[] = [];
+      let end = fixed;
+      const head = parts.map(({ type, bytes }) => {
+        if (type.size !== undefined) return bytes;
+        const offset = new Uint8Array(OFFSET_BYTES);
+        new DataView(offset.buffer).setUint32(0, end, true);
+        end += bytes.length;
+        tail.push(bytes);
+        return offset;
+      });
+      return concatBytes(...head, ...tail);
+    },
+    fromJson: (value) => {
+      if (!isObject(value)) throw malformed("not an object");
+      return make((name, type) => type.fromJson(Object.hasOwn(value, name) ? value[name] : undefined));
+    },
+    root: (value) => merkleize(types.map(([name, type]) => type.root(read(value, name)))),
+  };
+}
+
+/**
+ * Whether a leaf has this generalized index in the tree with this root (`is_valid_normalized_merkle_branch`). A branch that is
+ * longer than the index requires begins with zeros.
+ */
+export function isValidBranch(
+  leaf: Uint8Array,
+  branch: readonly Uint8Array[],
+  index: number,
+  root: Uint8Array,
+): boolean {
+  const extra = branch.length - Math.floor(Math.log2(index));
+  if (extra < 0 || branch.slice(0, extra).some((node) => node.some((byte) => byte !== 0))) return false;
+  let node = leaf;
+  let position = index;
+  for (const sibling of branch.slice(extra)) {
+    node = position % 2 === 0 ? hashPair(node, sibling) : hashPair(sibling, node);
+    position = Math.floor(position / 2);
+  }
+  return equalBytes(node, root);
+}
+
+/** Whether two public values are equal. Not in constant time. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}

@@ -1,0 +1,12 @@
+import { fetchBlock } from "../ethereum/blocks.ts";
+import type { BlockSource } from "./blockSource.ts";
+
+/**
+ * The block that one endpoint reports.
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the call
+ */
+export const findEndpointBlock: BlockSource = async ({ calls: [call], tag }) => {
+  if (call === undefined) throw new RangeError("There is no endpoint to call.");
+  const header = await fetchBlock(call, tag);
+  return { hash: header.hash, header, anchor: "endpoint", endpoints: [0] };
+};

@@ -1,0 +1,163 @@
+import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { fetchBlock } from "../ethereum/blocks.ts";
+import type { BlockHeader } from "../ethereum/header.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { BlockSource, BlockTag } from "./blockSource.ts";
+
+/**
+ * The block on which enough endpoints of a quorum agree. While that many endpoints are honest, fewer dishonest ones can
+ * neither change nor prevent the result.
+ * @throws VerificationError, TransportError QUORUM_NOT_REACHED
+ */
+export function findQuorumBlock(endpoints: Quorum): BlockSource {
+  return async ({ tag }) => {
+    const votes = await findBlock(endpoints, tag);
+    const [{ answer: header }] = votes;
+    return { hash: header.hash, header, anchor: "quorum", endpoints: votes.map(({ endpoint }) => endpoint) };
+  };
+}
+
+/** An endpoint's answer. */
+export interface Vote<T> {
+  /** The endpoint's index. */
+  endpoint: number;
+  answer: T;
+}
+
+/** Equal votes: at least one. */
+export type Votes<T> = [Vote<T>, ...Vote<T>[]];
+
+/**
+ * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim
+ * to have, which fewer dishonest ones can move neither up nor down. If endpoints do not have what they claimed, it
+ * continues with the next lower claim, so that honest endpoints that are slightly behind can take part.
+ */
+async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
+  const { quorum } = endpoints;
+  const heads: number[] = [];
+  const fetchHead = async (call: RpcCall) => {
+    heads.push((await fetchBlock(call, tag)).number);
+    heads.sort((a, b) => b - a);
+  };
+  // Each endpoint that has yet to answer could raise the block by one position.
+  const isKnown = (pending: number) => heads.length >= quorum && heads[quorum - 1] === heads[quorum - 1 - pending];
+  await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
+
+  let number = heads[quorum - 1];
+  // Each round is at a lower claim of another endpoint, so there are no more rounds than endpoints.
+  for (let round = 0; number !== undefined && round < endpoints.count; round++) {
+    const height = number;
+    const blocks = await endpoints.findAgreement(
+      (call) => fetchBlock(call, height),
+      ({ hash }) => hash,
+    );
+    if (blocks !== undefined) return blocks;
+    number = undefined;
+    for (let i = heads.length - 1; i >= quorum - 1; i--) {
+      const head = heads[i];
+      if (head !== undefined && head < height) number = head;
+    }
+  }
+  throw endpoints.notReached();
+}
+
+/** The endpoints of a quorum, their errors so far, and whether they have contradicted each other. */
+export class Quorum {
+  readonly quorum: number;
+  readonly #calls: readonly RpcCall[];
+  readonly #errors: KeyrootError[] = [];
+  #contradicted = false;
+
+  constructor(calls: readonly RpcCall[], quorum: number) {
+    this.#calls = calls;
+    this.quorum = quorum;
+  }
+
+  /** The number of endpoints. */
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** The equal votes of enough endpoints. @throws as `notReached` */
+  async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
+    const votes = await this.findAgreement(request, keyOf);
+    if (votes === undefined) throw this.notReached();
+    return votes;
+  }
+
+  /** The first vote of any endpoint. @throws as `notReached` */
+  async first<T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> {
+    const votes = await this.poll(request, (votes) => asVotes(votes));
+    if (votes === undefined) throw this.notReached();
+    return votes;
+  }
+
+  /**
+   * The equal votes of enough endpoints, as soon as no other group can become large enough.
+   * @returns undefined if there is no such group
+   */
+  findAgreement<T>(
+    request: (call: RpcCall) => Promise<T>,
+    keyOf: (answer: T) => string,
+  ): Promise<Votes<T> | undefined> {
+    return this.poll(request, (votes, pending) => {
+      let [largest, second]: [Vote<T>[], Vote<T>[]] = [[], []];
+      for (const group of Map.groupBy(votes, ({ answer }) => keyOf(answer)).values()) {
+        if (group.length > largest.length) [largest, second] = [group, largest];
+        else if (group.length > second.length) second = group;
+      }
+      this.#contradicted ||= second.length > 0;
+      const isDecided = largest.length >= this.quorum && second.length + pending < this.quorum;
+      return isDecided ? asVotes(largest) : undefined;
+    });
+  }
+
+  /**
+   * Sends a request to all endpoints at once, and ends as soon as the votes decide: slow endpoints delay nothing. An
+   * endpoint that fails has no vote.
+   * @param decide computes the result from the votes so far and the number of pending endpoints; undefined while it is
+   * open
+   * @returns undefined if the result is open after all endpoints have answered
+   */
+  poll<T, R>(
+    request: (call: RpcCall) => Promise<T>,
+    decide: (votes: Vote<T>[], pending: number) => R | undefined,
+  ): Promise<R | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
+    const votes: Vote<T>[] = [];
+    let pending = this.#calls.length;
+    for (const [endpoint, call] of this.#calls.entries()) {
+      request(call)
+        .then(
+          (answer) => votes.push({ endpoint, answer }),
+          (error: unknown) => {
+            if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+            this.#errors.push(error);
+          },
+        )
+        .then(() => {
+          pending--;
+          const result = decide(votes, pending);
+          if (result !== undefined || pending === 0) resolve(result);
+        })
+        .catch(reject);
+    }
+    return promise;
+  }
+
+  /** The error QUORUM_NOT_REACHED: false answers are a VerificationError, missing ones a TransportError. */
+  notReached(): KeyrootError {
+    const contradiction = this.#contradicted ? ", they contradict each other" : "";
+    const claim = `Fewer than ${this.quorum} of ${this.#calls.length} endpoints agree${contradiction}.`;
+    const message = [claim, ...new Set(this.#errors.map(({ message }) => message))].join(" ");
+    const details = { expected: this.quorum, actual: this.#errors.map(({ code }) => code) };
+    return this.#contradicted || this.#errors.some((error) => error instanceof VerificationError)
+      ? new VerificationError("anchor", "QUORUM_NOT_REACHED", message, details)
+      : new TransportError("QUORUM_NOT_REACHED", message, details);
+  }
+}
+
+function asVotes<T>(votes: readonly Vote<T>[]): Votes<T> | undefined {
+  const [first, ...others] = votes;
+  return first === undefined ? undefined : [first, ...others];
+}

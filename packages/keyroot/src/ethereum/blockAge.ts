@@ -1,0 +1,35 @@
+import { VerificationError } from "../errors.ts";
+import type { BlockHeader } from "./header.ts";
+
+type Position = Pick<BlockHeader, "number" | "timestamp">;
+
+/** The maximum time in ms by which a block may be ahead of this machine's clock. */
+export const MAX_AHEAD_MS = 120_000;
+
+/**
+ * Checks that a block is not older than allowed, and not from the future: a stored answer about such a block would look new
+ * until that time.
+ * @param maxAgeMs undefined for any age
+ * @param now the time of this machine's clock, in ms since 1970
+ * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"
+ */
+export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number | undefined, now: number): void {
+  const age = now - timestamp * 1000;
+  const seconds = Math.round(Math.abs(age) / 1000);
+  if (!(age >= -MAX_AHEAD_MS)) {
+    const message = `The block ${number} is dated ${seconds} s ahead of this machine's clock. Check the clock, or use another endpoint.`;
+    throw new VerificationError("anchor", "FUTURE_BLOCK", message, { expected: -MAX_AHEAD_MS, actual: age });
+  }
+  if (maxAgeMs === undefined || age <= maxAgeMs) return;
+  const message = `The block ${number} is ${seconds} s old, the maximum age is ${maxAgeMs / 1000} s.`;
+  throw new VerificationError("anchor", "STALE_BLOCK", message, { expected: maxAgeMs, actual: age });
+}
+
+/**
+ * Whether a block is earlier than another. Compares times first, because no source accepts a block of the future: a false
+ * number would hide all later answers. Blocks of one second are compared by their numbers. false if a block is unknown.
+ */
+export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
+  if (block === undefined || other === undefined) return false;
+  return block.timestamp < other.timestamp || (block.timestamp === other.timestamp && block.number < other.number);
+}

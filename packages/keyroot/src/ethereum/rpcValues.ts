@@ -1,0 +1,61 @@
+import { TransportError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
+
+/** The error for an answer of a JSON-RPC endpoint that does not have the expected form: RPC_ANSWER_INVALID. */
+export function invalidAnswer(expected: string, actual: unknown): TransportError {
+  const description = describeValue(actual);
+  const message = `The endpoint's answer is invalid: expected ${expected}, got ${description}.`;
+  return new TransportError("RPC_ANSWER_INVALID", message, { expected, actual: description });
+}
+
+/** 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write them. */
+const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+
+/** Encodes a number as a JSON-RPC quantity: 0x and hex digits, without leading zeros (Ethereum JSON-RPC, "Hex value encoding"). */
+export function toQuantity(value: number | bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+/** Parses a JSON-RPC quantity of at most 256 bits. @throws TransportError RPC_ANSWER_INVALID */
+export function parseQuantity(value: unknown): bigint {
+  if (typeof value === "string" && QUANTITY.test(value)) return BigInt(value);
+  throw invalidAnswer("a quantity (0x and 1 to 64 hex digits)", value);
+}
+
+/** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
+export function parseSafeQuantity(value: unknown): number {
+  const number = Number(parseQuantity(value));
+  if (Number.isSafeInteger(number)) return number;
+  throw invalidAnswer("a quantity below 2^53", value);
+}
+
+/** Whether a value is bytes as JSON-RPC encodes them: 0x and two hex digits per byte, in either case. */
+export function isData(value: unknown): value is string {
+  return typeof value === "string" && value.length % 2 === 0 && /^0x[0-9a-f]*$/i.test(value);
+}
+
+/** A hash of 32 bytes in canonical form: 0x and 64 lowercase hex digits. */
+export const LOWERCASE_HASH = /^0x[0-9a-f]{64}$/;
+
+/** Whether a value is a hash of 32 bytes: 0x and 64 hex digits in either case. */
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
+}
+
+/** Parses a hash of 32 bytes and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
+export function toHash(value: unknown): string {
+  if (isHash(value)) return value.toLowerCase();
+  throw invalidAnswer("a hash (0x and 64 hex digits)", value);
+}
+
+/** An address: 0x and 40 hex digits in either case. Does not include a checksum (EIP-55). */
+export const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+/** An address in canonical form: 0x and 40 lowercase hex digits. */
+export const LOWERCASE_ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** Parses an address and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
+export function toAddress(value: unknown): string {
+  if (typeof value === "string" && ADDRESS.test(value)) return value.toLowerCase();
+  throw invalidAnswer("an address (0x and 40 hex digits)", value);
+}

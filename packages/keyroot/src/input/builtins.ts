@@ -1,0 +1,41 @@
+import { ArgumentError } from "../errors.ts";
+
+/** The results of `applyMethods` with the methods of the language. */
+const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
+
+/**
+ * Checks the methods of Array on which this library relies. Some libraries replace methods of Array, and a method that
+ * leaves out elements could make a wrong result look right. It uses a small list, so it finds only a replacement that
+ * has other results for every list.
+ * @throws ArgumentError BUILTIN_REPLACED
+ */
+export function checkBuiltins(): void {
+  if (applyMethods() === EXPECTED) return;
+  throw new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
+}
+
+function applyMethods(): string | undefined {
+  const list: number[] = [];
+  try {
+    list.push(2, 1);
+    const isOne = (item: number) => item === 1;
+    // JSON.stringify uses no method of Array.
+    return JSON.stringify([
+      list.map((item) => -item),
+      list.filter((item) => !isOne(item)),
+      list.flatMap((item) => [item, item]),
+      list.slice(1),
+      list.join("-"),
+      [...list].sort(),
+      list.includes(2),
+      list.includes(3),
+      list.some(isOne),
+      list.every(isOne),
+      list.indexOf(1),
+      [...list.entries()],
+      Array.isArray(list),
+    ]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,168 @@
+import { VerificationError } from "../errors.ts";
+import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+import { checkUntrusted, decodeDocument, parseDocumentText } from "../input/document.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { isObject } from "../input/json.ts";
+import { invalidArgument } from "../input/options.ts";
+import type { MerkleFile } from "./file.ts";
+import { checkMerkleRoot, checkNotNode, MERKLE_ROOT } from "./hash.ts";
+import { indexByUser, unknownKey, verifyLookup } from "./lookup.ts";
+import { serializeNodes } from "./nodes.ts";
+import { parseSerializedFile } from "./parseSerializedFile.ts";
+import { MerkleTree } from "./tree.ts";
+
+/** The maximum size of a file in bytes: that of the longest string in V8, about 660,000 users. */
+const MAX_FILE_BYTES = 2 ** 29 - 24;
+
+/** The keys of the `merkle` object that are not nodes. Each may be missing. */
+const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
+const HASH_ALGORITHM = "sha256";
+
+/** A node: type, level, left, right, parent. */
+type MerkleNode = Record<string, string | number>;
+
+/** The file, `merkle` and a node. */
+const MAX_DEPTH = 3;
+
+/**
+ * Parses and verifies a file from an untrusted source. Rebuilds the whole tree from `values`, and requires one record per
+ * user, the given root, and exactly the `lookup` and the nodes in `merkle` that follow from `values`. The header keys of
+ * `merkle` may be missing, but not be wrong. Checks the form of all records; `checkKeyRecord` checks the key in a record. A
+ * file as `serializeMerkleFile` writes it is parsed faster than any other.
+ * @param bytes the file as it was served
+ * @param root the root from the contract or the file's name: 64 lowercase hex digits
+ * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
+ * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
+ * TREE_EMPTY, TREE_TOO_LARGE, and as `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH, TREE_MISMATCH
+ * @throws ArgumentError HASH_INVALID, ARGUMENT_INVALID
+ * @example
+ * const { records, lookup } = parseMerkleFile(await readFile(`${root}.json`), root);
+ */
+export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
+  checkMerkleRoot(root);
+  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The argument bytes", "a Uint8Array", bytes);
+  const text = decodeDocument("The file", bytes, MAX_FILE_BYTES);
+  return parseSerializedFile(text, root) ?? verifyFileText(text, root);
+}
+
+/**
+ * Parses and verifies a file's text, with any spacing and order of keys.
+ * @param text the whole file
+ * @param root 64 lowercase hex digits
+ * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
+ */
+export function verifyFileText(text: string, root: string): MerkleFile {
+  const { merkle, values, lookup } = parseParts(parseDocumentText("The file", text, MAX_DEPTH));
+  const records = values.map((value, i) => parseValue(`values[${i}]`, value));
+  const index = () => ({ lookup: indexByUser(records, values), tree: new MerkleTree(values) });
+  const file = { values, records, ...checkUntrusted("file", "values", index) };
+  const actual = file.tree.root;
+  if (actual !== root) {
+    const message = `The root of the file's values is ${actual}, but the expected root is ${root}.`;
+    throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual });
+  }
+  verifyLookup(lookup, file.lookup);
+  verifyMerkle(merkle, file.tree);
+  return file;
+}
+
+interface FileParts {
+  merkle: Record<string, unknown>;
+  values: string[];
+  lookup: Record<string, unknown>;
+}
+
+function parseParts(document: unknown): FileParts {
+  const { merkle, values, lookup, ...others } = checkObject("The file", document);
+  for (const key of Object.keys(others)) throw unknownKey("The file", key);
+  const parts = { merkle: checkObject("merkle", merkle), lookup: checkObject("lookup", lookup) };
+  if (!Array.isArray(values)) throw wrongShape("values", "an array", values);
+  for (let i = 0; i < values.length; i++)
+    if (typeof values[i] !== "string") throw wrongShape(`values[${i}]`, "a string", values[i]);
+  return { ...parts, values: values as string[] };
+}
+
+function checkObject(path: string, value: unknown): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw wrongShape(path, "an object", value);
+}
+
+function wrongShape(path: string, expected: string, value: unknown): VerificationError {
+  const actual = describeValue(value);
+  return new VerificationError("file", "FILE_SHAPE", `${path} must be ${expected}, but is ${actual}.`, {
+    expected,
+    actual,
+  });
+}
+
+function parseValue(path: string, value: string): KeyRecord {
+  checkNotNode("file", path, value);
+  return checkUntrusted("file", path, () => parseKeyRecord(value));
+}
+
+/** Checks that `merkle` has all nodes of the tree and nothing else, except header keys with the right values. */
+function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
+  const keys = Object.keys(merkle);
+  const { root, leafCount: leaves, height: levels } = tree;
+  let count = 0;
+  for (const [key, expected] of Object.entries({ hashalgo: HASH_ALGORITHM, root, leaves, levels })) {
+    const actual = merkle[key];
+    if (actual === undefined) continue;
+    count++;
+    if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
+    verifyEqual(`merkle.${key}`, expected, actual);
+  }
+  // Deployed files have their nodes in this order. Looking up a key object that exists is faster than an equal string.
+  for (const piece of serializeNodes(tree)) {
+    for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
+      const key = keys[count++];
+      const actual = merkle[key === hash ? key : hash];
+      if (actual === undefined) checkKeys(merkle);
+      verifyNode(hash, expected, actual);
+    }
+  }
+  if (keys.length === count) return;
+  checkKeys(merkle);
+  throw mismatch("The size of merkle", count, keys.length);
+}
+
+/** Throws if `merkle` contains a key that no file has. */
+function checkKeys(merkle: Record<string, unknown>): void {
+  for (const key of Object.keys(merkle)) {
+    if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;
+    throw MERKLE_ROOT.test(key.toLowerCase()) ? notLowercase("A key of merkle", key) : unknownKey("merkle", key);
+  }
+}
+
+function anotherAlgorithm(actual: unknown): VerificationError {
+  const message = `merkle.hashalgo must be "${HASH_ALGORITHM}", but is ${describeValue(actual)}.`;
+  return new VerificationError("file", "FILE_HASH_ALGORITHM", message, { expected: HASH_ALGORITHM, actual });
+}
+
+function verifyNode(hash: string, expected: MerkleNode, actual: unknown): void {
+  if (!isObject(actual)) throw mismatch(pathOfNode(hash), "a node", actual);
+  for (const field in expected)
+    if (actual[field] !== expected[field]) verifyEqual(`${pathOfNode(hash)}.${field}`, expected[field], actual[field]);
+  for (const field in actual) if (!Object.hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
+}
+
+function pathOfNode(hash: string): string {
+  return `merkle["${hash}"]`;
+}
+
+function verifyEqual(path: string, expected: unknown, actual: unknown): void {
+  if (actual === expected) return;
+  if (typeof actual === "string" && actual !== actual.toLowerCase() && MERKLE_ROOT.test(actual.toLowerCase()))
+    throw notLowercase(path, actual);
+  throw mismatch(path, expected, actual);
+}
+
+function mismatch(path: string, expected: unknown, actual: unknown): VerificationError {
+  const message = `${path} must be ${describeValue(expected)}, but is ${describeValue(actual)}.`;
+  return new VerificationError("tree", "TREE_MISMATCH", message, { expected, actual });
+}
+
+function notLowercase(path: string, actual: string): VerificationError {
+  const message = `${path} must be a hash in lowercase hex, but is ${describeValue(actual)}.`;
+  return new VerificationError("file", "HASH_NOT_LOWERCASE", message, { expected: actual.toLowerCase(), actual });
+}

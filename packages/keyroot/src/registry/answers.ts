@@ -1,0 +1,50 @@
+import { VerificationError } from "../errors.ts";
+import { invalidAnswer, isHash, parseSafeQuantity } from "../ethereum/rpcValues.ts";
+import { ZERO_ROOT } from "./calldata.ts";
+
+/**
+ * Decodes the answer to `getMerkleTreeRoot`.
+ * @returns the root, 64 lowercase hex digits; undefined if the user has no root
+ * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
+ */
+export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
+  const root = decodeWord(answer);
+  return root === ZERO_ROOT ? undefined : root;
+}
+
+/**
+ * Decodes the answer to `getBlockNumber`.
+ * @param highest the number of the block at which the contract was read: a root is not newer
+ * @throws as `decodeMerkleTreeRoot`
+ */
+export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
+  const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
+  if (number <= highest) return number;
+  throw invalidAnswer(`a block number of at most ${highest}`, number);
+}
+
+/** Decodes the answer to `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */
+export function decodeUserCount(answer: unknown): number {
+  return parseSafeQuantity(`0x${decodeWord(answer)}`);
+}
+
+/** Decodes the answer to `owner`. @returns 0x and 40 lowercase hex digits @throws as `decodeMerkleTreeRoot` */
+export function decodeOwner(answer: unknown): string {
+  const word = decodeWord(answer);
+  if (!/^0{24}/.test(word)) throw invalidAnswer("an address of 20 bytes, padded to 32 bytes", answer);
+  return `0x${word.slice(24)}`;
+}
+
+/** A word of 32 bytes: 64 lowercase hex digits. */
+function decodeWord(answer: unknown): string {
+  checkContractExists(answer);
+  if (!isHash(answer)) throw invalidAnswer("a word of 32 bytes (0x and 64 hex digits)", answer);
+  return answer.slice(2).toLowerCase();
+}
+
+/** Rejects an empty answer: the address has no contract, or another one. @throws VerificationError NO_CONTRACT, step "root" */
+function checkContractExists(answer: unknown): void {
+  if (answer !== "0x") return;
+  const message = "The contract's address has no code, or the code of another contract: the answer is 0x.";
+  throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
+}

@@ -1,0 +1,50 @@
+import type { BlockParameter } from "../ethereum/blocks.ts";
+import { fetchCodeHash } from "../ethereum/codeHash.ts";
+import { invalidAnswer } from "../ethereum/rpcValues.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { KeyQuery } from "./options.ts";
+
+/** An endpoint's answers about a user's root, unchecked. */
+export interface RootAnswers {
+  /** The result of `eth_chainId`. */
+  chainId: unknown;
+  /** Keccak-256 of the contract's code, 0x and 64 hex digits; undefined if it was not requested. */
+  codeHash: string | undefined;
+  /** The result of `eth_call` of `getMerkleTreeRoot`, or the same 32 bytes from a storage proof. */
+  root: unknown;
+}
+
+/**
+ * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"), and the contract's code if the query has its hash.
+ * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ */
+export async function readRootByCall(
+  { userID, contract, codeHash: expected }: KeyQuery,
+  call: RpcCall,
+  block: BlockParameter,
+): Promise<RootAnswers> {
+  const [chainId, root, codeHash] = await Promise.all([
+    call("eth_chainId", []),
+    callContract(call, contract, encodeGetMerkleTreeRoot(userID), block),
+    expected === undefined ? undefined : fetchCodeHash(call, contract, block),
+  ]);
+  return { chainId, root, codeHash };
+}
+
+/**
+ * Calls a contract at a block (EIP-1898).
+ * @param data the calldata: 0x and hex
+ * @returns the answer in lower case, so that equal answers are equal texts
+ * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ */
+export async function callContract(
+  call: RpcCall,
+  contract: string,
+  data: string,
+  block: BlockParameter,
+): Promise<string> {
+  const answer = await call("eth_call", [{ to: contract, data }, block]);
+  if (typeof answer === "string") return answer.toLowerCase();
+  throw invalidAnswer("bytes in hex", answer);
+}

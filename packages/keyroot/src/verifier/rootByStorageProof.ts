@@ -1,0 +1,44 @@
+import { VerificationError } from "../errors.ts";
+import type { BlockHeader } from "../ethereum/header.ts";
+import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
+import { slotOfUser } from "../registry/slotOfUser.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { KeyQuery } from "./options.ts";
+import type { RootAnswers } from "./rootByCall.ts";
+
+/**
+ * Reads a user's root from the contract's storage, with a proof (EIP-1186) under the block's state root.
+ * @param usersSlot the slot of the contract's mapping from users to roots
+ * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the call
+ */
+export async function readRootByStorageProof(
+  { userID, contract }: KeyQuery,
+  call: RpcCall,
+  { hash, stateRoot }: BlockHeader,
+  usersSlot: number,
+): Promise<RootAnswers> {
+  const slot = slotOfUser(userID, usersSlot);
+  const proof = call("eth_getProof", [contract, [slot], { blockHash: hash }]);
+  const [chainId, answer] = await Promise.all([call("eth_chainId", []), proof]);
+  const proven = verifyStorageProof(stateRoot, contract, slot, extractProof(answer));
+  return { chainId, root: proven?.value ?? "0x", codeHash: proven?.codeHash };
+}
+
+/**
+ * Compares an empty slot with the contract's answer: a contract with another layout has the root in another slot.
+ * @param root the slot's value: 0x and 64 hex digits
+ * @param callForRoot calls `getMerkleTreeRoot` at the same block
+ * @throws VerificationError PROOF_INVALID, step "root"; and as the call
+ */
+export async function confirmEmptySlot(
+  { userID }: KeyQuery,
+  usersSlot: number,
+  root: unknown,
+  callForRoot: () => Promise<string>,
+): Promise<void> {
+  if (typeof root !== "string" || !/^0x0+$/.test(root)) return;
+  const actual = await callForRoot();
+  if (actual === root) return;
+  const message = `The proof of slot ${usersSlot} shows no root for the user ${userID}, but the contract returns ${actual}. Set usersSlot to the contract's slot: 2 in PublicKeyRegistry, 1 in PubKeyTrust.`;
+  throw new VerificationError("root", "PROOF_INVALID", message, { expected: root, actual });
+}

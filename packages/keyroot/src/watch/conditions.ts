@@ -1,0 +1,59 @@
+import type { Evidence } from "../evidence.ts";
+import type { UserID } from "../identity/userID.ts";
+import type { Condition, Published } from "./alarm.ts";
+import { publishedOf, type WatchedUserState } from "./watchedUser.ts";
+
+/** The maximum number of a user's earlier changes of the root that are kept as reported. */
+const MAX_CHANGES = 20;
+
+/** The conditions of a user that raise alarms. */
+export function conditionsOf(
+  userID: UserID,
+  user: WatchedUserState,
+  { expected, isOwn, fileLimitMs }: { expected: string | undefined; isOwn: boolean; fileLimitMs: number },
+): Condition[] {
+  const conditions: Condition[] = [];
+  const add = (code: Condition["code"], about: string, message: string, facts: Condition["facts"]) => {
+    conditions.push({ code, id: `${code}:${about}`, message, facts });
+  };
+  const published = publishedOf(user);
+  if (published === undefined) return [];
+  const { root, publicKey, evidence } = published;
+  const { earlier, gone, outage } = user;
+  const addChange = (before: Published, now: { root?: string; evidence: Evidence }) => {
+    const { root: after = "none" } = now;
+    const message = `The contract had the root ${before.root} for the user ${userID} and has ${after} now, although it sets a root once.`;
+    add("WATCHED_ROOT_CHANGED", after, message, { published: before, now });
+  };
+  if (earlier !== undefined) addChange(earlier, { root, evidence });
+  if (gone !== undefined) addChange(published, { evidence: gone });
+  if (publicKey !== undefined && expected !== undefined && publicKey !== expected) {
+    const message = `The file ${root}.json has ${publicKey || "no valid key"} for the user ${userID} instead of ${expected}.`;
+    add(isOwn ? "WATCHED_KEY_MISMATCH" : "CONTACT_KEY_MISMATCH", `${root}:${expected}`, message, {
+      expectedPublicKey: expected,
+      published,
+    });
+  }
+  if (outage !== undefined && outage.observedMs >= fileLimitMs) {
+    const message = `The file ${root}.json of the user ${userID} is unavailable since ${isoTime(outage.since)}: ${outage.code}.`;
+    add("FILE_UNAVAILABLE", root, message, { published, outage });
+  }
+  return conditions;
+}
+
+/** The conditions whose alarms were not reported yet. */
+export function newConditions({ reported = [] }: WatchedUserState, conditions: readonly Condition[]): Condition[] {
+  return conditions.filter(({ id }) => !reported.includes(id));
+}
+
+/** Notes that the alarms of these conditions were reported. A condition that ends and begins again raises another alarm. */
+export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
+  // Answers that alternate between a few roots are reported once.
+  const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
+  user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
+}
+
+/** A time in ISO 8601, UTC. @param ms since 1970 */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,51 @@
+import type { UserID } from "keyroot/identity";
+import { plural } from "../shared/plural.ts";
+import type { RootHistory } from "./auditChain.ts";
+import { type Finding, finding } from "./finding.ts";
+
+/** A user of a root's file whose root on chain is another one. */
+export interface UserWithOtherRoot {
+  userID: UserID;
+  /** The user's root on chain: 64 hex digits in lower case. */
+  userRoot: string;
+}
+
+/**
+ * Compares a root's file with the chain, in both directions: every user of the file has a root, and no user outside of the
+ * file has this one.
+ * @param userIDs the users of the file
+ * @param userRoots their roots on chain, in the same order; undefined for none
+ * @param isKnown whether an event names a root
+ */
+export function auditRoot(
+  { root, addedCount }: RootHistory,
+  userIDs: readonly UserID[],
+  userRoots: readonly (string | undefined)[],
+  isKnown: (root: string) => boolean,
+): { findings: Finding[]; others: UserWithOtherRoot[] } {
+  const findings: Finding[] = [];
+  const others: UserWithOtherRoot[] = [];
+  let found = 0;
+  for (const [i, userID] of userIDs.entries()) {
+    const userRoot = userRoots[i];
+    if (userRoot === root) {
+      found++;
+    } else if (userRoot === undefined) {
+      const message = `The user ${userID} is in the file of ${root} and has no root on the chain.`;
+      findings.push(finding("USER_NOT_PUBLISHED", message, { root, userID }));
+    } else if (isKnown(userRoot)) {
+      others.push({ userID, userRoot });
+    } else {
+      const message = `The user ${userID} is in the file of ${root} and has the root ${userRoot}, which no event names.`;
+      findings.push(finding("ROOT_UNKNOWN", message, { root, userID }));
+    }
+  }
+  if (addedCount > found) {
+    const message = `${plural(addedCount, "user")} got the root ${root}, but its file has only ${found} of them.`;
+    findings.push(finding("USER_HIDDEN", message, { root }));
+  } else if (addedCount < found) {
+    const message = `The file has ${plural(found, "user")} with the root ${root}, but its events add only ${addedCount}.`;
+    findings.push(finding("ADDED_COUNT_TOO_LOW", message, { root }));
+  }
+  return { findings, others };
+}

@@ -1,0 +1,40 @@
+import { base64ToBytes } from "keyroot/bytes";
+import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
+import { USER_BYTES } from "./auditFile.ts";
+import { type Finding, finding } from "./finding.ts";
+import type { WatchedUser } from "./pollChain.ts";
+
+/** Checks that the file of a user's root contains the user, with the user's key. */
+export function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
+  if (users === undefined) return [];
+  const { userID } = user;
+  if (keyIDIn(users, userID) !== undefined) return auditWatchedUsers([user], root, users);
+  const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
+  return [finding("USER_NOT_IN_FILE", message, { root, userID })];
+}
+
+/** Reports watched users who are in a file with another key than theirs, whatever their root is. */
+export function auditWatchedUsers(
+  watched: readonly WatchedUser[],
+  root: string,
+  users: Uint8Array | undefined,
+): Finding[] {
+  if (users === undefined) return [];
+  return watched.flatMap(({ userID, pubKey }) => {
+    const keyID = keyIDIn(users, userID);
+    if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
+    const message = `The file of ${root} has a key for the user ${userID} that is not theirs.`;
+    return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
+  });
+}
+
+/** The first 16 bytes of SHA-256 over a user's key in a file. */
+function keyIDIn(users: Uint8Array, userID: UserID): Uint8Array | undefined {
+  const id = userIDToBytes(userID);
+  for (let at = 0; at < users.length; at += USER_BYTES) {
+    if (Buffer.compare(users.subarray(at, at + USER_ID_BYTES), id) === 0) {
+      return users.subarray(at + USER_ID_BYTES, at + USER_BYTES);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+import { TransportError } from "keyroot/errors";
+import type { BlockHeader } from "keyroot/ethereum";
+import { isLocalChainId } from "../publisher/chain/localChains.ts";
+
+/** A block up to which all events are known. */
+export interface BlockCursor {
+  number: number;
+  /** 0x and 64 hex digits in lower case. */
+  hash: string;
+  /** Seconds since 1970. */
+  timestamp: number;
+}
+
+/** Maximum time in seconds by which a block may be ahead of this machine's clock. */
+const MAX_AHEAD_S = 120;
+/** More blocks in a second than any chain makes: the fastest make one in 10 ms. */
+const MAX_BLOCKS_PER_S = 100;
+
+export interface BlockCheck {
+  /** Development chains are exempt: their clocks run ahead, and they make blocks on demand. */
+  chainId: number;
+  /** The newest block of an earlier run, if there was one. */
+  last: BlockCursor | undefined;
+  /** The current time in ms since 1970. Default: the system's clock. */
+  now?: (() => number) | undefined;
+}
+
+/**
+ * Refuses a newest block that is impossible: one from the future, or more blocks after the last known one than a chain can
+ * make in that time. Stored as a cursor, it would hide all blocks up to its number.
+ * @throws TransportError RPC_ANSWER_INVALID
+ */
+export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {
+  if (isLocalChainId(chainId)) return;
+  const aheadS = timestamp - now() / 1000;
+  if (aheadS > MAX_AHEAD_S) {
+    const message = `The endpoint's newest block, ${number}, is ${Math.round(aheadS)} s ahead of this machine's clock, at most ${MAX_AHEAD_S} s are accepted. Check the clock, or use another endpoint.`;
+    throw new TransportError("RPC_ANSWER_INVALID", message, { expected: MAX_AHEAD_S, actual: aheadS });
+  }
+  const { number: from, timestamp: since } = last ?? { number: 0, timestamp: 0 };
+  const most = from + MAX_BLOCKS_PER_S * Math.max(timestamp - since, 1);
+  if (number <= most) return;
+  const message = `The endpoint's newest block is ${number}, but no chain makes so many blocks after block ${from} in ${timestamp - since} s. Use another endpoint.`;
+  throw new TransportError("RPC_ANSWER_INVALID", message, { expected: most, actual: number });
+}

@@ -1,0 +1,172 @@
+import { TransportError, VerificationError } from "keyroot/errors";
+import { type BlockHeader, fetchBlock } from "keyroot/ethereum";
+import type { UserID } from "keyroot/identity";
+import {
+  fetchBlockNumber,
+  fetchRootAddedLogs,
+  fetchUserCount,
+  readMerkleTreeRoots,
+  type RootAddedLog,
+  ZERO_ROOT,
+} from "keyroot/registry";
+import type { RpcCall } from "keyroot/transport";
+import { verifyChainId } from "keyroot/verifier";
+import { auditCursor, auditUserCount } from "./auditChain.ts";
+import { checkBlock } from "./checkBlock.ts";
+import type { FileSource } from "./fileSource.ts";
+import { type Finding, finding } from "./finding.ts";
+import { isOnChain } from "./history.ts";
+import type { WatchCursor, WatchState } from "./watchState.ts";
+
+/** A user, and the user's own key. */
+export interface WatchedUser {
+  userID: UserID;
+  /** 105 bytes in base64. */
+  pubKey: string;
+}
+
+/** Options of a poll. */
+export interface PollOptions {
+  call: RpcCall;
+  /** The chain id that the endpoint must have (EIP-155). */
+  chainId: number;
+  /** 0x and 40 hex digits. */
+  contract: string;
+  files: FileSource;
+  users: readonly WatchedUser[];
+  /** The newest block to read. `finalized` blocks are never reorganized. */
+  tag: "latest" | "safe" | "finalized";
+  /** The first block whose roots are audited if the state has no cursor. Default: the next block. */
+  fromBlock?: number | undefined;
+  state: WatchState;
+  /** Repeated reading of the users' own files, also if they were valid before. */
+  readOwnFiles: boolean;
+  /** Time in ms after which an unavailable file is an alarm. Default 600,000. */
+  unavailableAfterMs?: number | undefined;
+  /** The oldest block that the endpoint may call its newest one, in ms. Default: any. */
+  maxAgeMs?: number | undefined;
+  /** Maximum time for reading files, in ms. The next poll reads the rest. Default: no limit. */
+  maxFilesMs?: number | undefined;
+  /** The current time in ms since 1970. Default: the system's clock. */
+  now?: (() => number) | undefined;
+}
+
+/** A user with a root on the chain. */
+export interface UserWithRoot {
+  userID: UserID;
+  /** 64 hex digits in lower case. */
+  root: string;
+}
+
+/** The watched users on the chain, read without any file. */
+export interface UserReading {
+  block: BlockHeader;
+  /** The users' roots at this block, in their order; undefined for a user without a root. */
+  roots: readonly (string | undefined)[];
+  /** Users with a root whose file has not been found to be valid yet. */
+  assigned: UserWithRoot[];
+  findings: Finding[];
+}
+
+/** The roots that were added since the last poll. */
+export interface LogReading {
+  added: RootAddedLog[];
+  /** The block of this poll; undefined if events are missing, so that the next poll reads them again. */
+  cursor: WatchCursor | undefined;
+  findings: Finding[];
+}
+
+/** Step 1: reads the roots of the watched users. */
+export async function readUsers(options: PollOptions): Promise<UserReading> {
+  const { call, contract, users, state, tag } = options;
+  verifyChainId(options, { chainId: await call("eth_chainId", []) });
+  const block = await fetchBlock(call, tag);
+  const userIDs = users.map(({ userID }) => userID);
+  const roots = await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } });
+  const findings: Finding[] = [];
+  const assigned: UserWithRoot[] = [];
+  for (const [i, userID] of userIDs.entries()) {
+    const [root, known] = [roots[i], state.roots.get(userID)];
+    if (root !== undefined && root !== known) assigned.push({ userID, root });
+    if (known === undefined || known === root) continue;
+    const message = `The user ${userID} had the root ${known} and now has ${root ?? "none"}: a root never changes on one chain.`;
+    findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
+  }
+  return { block, roots, assigned, findings };
+}
+
+/**
+ * Step 2: reads the roots that were added since the last poll. Their users must add up to what the contract counts. If they
+ * do not, an earlier answer or this one is false: events are read again from older cursors, until they add up.
+ */
+export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
+  const { call, contract, state, chainId, fromBlock, now } = options;
+  const cursors = state.cursors.toReversed();
+  checkBlock(block, { chainId, last: cursors.find(({ number }) => number <= block.number) ?? cursors.at(-1), now });
+  checkAge(options, block);
+  const userCount = await fetchCount(options, block);
+  const { number, hash, timestamp } = block;
+  const cursor: WatchCursor = { number, hash, timestamp, userCount };
+  const [newest] = cursors;
+  if (newest === undefined) {
+    const range = { fromBlock: fromBlock ?? number + 1, toBlock: number };
+    return { added: await fetchRootAddedLogs(call, contract, range), cursor, findings: [] };
+  }
+  const findings = auditCursor(newest, block, false);
+  const added: RootAddedLog[] = [];
+  let next = number + 1;
+  for await (const base of basesOf(options, cursors, block, findings)) {
+    const range = { fromBlock: base.number + 1, toBlock: next - 1 };
+    added.unshift(...(await fetchRootAddedLogs(call, contract, range)));
+    next = Math.min(next, range.fromBlock);
+    const expected = userCount === undefined || base.userCount === undefined ? undefined : userCount - base.userCount;
+    const miscounted = expected === undefined ? [] : auditUserCount(added, expected);
+    if (miscounted.length === 0) return { added, cursor, findings };
+    if (!findings.some(({ code }) => code === miscounted[0]?.code)) findings.push(...miscounted);
+  }
+  return { added, cursor: undefined, findings };
+}
+
+/**
+ * The blocks after which events may be read, the newest first: the cursors that are on the chain, then the block before the
+ * contract's deployment. Adds a finding for a cursor that was replaced.
+ */
+async function* basesOf(
+  { call, contract }: PollOptions,
+  cursors: readonly WatchCursor[],
+  { number: newest, hash: blockHash }: BlockHeader,
+  findings: Finding[],
+): AsyncGenerator<Pick<WatchCursor, "number" | "userCount">> {
+  let isReported = false;
+  for (const cursor of cursors) {
+    // A node that is behind does not have this block yet.
+    if (cursor.number > newest) continue;
+    if (await isOnChain(call, cursor)) {
+      yield cursor;
+    } else if (!isReported) {
+      const message = `Block ${cursor.number}, ${cursor.hash}, is no longer on the chain. Roots are audited again from the last common block.`;
+      findings.push(finding("CHAIN_REORGANIZED", message));
+      isReported = true;
+    }
+  }
+  const deployed = await fetchBlockNumber(call, contract, ZERO_ROOT, { blockHash });
+  yield { number: Math.max(deployed - 1, 0), userCount: 0 };
+}
+
+/** The contract's number of users at a block; undefined if it does not count them, as the predecessor does not. */
+async function fetchCount({ call, contract }: PollOptions, { hash }: BlockHeader): Promise<number | undefined> {
+  try {
+    return await fetchUserCount(call, contract, { blockHash: hash });
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === "NO_USER_COUNT") return undefined;
+    throw error;
+  }
+}
+
+/** @throws TransportError STALE_BLOCK: an endpoint that stands still shows no new roots */
+function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
+  const ageMs = now() - timestamp * 1000;
+  if (ageMs <= maxAgeMs) return;
+  const message = `The endpoint's newest block, ${number}, is ${Math.round(ageMs / 1000)} s old, at most ${maxAgeMs / 1000} s are accepted.`;
+  throw new TransportError("STALE_BLOCK", message, { expected: maxAgeMs, actual: ageMs });
+}

@@ -1,0 +1,124 @@
+import {
+  type AuditorKey,
+  checkPlace,
+  fetchRoots,
+  fetchStatement,
+  hashRoots,
+  parseRoots,
+  parseSignedStatement,
+  type RootEntry,
+  serializeRootEntry,
+  serializeSignedStatement,
+  type SignedStatement,
+  verifySignatures,
+} from "keyroot/auditors";
+import { KeyrootError } from "keyroot/errors";
+import { type Finding, finding } from "../finding.ts";
+import type { StatementFolder } from "./statementFolder.ts";
+
+/** The result for one auditor's folder. */
+export interface Comparison {
+  url: string;
+  /** `unavailable`: the folder did not return a statement with a valid signature of a known auditor. */
+  result: "agrees" | "conflict" | "unavailable";
+  /** The number of the newest statement's block. */
+  blockNumber?: number | undefined;
+  /** The auditors that signed it, as keys. */
+  auditors: readonly string[];
+  findings: readonly Finding[];
+  /** Why the folder is unavailable. */
+  message?: string | undefined;
+  /** The number of signatures that were added to own statements. */
+  merged: number;
+}
+
+/** The requests' limits. */
+export type CompareLimits = Parameters<typeof fetchStatement>[2];
+
+/** An own statement, and all roots of its tree. */
+interface Known {
+  signed: SignedStatement;
+  roots: readonly RootEntry[];
+}
+
+/**
+ * Compares the newest statement of another auditor with the own ones: the shorter list of roots must be the start of the longer
+ * one, and statements for one block must be equal. Adds the other auditor's signatures to equal own statements.
+ * @param keys the auditors' keys: a statement of anyone else is no evidence
+ */
+export async function compareStatements(
+  url: string,
+  own: StatementFolder,
+  known: Known,
+  keys: readonly AuditorKey[],
+  limits: CompareLimits,
+): Promise<Comparison> {
+  const { signed: latest } = known;
+  try {
+    const other = parseSignedStatement(await fetchStatement(url, "latest", limits));
+    checkPlace(other.statement, latest.statement);
+    const auditors = [...verifySignatures(other, keys).keys()];
+    const { number: blockNumber } = other.statement.block;
+    if (auditors.length === 0) return unavailable(url, "No known auditor signed its statement.");
+    const same = await own.read(String(blockNumber));
+    const agrees = (same === undefined || same.text === other.text) && (await extendsKnown(url, other, known, limits));
+    const findings = agrees ? [] : [describeConflict(same ?? latest, other, auditors)];
+    const merged = agrees
+      ? (await own.merge(withKnown(other, keys))) + (await mergeOlder(url, own, known, keys, limits))
+      : 0;
+    return { url, result: agrees ? "agrees" : "conflict", blockNumber, auditors, findings, merged };
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    return unavailable(url, `${error.code}: ${error.message}`);
+  }
+}
+
+/** Whether the shorter of two lists of roots is the start of the longer one. */
+async function extendsKnown(
+  url: string,
+  other: SignedStatement,
+  known: Known,
+  limits: CompareLimits,
+): Promise<boolean> {
+  const { tree } = other.statement;
+  const own = known.roots.map(serializeRootEntry);
+  if (tree.size <= own.length) return hashRoots(own.slice(0, tree.size)) === tree.hash;
+  const theirs = parseRoots(await fetchRoots(url, limits), tree).map(serializeRootEntry);
+  return hashRoots(theirs.slice(0, own.length)) === known.signed.statement.tree.hash;
+}
+
+/** Merges the other auditor's signature of the own newest statement, if the other one's newest is for another block. */
+async function mergeOlder(
+  url: string,
+  own: StatementFolder,
+  { signed: { statement } }: Known,
+  keys: readonly AuditorKey[],
+  limits: CompareLimits,
+): Promise<number> {
+  try {
+    const older = parseSignedStatement(await fetchStatement(url, String(statement.block.number), limits));
+    verifySignatures(older, keys);
+    return await own.merge(withKnown(older, keys));
+  } catch (error) {
+    // The other auditor may not have signed this block.
+    if (error instanceof KeyrootError) return 0;
+    throw error;
+  }
+}
+
+/** Without signatures of unknown keys, which anyone can add. */
+function withKnown(signed: SignedStatement, keys: readonly AuditorKey[]): SignedStatement {
+  const known = new Set(keys.map(({ name, id }) => `${name} ${id}`));
+  return { ...signed, cosignatures: signed.cosignatures.filter(({ name, keyID }) => known.has(`${name} ${keyID}`)) };
+}
+
+function describeConflict(own: SignedStatement, other: SignedStatement, auditors: readonly string[]): Finding {
+  const names = auditors.map((key) => key.replace(/\+.*/, "")).join(", ");
+  const message = `The statement of ${names} for block ${other.statement.block.number} contradicts the own one for block ${own.statement.block.number}: one of the auditors is wrong.`;
+  const evidence = [own, other].map(serializeSignedStatement);
+  return finding("STATEMENT_CONFLICT", message, { evidence });
+}
+
+function unavailable(url: string, message: string): Comparison {
+  return { url, result: "unavailable", auditors: [], findings: [], message, merged: 0 };
+}

@@ -1,0 +1,138 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  cosignedMessage,
+  hashRoots,
+  MAX_ROOTS_BYTES,
+  MAX_STATEMENT_BYTES,
+  parseRoots,
+  parseSignedStatement,
+  type RootEntry,
+  serializeRootEntry,
+  serializeRoots,
+  serializeSignedStatement,
+  serializeStatement,
+  type SignedStatement,
+  type Statement,
+} from "keyroot/auditors";
+import { makeFolder } from "../../disk/folder.ts";
+import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
+import { TransportError, VerificationError } from "../../errors.ts";
+import type { AuditorSigner } from "./auditorKeyFile.ts";
+
+/** What a signature rests on. It is published beside the statement and not signed, because auditors' sources differ. */
+export interface StatementSource {
+  /** The source of the chain's answers, in words. */
+  source: string;
+  /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
+  codeHash: string;
+}
+
+/** An auditor's folder of statements, which a web server publishes: `latest.txt`, `<block>.txt`, `<block>.json`, `roots.txt`. */
+export class StatementFolder {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** The newest statement, with its roots; undefined if there is none. @throws VerificationError as `parseSignedStatement` */
+  async latest(): Promise<{ signed: SignedStatement; roots: RootEntry[] } | undefined> {
+    const signed = await this.read("latest");
+    if (signed === undefined) return undefined;
+    const bytes = await this.#readBytes("roots.txt", MAX_ROOTS_BYTES);
+    return { signed, roots: parseRoots(bytes ?? new Uint8Array(), signed.statement.tree) };
+  }
+
+  /** @param name `latest`, or the number of a block */
+  async read(name: string): Promise<SignedStatement | undefined> {
+    const bytes = await this.#readBytes(`${name}.txt`, MAX_STATEMENT_BYTES);
+    return bytes && parseSignedStatement(bytes);
+  }
+
+  /**
+   * Signs what an audit found, and writes it. An auditor never signs two statements that contradict each other.
+   * @param found the statement without its tree
+   * @param roots all roots in the order of the chain
+   * @param time in s since 1970
+   * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
+   */
+  async sign(
+    found: Omit<Statement, "tree">,
+    roots: readonly RootEntry[],
+    signer: AuditorSigner,
+    source: StatementSource,
+    time: number,
+  ): Promise<Statement> {
+    const statement = { ...found, tree: { size: roots.length, hash: hashRoots(roots.map(serializeRootEntry)) } };
+    const text = serializeStatement(statement);
+    const latest = await this.latest();
+    if (latest !== undefined) checkExtends(latest.signed.statement, roots, text);
+    const { number } = statement.block;
+    const same = await this.read(String(number));
+    if (same !== undefined && same.text !== text) throw conflict(same.text, text);
+    const { key } = signer;
+    const others = same?.cosignatures.filter(({ keyID, name }) => keyID !== key.id || name !== key.name) ?? [];
+    const own = { name: key.name, keyID: key.id, time, signature: signer.sign(cosignedMessage(text, time)) };
+    const file = serializeSignedStatement({ text, cosignatures: [own, ...others] });
+    const note = { auditor: key.text, block: statement.block, ...source, signedAt: time };
+    await makeFolder(this.#dir);
+    await this.#write("roots.txt", serializeRoots(roots));
+    await this.#write(`${number}.json`, `${JSON.stringify(note, null, 2)}\n`);
+    await this.#write(`${number}.txt`, file);
+    await this.#write("latest.txt", file);
+    return statement;
+  }
+
+  /** Adds signatures to a statement that the folder has. */
+  async merge({ statement, text, cosignatures }: SignedStatement): Promise<number> {
+    const number = String(statement.block.number);
+    const known = await this.read(number);
+    if (known?.text !== text) return 0;
+    const keyOf = ({ name, keyID }: { name: string; keyID: string }) => `${name} ${keyID}`;
+    const names = new Set(known.cosignatures.map(keyOf));
+    const added = cosignatures.filter((one) => !names.has(keyOf(one)));
+    if (added.length === 0) return 0;
+    const file = serializeSignedStatement({ text, cosignatures: [...known.cosignatures, ...added] });
+    await this.#write(`${number}.txt`, file);
+    if ((await this.read("latest"))?.text === text) await this.#write("latest.txt", file);
+    return added.length;
+  }
+
+  /** Published files, so that all accounts may read them. */
+  #write(name: string, content: string): Promise<void> {
+    return writeFileAtomic(join(this.#dir, name), content, 0o644);
+  }
+
+  async #readBytes(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
+    const path = join(this.#dir, name);
+    try {
+      const bytes = new Uint8Array(await readFile(path));
+      if (bytes.length <= maxBytes) return bytes;
+      throw new TransportError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
+    } catch (cause) {
+      if (cause instanceof TransportError) throw cause;
+      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
+    }
+  }
+}
+
+/** Checks that a new statement's roots begin with those of the last one. @throws VerificationError STATEMENT_CONFLICT */
+function checkExtends(last: Statement, roots: readonly RootEntry[], text: string): void {
+  const { size, hash } = last.tree;
+  const isSamePlace = text.startsWith(originOf(serializeStatement(last)));
+  const start = roots.slice(0, size).map(serializeRootEntry);
+  if (isSamePlace && start.length === size && hashRoots(start) === hash) return;
+  throw conflict(serializeStatement(last), text);
+}
+
+function originOf(text: string): string {
+  return text.slice(0, text.indexOf("\n") + 1);
+}
+
+function conflict(expected: string, actual: string): VerificationError {
+  const message =
+    "This audit contradicts a statement that is in the folder. Nothing was signed. Find out which one is wrong: the contract sets a root once.";
+  return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
+}

@@ -1,0 +1,40 @@
+/** The limits of cost in options: `--max-fee` and `--max-cost`. */
+import { ArgumentError } from "keyroot/errors";
+import { describeValue } from "keyroot/input";
+import { parseAmount } from "../publisher/chain/amounts.ts";
+import type { CostLimits } from "../publisher/transactions/costLimits.ts";
+import type { Target } from "./target.ts";
+
+/** The options that limit the cost of a command's transactions. */
+interface CostArgs {
+  maxFee: string | undefined;
+  maxCost: string | undefined;
+  safeTransactions?: string | undefined;
+}
+
+/**
+ * The limits of cost: required unless the chain is a local one, or the owners of a Safe send the transactions.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function costLimitsOf(args: CostArgs, target: Target): CostLimits | "local" | undefined {
+  if (args.safeTransactions !== undefined) return undefined;
+  const maxFeePerGas = readAmount("--max-fee", args.maxFee, "gwei");
+  const maxCost = readAmount("--max-cost", args.maxCost, "ether");
+  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost };
+  if (target.isLocal && maxCost === undefined) return "local";
+  const message =
+    "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
+    "the endpoint could choose the price. 'estimate' shows the current one.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function readAmount(option: string, text: string | undefined, unit: "gwei" | "ether"): bigint | undefined {
+  if (text === undefined) return undefined;
+  const wei = parseAmount(text, unit);
+  if (wei !== undefined) return wei;
+  const name = unit === "gwei" ? "gwei" : "ETH";
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    `${option} must be a number of ${name} above 0, not ${describeValue(text)}.`,
+  );
+}

@@ -1,0 +1,53 @@
+import { readFile, stat } from "node:fs/promises";
+import { ArgumentError, VerificationError } from "../errors.ts";
+import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
+import { plural } from "../shared/plural.ts";
+import type { Progress } from "./progress.ts";
+
+/** Maximum number of bad rows in a message; `--json` has all. */
+const LISTED = 20;
+
+/**
+ * Reads the records of `--records`. A bad row ends the command, except with `--skip-bad`.
+ * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
+ */
+export async function loadRecords(
+  { records: path, skipBad }: { records: string | undefined; skipBad: boolean },
+  progress: Progress,
+): Promise<RecordsRead> {
+  if (path === undefined) {
+    throw new ArgumentError("ARGUMENT_INVALID", "Set the file with the user records: --records FILE.");
+  }
+  const isStandardInput = path === "-";
+  const name = isStandardInput ? "Standard input" : path;
+  const read = await readRecords(isStandardInput ? process.stdin : path, (done, size) => {
+    progress.update("reading records", done, size, "bytes");
+  });
+  const { records, bad } = read;
+  if (bad.length > 0 && !skipBad) {
+    const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
+    const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";
+    const total = plural(bad.length + records.length, "row");
+    const message = `${name} has ${bad.length} bad of ${total}; nothing was written.${rows.join("")}${more}`;
+    throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
+  }
+  if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${name} has no records to publish.`);
+  return read;
+}
+
+/** A line about the rows that `--skip-bad` left out, if any. */
+export function skippedLine(bad: readonly BadRow[]): string[] {
+  if (bad.length === 0) return [];
+  const lines = bad.map(({ line }) => line).join(", ");
+  return [`Skipped ${plural(bad.length, "bad row")}, ${bad.length === 1 ? "line" : "lines"} ${lines}.`];
+}
+
+/** The bytes of a file that an argument names; folders and devices are rejected. @throws ArgumentError FILE_UNREADABLE */
+export async function readInput(path: string): Promise<Uint8Array> {
+  try {
+    if ((await stat(path)).isFile()) return await readFile(path);
+  } catch (cause) {
+    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+  throw new ArgumentError("FILE_UNREADABLE", `${path} is not a file.`);
+}

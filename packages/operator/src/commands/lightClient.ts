@@ -1,0 +1,40 @@
+import { BEACON_NETWORKS, follow, type Following, periodOf, TEST_NETWORK, timeOf } from "keyroot/beacon/protocol";
+import { ArgumentError } from "keyroot/errors";
+import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
+import { beaconOptionOf } from "./beaconArguments.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Outcome } from "./host.ts";
+
+/** The number of members of a sync committee. */
+const MEMBERS = 512;
+
+/** `keyroot light-client`: the newest finalized block that a checkpoint and the sync committees prove. */
+export default async function lightClient(args: ArgsOf<"light-client">): Promise<Outcome> {
+  const options = await beaconOptionOf(args);
+  if (options === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set a beacon endpoint: --beacon URL.");
+  const { urls, checkpoint, maxCheckpointAgeMs } = options;
+  for (const url of urls) checkSourceUrl("beacon", url, args.allowHttp);
+  const name = args.beaconNetwork ?? "mainnet";
+  const network = name === "test" ? TEST_NETWORK : BEACON_NETWORKS[name];
+  const following: Following = {
+    ...{ network, checkpoint, urls, state: undefined, now: Date.now },
+    maxCheckpointAgeMs: maxCheckpointAgeMs ?? network.maxCheckpointAgeMs,
+  };
+  const { slot, blockHash, participation } = await follow(following, {
+    timeoutMs: DEFAULT_LIMITS.timeoutMs,
+    allowHttp: args.allowHttp,
+  });
+  const { startSlot = slot } = following;
+  const ageSeconds = Math.round((Date.now() - timeOf(network, slot)) / 1000);
+  const periods = periodOf(network, slot) - periodOf(network, startSlot);
+  const json = { slot, blockHash: blockHash ?? null, ageSeconds, periods, participation };
+  return {
+    json: { network: name, chainId: network.chainId, checkpoint, ...json },
+    text: [
+      `The newest finalized block of ${name} is ${blockHash ?? "without an execution block"}.`,
+      `  slot           ${slot}, ${ageSeconds} s old`,
+      `  signed by      ${participation === 0 ? "nobody: it is the checkpoint" : `${participation} of ${MEMBERS} members of the sync committee`}`,
+      `  checkpoint     ${checkpoint}, ${periods} committee periods earlier`,
+    ].join("\n"),
+  };
+}

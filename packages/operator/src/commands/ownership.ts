@@ -1,0 +1,71 @@
+/** `keyroot transfer-ownership` and `keyroot accept-ownership`: the two steps that give a registry another owner. */
+import { ArgumentError } from "keyroot/errors";
+import { Registry } from "../publisher/chain/registry.ts";
+import {
+  acceptOwnershipCall,
+  fetchPendingOwner,
+  type OwnershipCall,
+  sendOwnershipCall,
+  transferOwnershipCall,
+} from "../publisher/ownership.ts";
+import { openSigner } from "../publisher/signers/openSigner.ts";
+import { costLimitsOf } from "./costLimits.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "./host.ts";
+import { checkAddress, Target } from "./target.ts";
+
+type Args = ArgsOf<"accept-ownership">;
+
+/** `keyroot transfer-ownership`: the owner offers the registry to another account. */
+export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host: Host): Promise<Outcome> {
+  if (args.newOwner === undefined) {
+    throw new ArgumentError("ARGUMENT_INVALID", "Set the account that becomes the owner: --new-owner ADDRESS.");
+  }
+  const newOwner = checkAddress("--new-owner", args.newOwner);
+  const { registry, target } = await connect(args, host);
+  const call = transferOwnershipCall(registry, newOwner, target.chainId);
+  const pending = await fetchPendingOwner(registry);
+  if (pending?.toLowerCase() === newOwner.toLowerCase()) {
+    const text = `The registry is already offered to ${pending}, which becomes the owner with 'accept-ownership'.`;
+    return { json: { owner: registry.owner, pendingOwner: pending }, text };
+  }
+  const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'; until then, ${registry.owner} is.`;
+  return send(call, registry, target, args, done);
+}
+
+/** `keyroot accept-ownership`: the account to which the registry is offered becomes its owner. */
+export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
+  const { registry, target } = await connect(args, host);
+  const call = await acceptOwnershipCall(registry);
+  return send(call, registry, target, args, `${call.from} is the owner of the registry now.`);
+}
+
+async function connect(args: Args, host: Host): Promise<{ registry: Registry; target: Target }> {
+  const target = await Target.resolve(args, host);
+  await target.checkChainId();
+  return { registry: await Registry.connect(target.call, target.contract), target };
+}
+
+/** Sends a call, or prints it for the sender's wallet. @param done the text after a sent call */
+async function send(
+  call: OwnershipCall,
+  registry: Registry,
+  target: Target,
+  args: Args,
+  done: string,
+): Promise<Outcome> {
+  const { from, to, data } = call;
+  if (args.callOnly) {
+    const text = `Send this transaction from ${from}:\n  to    ${to}\n  value 0\n  data  ${data}`;
+    return { json: { from, to, value: "0", data }, text };
+  }
+  const { chainId, allowHttp } = target;
+  const limits = costLimitsOf(args, target) ?? "local";
+  const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
+  const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
+  const { transactionHash, blockNumber } = await sendOwnershipCall(registry, call, options);
+  return {
+    json: { transaction: transactionHash, block: blockNumber },
+    text: `${done}\nTransaction ${transactionHash} in block ${blockNumber}.`,
+  };
+}

@@ -1,0 +1,156 @@
+/** The parts of `keyroot audit` that sign statements and compare them. */
+import { readFile } from "node:fs/promises";
+import { parseAuditorKey } from "keyroot/auditors";
+import { KeyrootError } from "keyroot/errors";
+import { fetchBlock } from "keyroot/ethereum";
+import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall, rpcCaller } from "keyroot/transport";
+import type { AuditReport } from "../audit/audit.ts";
+import type { AuditedContract } from "../audit/readCounts.ts";
+import { type AuditorSigner, openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
+import { type Comparison, compareStatements } from "../audit/statements/compareStatements.ts";
+import { quorumCall, quorumHead } from "../audit/statements/quorumCall.ts";
+import { StatementFolder, type StatementSource } from "../audit/statements/statementFolder.ts";
+import { ArgumentError, TransportError } from "../errors.ts";
+import { EXIT } from "./exitCodes.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "./host.ts";
+import { passphraseOf } from "./makeAuditorKey.ts";
+import { style } from "./output.ts";
+import type { Target } from "./target.ts";
+
+type Args = ArgsOf<"audit">;
+
+/** What an audit needs to sign its result. */
+export interface Signing {
+  /** Sends each call to the source that the auditor chose. */
+  call: RpcCall;
+  /** The block to audit: finalized, with a number that is a multiple of the interval. */
+  at: AuditedContract["at"];
+  /** Signs the result, and describes it. */
+  sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome>;
+}
+
+/**
+ * Prepares `--sign`: refuses what rests on one endpoint's unproven answer, opens the key, and finds the block.
+ * @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile`; TransportError, VerificationError QUORUM_NOT_REACHED
+ */
+export async function prepareSigning(args: Args, target: Target, host: Host): Promise<Signing | undefined> {
+  const { sign: keyFile, statements, interval } = args;
+  if (keyFile === undefined) return undefined;
+  if (statements === undefined) throw invalid("--sign needs the folder of statements: --statements DIR.");
+  const { codeHash } = args;
+  if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code: --code-hash HASH.");
+  const { calls, quorum, ...source } = sourceOf(args, target);
+  const signer = await openAuditorKeyFile(keyFile, await passphraseOf(keyFile, host.environment));
+  const call = quorum === undefined ? target.call : quorumCall(calls, quorum);
+  const number = Math.floor((await finalizedNumber(calls, quorum ?? 1)) / interval) * interval;
+  const { hash } = await fetchBlock(call, number);
+  const folder = new StatementFolder(statements);
+  return {
+    call,
+    at: { blockHash: hash, anchor: source.anchor },
+    sign: (report, place) => sign(folder, report, place, signer, { source: source.source, codeHash }),
+  };
+}
+
+interface ChosenSource extends Pick<StatementSource, "source"> {
+  calls: readonly RpcCall[];
+  quorum: number | undefined;
+  anchor: "endpoint" | "quorum" | "light-client";
+}
+
+/** The source of the chain's answers, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
+function sourceOf({ rpc, quorum, ownNode, lightClient }: Args, target: Target): ChosenSource {
+  if ([quorum !== undefined, ownNode, lightClient].filter(Boolean).length !== 1) {
+    throw invalid(
+      "--sign refuses what rests on one endpoint's unproven answer. Set one of: --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
+    );
+  }
+  if (ownNode) return { calls: [target.call], quorum: undefined, anchor: "endpoint", source: "own node" };
+  if (lightClient) return { calls: [target.call], quorum: undefined, anchor: "light-client", source: "light client" };
+  const urls = rpc?.split(",") ?? [];
+  const least = Math.max(2, Math.floor(urls.length / 2) + 1);
+  if (quorum === undefined || quorum < least || quorum > urls.length)
+    throw invalid(
+      `--quorum must be ${least} to ${Math.max(least, urls.length)}: more than half of the endpoints in --rpc.`,
+    );
+  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  const calls = urls.map((url) => rpcCaller(url, { maxBytes, timeoutMs, allowHttp: target.allowHttp }));
+  return { calls, quorum, anchor: "quorum", source: `${quorum} of ${urls.length} endpoints` };
+}
+
+/** @throws TransportError QUORUM_NOT_REACHED if too few endpoints have a finalized block */
+async function finalizedNumber(calls: readonly RpcCall[], quorum: number): Promise<number> {
+  const read = async (call: RpcCall) => {
+    try {
+      return [(await fetchBlock(call, "finalized")).number];
+    } catch (error) {
+      if (error instanceof KeyrootError && calls.length > 1) return [];
+      throw error;
+    }
+  };
+  const number = quorumHead((await Promise.all(calls.map(read))).flat(), quorum);
+  if (number !== undefined) return number;
+  throw new TransportError("QUORUM_NOT_REACHED", `Fewer than ${quorum} endpoints have a finalized block.`);
+}
+
+async function sign(
+  folder: StatementFolder,
+  { userCount, evidence, roots }: AuditReport,
+  { chainId, contract }: { chainId: number; contract: string },
+  signer: AuditorSigner,
+  source: StatementSource,
+): Promise<Outcome> {
+  const { number, hash } = evidence.block;
+  const found = { chainId, contract: contract.toLowerCase(), block: { number, hash }, userCount };
+  const statement = await folder.sign(found, roots, signer, source, Math.floor(Date.now() / 1000));
+  return {
+    json: { statement, auditor: signer.key.text, ...source },
+    text: `${style("success", "Signed")} by ${signer.key.name} for block ${number}, which rests on: ${source.source}.`,
+  };
+}
+
+/** `keyroot audit --compare`: other auditors' statements against the own ones. */
+export async function compareWithOthers({ compare = "", statements, auditors, allowHttp }: Args): Promise<Outcome> {
+  if (statements === undefined || auditors === undefined)
+    throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
+  const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
+  const keys = (await readKeys(auditors)).map(parseAuditorKey);
+  const folder = new StatementFolder(statements);
+  const known = await folder.latest();
+  if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
+  const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
+  const compared: Comparison[] = [];
+  // One after the other: each may add signatures to the same files.
+  for (const url of urls) compared.push(await compareStatements(url, folder, known, keys, limits));
+  const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
+  process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;
+  return { json: { agrees: process.exitCode === EXIT.success, compared }, text: compared.map(describe).join("\n") };
+}
+
+function describe({ url, result, blockNumber, message, findings, merged }: Comparison): string {
+  const { host } = new URL(url);
+  switch (result) {
+    case "agrees":
+      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}; ${merged} signatures merged.`;
+    case "unavailable":
+      return `${style("notice", "Unavailable")}: ${host}: ${message}`;
+    case "conflict":
+      return findings
+        .map((one) => `${style("failure", "Conflict")}: ${one.message} --json has both statements.`)
+        .join("\n");
+  }
+}
+
+/** The keys in a file, one per line. @throws ArgumentError FILE_UNREADABLE */
+async function readKeys(path: string): Promise<string[]> {
+  try {
+    return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+  } catch (cause) {
+    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+function invalid(message: string): ArgumentError {
+  return new ArgumentError("ARGUMENT_INVALID", message);
+}

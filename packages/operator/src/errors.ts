@@ -1,0 +1,40 @@
+import * as library from "keyroot/errors";
+
+/** The error codes that this package adds to the library's. docs/errors.md explains every code. */
+export const OPERATOR_ERROR_CODES = [
+  "FILE_NAME",
+  "RECORDS_INVALID",
+  "NO_RECORDS",
+  "FILE_CONFLICT",
+  "PLAN_INVALID",
+  "PLAN_MISMATCH",
+  "PUBLISHER_RUNNING",
+  "NOT_OWNER",
+  "KEY_FILE_INVALID",
+  "TEST_KEY_REFUSED",
+  "PASSPHRASE_MISSING",
+  "SIGNER_MISMATCH",
+  "FEE_TOO_HIGH",
+  "TRANSACTION_REVERTED",
+  "NO_RECEIPT",
+  "NOT_FINAL",
+  "CONFIGURATION_INVALID",
+  "STATE_INVALID",
+  "STATE_LOCKED",
+  "WEBHOOK_ERROR",
+  "FILE_PERMISSIONS",
+  "FILE_UNREADABLE",
+  "FILE_UNWRITABLE",
+  "PORT_UNAVAILABLE",
+] as const;
+
+/** An error code of this package or of the library. */
+export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
+
+// The library's classes, which here also take this package's codes.
+export const ArgumentError = library.ArgumentError<OperatorErrorCode>;
+export type ArgumentError = library.ArgumentError<OperatorErrorCode>;
+export const VerificationError = library.VerificationError<OperatorErrorCode>;
+export type VerificationError = library.VerificationError<OperatorErrorCode>;
+export const TransportError = library.TransportError<OperatorErrorCode>;
+export type TransportError = library.TransportError<OperatorErrorCode>;

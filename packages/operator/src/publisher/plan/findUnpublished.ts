@@ -1,0 +1,34 @@
+import type { Registry, UserRoot } from "../chain/registry.ts";
+import type { RecordTable } from "../records/recordTable.ts";
+
+/** Number of users' roots to read between two progress reports. */
+const USERS_PER_READ = 2_800;
+
+export interface UnpublishedOptions {
+  /** Receives users who have a root already. The contract keeps it, whatever their record says. */
+  onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
+  /** Receives how many of the users' roots were read. */
+  onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
+}
+
+/** Reads the roots of all users, and returns the records of those without one. */
+export async function findUnpublished(
+  records: RecordTable,
+  registry: Registry,
+  { onAlreadyPublished, onProgress }: UnpublishedOptions,
+): Promise<RecordTable> {
+  const hasRoot = new Uint8Array(records.length);
+  for (let start = 0; start < records.length; start += USERS_PER_READ) {
+    const userIDs = records.userIDs(start, start + USERS_PER_READ);
+    const roots = await registry.getMerkleTreeRoots(userIDs);
+    const alreadyPublished = userIDs.flatMap((userID, i) => {
+      const root = roots[i];
+      if (root === undefined) return [];
+      hasRoot[start + i] = 1;
+      return [{ userID, root }];
+    });
+    if (alreadyPublished.length > 0) onAlreadyPublished?.(alreadyPublished);
+    onProgress?.("reading roots", start + userIDs.length, records.length);
+  }
+  return records.filter((position) => hasRoot[position] === 0);
+}

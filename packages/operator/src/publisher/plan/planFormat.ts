@@ -1,0 +1,99 @@
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
+import { isUserID, type UserID } from "keyroot/identity";
+import { checkUntrusted, parseJson, ShapeChecker } from "keyroot/input";
+import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
+import { VerificationError } from "../../errors.ts";
+import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
+
+/** The format of a serialized plan: JSON Lines, first the head, then one line per batch. */
+const PLAN_FORMAT = "keyroot-plan/1";
+
+const HEAD = [
+  "format",
+  "chainId",
+  "genesisHash",
+  "contract",
+  "owner",
+  "usersPerTransaction",
+  "batches",
+  "users",
+] as const;
+const BATCH = ["root", "fileBytes", "userIDs"] as const;
+
+const NEWLINE = 0x0a;
+const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
+
+/** Serializes a plan, line by line. `parsePlan` reads the result. */
+export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan): Generator<string> {
+  const { chainId, genesisHash, contract, owner } = target;
+  const users = countUsers(batches);
+  const counts = { usersPerTransaction, batches: batches.length, users };
+  yield `${JSON.stringify({ format: PLAN_FORMAT, chainId, genesisHash, contract, owner, ...counts })}\n`;
+  for (const { root, fileBytes, userIDs } of batches) yield `${JSON.stringify({ root, fileBytes, userIDs })}\n`;
+}
+
+/**
+ * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
+ * that the roots belong to files with these users: that takes the files.
+ * @param source the plan's bytes, or its lines without their line feeds
+ * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
+ */
+export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
+  const lines = source instanceof Uint8Array ? linesOf(source) : source;
+  const head = shape.object("The plan's head", parseLine(lines.next().value ?? "", 1), HEAD);
+  shape.text("The plan's format", head.format, new RegExp(`^${PLAN_FORMAT}$`));
+  const usersPerTransaction = shape.count("usersPerTransaction", head.usersPerTransaction);
+  const batches: Batch[] = [];
+  let last: UserID = "";
+  for (const line of lines) {
+    const where = `batches[${batches.length}]`;
+    const batch = shape.object(where, parseLine(line, 2), BATCH);
+    const userIDs = shape.list(
+      `${where}.userIDs`,
+      batch.userIDs,
+      Math.min(usersPerTransaction, MAX_VALUES),
+      (at, id) => {
+        if (!isUserID(id) || id <= last) throw invalid(`${at} is not a user id, or not in order`, id);
+        return (last = id);
+      },
+    );
+    if (userIDs.length === 0) throw invalid(`${where} has no users`, 0);
+    const root = shape.text(`${where}.root`, batch.root, MERKLE_ROOT);
+    batches.push(packBatch(root, shape.count(`${where}.fileBytes`, batch.fileBytes), userIDs));
+  }
+  const counts = { batches: batches.length, users: countUsers(batches) };
+  if (head.batches !== counts.batches || head.users !== counts.users) {
+    throw invalid("The plan is incomplete: its head has other numbers of batches or users than its lines", counts);
+  }
+  return {
+    chainId: shape.count("chainId", head.chainId),
+    genesisHash: shape.text("genesisHash", head.genesisHash, LOWERCASE_HASH),
+    contract: shape.text("contract", head.contract, LOWERCASE_ADDRESS),
+    owner: shape.text("owner", head.owner, LOWERCASE_ADDRESS),
+    usersPerTransaction,
+    batches,
+  };
+}
+
+/** Yields the lines of a plan. A plan of a million users has 35 MB, so it is never decoded as a whole. */
+function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (let start = 0; start < bytes.length;) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end === -1) throw invalid("The plan is incomplete: its last line does not end in a line feed", bytes.length);
+    try {
+      yield decoder.decode(bytes.subarray(start, end));
+    } catch (cause) {
+      throw new VerificationError("file", "PLAN_INVALID", "The plan is not UTF-8.", { cause });
+    }
+    start = end + 1;
+  }
+}
+
+function parseLine(line: string, maxDepth: number): unknown {
+  return checkUntrusted("file", "The plan", () => parseJson(line, maxDepth));
+}
+
+function invalid(what: string, actual: unknown): VerificationError {
+  return new VerificationError("file", "PLAN_INVALID", `${what}.`, { actual });
+}

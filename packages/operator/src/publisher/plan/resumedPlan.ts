@@ -1,0 +1,126 @@
+/** Checks of a plan that an earlier run recorded, before its roots are added: its registry, its files, and every key in them. */
+import { isDeepStrictEqual } from "node:util";
+import { sha256Hex } from "keyroot/bytes";
+import { checkKeyRecord } from "keyroot/identity";
+import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { ArgumentError, VerificationError } from "../../errors.ts";
+import { plural } from "../../shared/plural.ts";
+import type { RootBatch } from "../chain/registry.ts";
+import type { FetchFile } from "../files/fetchFile.ts";
+import type { MerkleFileStore } from "../files/merkleFileStore.ts";
+import { fetchServedBytes, findStored, storeFile } from "../files/storeFile.ts";
+import type { RecordTable } from "../records/recordTable.ts";
+import type { Plan, PlanTarget } from "./plan.ts";
+
+/** Checks that a plan is for this registry and chain. @throws ArgumentError PLAN_MISMATCH */
+export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
+  for (const key of ["chainId", "genesisHash", "contract"] as const) {
+    if (plan[key] === target[key]) continue;
+    const message =
+      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
+      "journal, or finish that plan first.";
+    throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
+  }
+}
+
+/**
+ * Checks that a planned batch's file is stored and served, that every key in it is valid, and that the records have the same
+ * key for each of its users. If the store lost the file, rebuilds it from the records and stores it again. A file with
+ * different content is an error, and is not overwritten.
+ * @param records sorted by user id
+ * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
+ * PLAN_MISMATCH; TransportError; and as the store
+ */
+export async function checkPlannedFile(
+  batch: RootBatch,
+  records: RecordTable,
+  store: MerkleFileStore,
+  fetchFile: FetchFile,
+): Promise<{ file: MerkleFile; sha256: string; isRebuilt: boolean }> {
+  const stored = await findStored(batch.root, store);
+  if (stored === undefined) {
+    const file = rebuildFile(batch, records);
+    const { sha256 } = await storeFile(file, store, fetchFile);
+    return { file, sha256, isRebuilt: true };
+  }
+  const file = parseMerkleFile(stored, batch.root);
+  verifyUsers(batch, file);
+  verifyKeys(file);
+  compareKeys(file, records);
+  const sha256 = sha256Hex(stored);
+  verifyStoredBytes(file, sha256);
+  await fetchServedBytes(batch.root, { bytes: stored.length, sha256 }, fetchFile);
+  return { file, sha256, isRebuilt: false };
+}
+
+/** @throws VerificationError FILE_NOT_FOUND if the records do not make the batch's tree */
+function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
+  const found = records.recordsOf(userIDs);
+  const missing = userIDs.length - found.length;
+  if (missing > 0) throw cannotRebuild(root, `they lack ${missing} of its ${plural(userIDs.length, "user")}`);
+  const file = makeMerkleFile(found);
+  if (file.tree.root === root) return file;
+  throw cannotRebuild(
+    root,
+    `they have other keys for its ${plural(userIDs.length, "user")}, with the root ${file.tree.root}`,
+  );
+}
+
+function cannotRebuild(root: string, reason: string): VerificationError {
+  const message =
+    `The store has lost the file ${root}.json of the unfinished plan, and these records cannot rebuild it: ${reason}. ` +
+    "Pass the records that the plan was made from, or restore the file from a backup. To publish other users first, use " +
+    "another plan: --plan DIR.";
+  return new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
+}
+
+/** @throws VerificationError FILE_CONFLICT if the tree is serialized in another way: the plan states the file's size */
+function verifyStoredBytes(file: MerkleFile, sha256: string): void {
+  if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
+  const { root } = file.tree;
+  const message =
+    `The store has other bytes as ${root}.json than were stored, though they have the same tree, so its root was not ` +
+    "added. Restore the file, or remove it: publishing rebuilds it from the records that the plan was made from.";
+  throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
+}
+
+/** @throws VerificationError PLAN_INVALID if a key is not a point of the curve, or a key id does not match its key */
+function verifyKeys({ tree: { root }, records }: MerkleFile): void {
+  for (const record of records) {
+    try {
+      checkKeyRecord(record);
+    } catch (cause) {
+      if (!(cause instanceof ArgumentError)) throw cause;
+      const message =
+        `The file ${root}.json of the unfinished plan has an invalid key of the user ${record.userID}: ${cause.message} ` +
+        "Nothing was sent. Find out who made the file; then delete the plan's folder and publish again.";
+      throw new VerificationError("file", "PLAN_INVALID", message, { actual: record.userID, cause });
+    }
+  }
+}
+
+/** @throws ArgumentError PLAN_MISMATCH if the plan has another key than the records for one of its users */
+function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
+  const given = new Map(
+    records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
+  );
+  for (const { userID, pubKey, keyID } of planned) {
+    const record = given.get(userID);
+    if (record === undefined || record.pubKey === pubKey) continue;
+    const message =
+      `The unfinished plan has another key for the user ${userID} than the records: the plan's file ${root}.json has the key ` +
+      `id ${keyID}, the records have ${record.keyID}. Nothing was sent. A published key cannot be changed, so find out which ` +
+      "one is right. If it is the plan's, correct the records. If it is the records', and no transaction of the plan was " +
+      "sent, delete the plan's folder and publish again.";
+    throw new ArgumentError("PLAN_MISMATCH", message, { expected: record.keyID, actual: keyID });
+  }
+}
+
+/** @throws VerificationError PLAN_INVALID if the file has other users than the plan */
+function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
+  const users = records.map(({ userID }) => userID);
+  if (isDeepStrictEqual(users, userIDs)) return;
+  const message = `The file ${root}.json has other users than the plan says. Delete the plan's folder and publish again.`;
+  throw new VerificationError("file", "PLAN_INVALID", message, { expected: userIDs.length, actual: users.length });
+}

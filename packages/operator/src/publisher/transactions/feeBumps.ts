@@ -1,0 +1,71 @@
+/** Higher fees for transactions that are stuck, within the limits of the run. */
+import type { Attempt } from "../journal/journal.ts";
+import { type FeeData, type Fees, feesOf, gasPriceOf, maxGasPriceOf } from "../chain/fees.ts";
+import type { CostBudget } from "./costLimits.ts";
+
+/** Current prices, and the limits of a run, in wei per unit of gas. */
+export interface Prices {
+  feeData: FeeData;
+  /** Number of the block with these prices. */
+  block: number;
+  maxFee: bigint;
+  maxPriorityFee: bigint;
+}
+
+/**
+ * The fees for sending a stuck transaction again: higher ones if it offers too little and the limits allow them.
+ * @param isIgnored whether blocks were made without the transaction
+ * @returns the fees, and whether a limit prevented higher ones
+ */
+export function replacementFees(
+  { nonce, gas, fees }: Attempt,
+  isIgnored: boolean,
+  { feeData, maxFee, maxPriorityFee }: Prices,
+  budget: CostBudget | undefined,
+): { fees: Fees; isLimited: boolean } {
+  const offersTooLittle = isIgnored || maxGasPriceOf(fees) < gasPriceOf(feeData);
+  if (offersTooLittle) {
+    const bumped = bumpFees(fees, feeData, maxFee, maxPriorityFee);
+    if (bumped && budget?.allows(nonce, gas, bumped) !== false) return { fees: bumped, isLimited: false };
+  }
+  // A journal of a run with higher limits may have higher fees. The nonce must be used anyway.
+  const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
+  return { fees: allowed, isLimited: offersTooLittle };
+}
+
+/** True for fees within limits in wei per unit of gas. */
+export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
+  return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
+}
+
+/**
+ * The fees of a transaction that replaces a pending one: each part an eighth higher, and at least the fees of a new
+ * transaction. Nodes reject a replacement that raises either part by less than a tenth (`txpool.pricebump` of Geth).
+ * @returns undefined if a limit is too low for it
+ */
+export function bumpFees(
+  fees: Fees,
+  feeData: FeeData,
+  maxFee: bigint,
+  maxPriorityFee: bigint = maxFee,
+): Fees | undefined {
+  const current = feesOf(feeData, maxFee);
+  if (current === undefined) return undefined;
+  const bumped =
+    "gasPrice" in fees
+      ? { gasPrice: max(plusAnEighth(fees.gasPrice), maxGasPriceOf(current)) }
+      : {
+          maxFeePerGas: max(plusAnEighth(fees.maxFeePerGas), maxGasPriceOf(current)),
+          maxPriorityFeePerGas: max(plusAnEighth(fees.maxPriorityFeePerGas), feeData.priorityFee),
+        };
+  if ("maxPriorityFeePerGas" in bumped && bumped.maxPriorityFeePerGas > maxPriorityFee) return undefined;
+  return maxGasPriceOf(bumped) > maxFee ? undefined : bumped;
+}
+
+function plusAnEighth(fee: bigint): bigint {
+  return fee + fee / 8n + 1n;
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

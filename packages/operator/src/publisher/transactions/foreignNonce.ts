@@ -1,0 +1,59 @@
+/** Nonces that other transactions of the registry's owner have or had. */
+import type { AddedRootEvent, Registry } from "../chain/registry.ts";
+import type { PendingTransaction } from "./pendingTransaction.ts";
+import { findSignedTransaction } from "./signedTransaction.ts";
+
+/** Maximum number of missing receipts. Nodes may count a nonce before they return its receipt. */
+const MAX_MISSING_RECEIPTS = 3;
+
+/**
+ * The transaction that used a nonce: the batch's own one, with its event if there is one, or a foreign one. Only a foreign
+ * transaction that the owner has signed proves that the batch's own one was not included.
+ */
+export type NonceUser = { by: "batch"; added: AddedRootEvent | undefined } | { by: "foreign" };
+
+/**
+ * Finds out which transaction used a batch's nonce.
+ * @returns undefined if the chain does not show it yet
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError as the chain
+ */
+export async function findNonceUser(
+  transaction: PendingTransaction,
+  registry: Registry,
+): Promise<NonceUser | undefined> {
+  const { batch, attempt } = transaction;
+  const { root, userIDs } = batch;
+  const added = (await findOwnReceipt(transaction, registry)) ?? (await registry.findAddedRoot(root));
+  if (added !== undefined) return { by: "batch", added };
+  const checks = ++transaction.missingReceipts;
+  if (checks < MAX_MISSING_RECEIPTS) return undefined;
+  const roots = await registry.getMerkleTreeRoots(userIDs);
+  if (!roots.includes(undefined)) return { by: "batch", added: undefined };
+  // The search takes many requests: it is repeated after 3, 6, 12, … checks.
+  if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
+  const found = await findSignedTransaction(registry, attempt.nonce);
+  if (found === undefined) return undefined;
+  const { contract } = registry;
+  const isOwn =
+    found.to?.toLowerCase() === contract.toLowerCase() && found.data === registry.addRootCall(batch, false).data;
+  if (!isOwn) return { by: "foreign" };
+  // Sent by an earlier run that ended before it recorded the hash. Its receipt follows.
+  if (!transaction.hashes.includes(found.hash)) transaction.hashes.push(found.hash);
+  return undefined;
+}
+
+/** True if the next nonce belongs to no pending transaction: a foreign one had it and is gone. */
+export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
+  return (await chain.transactionCount(owner, "pending")) <= usedNonces;
+}
+
+async function findOwnReceipt(
+  { batch: { root }, hashes }: PendingTransaction,
+  registry: Registry,
+): Promise<AddedRootEvent | undefined> {
+  for (const hash of hashes.toReversed()) {
+    const receipt = await registry.chain.receipt(hash);
+    if (receipt !== undefined) return registry.readAddedRoot(receipt, root);
+  }
+  return undefined;
+}

@@ -1,3 +1,0 @@
-CREATE TABLE "schema_requirements" (
-	"migrations" integer PRIMARY KEY NOT NULL
-);

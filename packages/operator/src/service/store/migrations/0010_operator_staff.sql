@@ -1,1 +1,0 @@
-ALTER TABLE "staff" ALTER COLUMN "biz_id" DROP NOT NULL;

@@ -1,0 +1,15 @@
+/** Helpers that `@keyroot/service` shares. Not a public API: they may change in every version. */
+export { lockFolder } from "../disk/lock.ts";
+export { createFolders } from "../disk/folder.ts";
+export { readSecretFile } from "../disk/permissions.ts";
+export { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+export { checkOptions } from "./checkOptions.ts";
+export { Cleanup } from "./cleanup.ts";
+export { MAX_TIMER_SECONDS } from "./limits.ts";
+export { plural } from "./plural.ts";
+export { freePort, listen, type Listening, STACK_PORTS, stackPorts } from "./ports.ts";
+export { headersOf, readSite } from "./readSite.ts";
+export { DEFAULT_RETRY } from "./retry.ts";
+export { readStackFile, removeStackFile, type StackFile, type StackService, writeStackFile } from "./stackFile.ts";
+export { WebhookSecret } from "./signWebhook.ts";
+export { OPERATOR_ERROR_CODES, type OperatorErrorCode } from "../errors.ts";

@@ -1,0 +1,65 @@
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { pipeline, type Readable } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip } from "node:zlib";
+
+/** The request options that `fetchBytes` uses. */
+type TextRequest = Pick<RequestInit, "method"> & {
+  headers?: Record<string, string>;
+  body?: string;
+  signal?: AbortSignal;
+};
+
+/** The encodings that `fetch` accepts too, so that a file host returns the same compressed files as to clients. */
+const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "keyroot" };
+
+const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;
+
+/**
+ * Sends a request for `fetchBytes` of the library by `node:http`, in a third of the processor time of `fetch`: publishing
+ * sends thousands of requests. It does not follow redirects. The response has only what `fetchBytes` and `fetchMerkleFile`
+ * read. As with `fetch`, a compressed body that is cut off ends early, without an error.
+ */
+export const nodeFetch: typeof fetch = (url, init) =>
+  new Promise((resolve, reject) => {
+    const { body, signal, method, headers } = init as TextRequest;
+    const { href, protocol } = new URL(url as string);
+    const request = protocol === "https:" ? requestHttps : requestHttp;
+    const sent = request(href, { method, headers: { ...HEADERS, ...headers } }, (message) => {
+      const encoding = message.headers["content-encoding"]?.toLowerCase() ?? "identity";
+      const decoded = decode(message, encoding);
+      if (decoded === undefined) {
+        sent.destroy();
+        reject(Object.assign(new Error("unknown content encoding"), { code: "UNKNOWN_CONTENT_ENCODING" }));
+        return;
+      }
+      const chunks = decoded[Symbol.asyncIterator]();
+      const response = {
+        status: message.statusCode,
+        headers: new Headers(encoding === "identity" ? {} : { "Content-Encoding": encoding }),
+        body: { getReader: () => ({ read: () => chunks.next() }) },
+      };
+      resolve(response as unknown as Response);
+    });
+    signal?.addEventListener("abort", () => sent.destroy());
+    sent.on("error", reject).end(body);
+  });
+
+/**
+ * The body without its encoding (RFC 9110, section 8.4); undefined if that is not known. `read` throws its error. A body that
+ * is no longer read fails when it is aborted.
+ */
+function decode(message: IncomingMessage, encoding: string): Readable | undefined {
+  const ignore = () => undefined;
+  switch (encoding) {
+    case "identity":
+    case "":
+      return message.on("error", ignore);
+    case "gzip":
+      return pipeline(message, createGunzip({ flush: FLUSH, finishFlush: FLUSH }), ignore);
+    case "br":
+      return pipeline(message, createBrotliDecompress({ flush: BROTLI_FLUSH, finishFlush: BROTLI_FLUSH }), ignore);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { ArgumentError, TransportError } from "../errors.ts";
+
+/** The default ports of a stack. Tools expect a local chain at 8545. */
+export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
+
+/** The ports of a stack: the chain at `first`, the others after it; 0 means any. */
+export function stackPorts(first: number): { chain: number; files: number; service: number } {
+  if (first === 0) return { chain: 0, files: 0, service: 0 };
+  return { chain: first, files: first + 1, service: first + 2 };
+}
+
+/** Number of consecutive ports to try. */
+const TRIES = 64;
+const LAST_PORT = 65_535;
+
+/** A server that accepts connections. */
+export interface Listening {
+  /** `http://<address>:<port>`, without a slash at the end. */
+  readonly url: string;
+  readonly port: number;
+  /** Ends every open connection at once and frees the port. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes `server` listen on `host` at `port`, or at the next free port if that one is in use; 0 means any free port. The only
+ * reliable test of a port is to listen on it.
+ *
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
+ * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening there.
+ */
+export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
+  if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {
+    throw new ArgumentError("ARGUMENT_INVALID", `A port is a whole number from 0 to ${LAST_PORT}, not ${port}.`);
+  }
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const bound = await bind(server, host, port);
+  return {
+    url: `http://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
+    port: bound.port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** The first free port of this machine from a wanted one on. Another process may take it before it is used. */
+export async function freePort(wanted: number): Promise<number> {
+  const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
+  await probe.close();
+  return probe.port;
+}
+
+async function bind(server: Server, host: string, first: number): Promise<AddressInfo> {
+  const last = first === 0 ? 0 : Math.min(first + TRIES - 1, LAST_PORT);
+  for (let port = first; ; port++) {
+    try {
+      server.listen(port, host);
+      await once(server, "listening");
+      return server.address() as AddressInfo;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EADDRINUSE" && port < last) continue;
+      const message = `Cannot listen on ${host}, port ${port === first ? port : `${first} to ${port}`}: ${code}.`;
+      throw new TransportError("PORT_UNAVAILABLE", message, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/** `@keyroot/operator/testing`: a simulated beacon endpoint, for tests against a local chain. */
+export { SimulatedBeacon, type SimulatedBeaconOptions } from "./simulatedBeacon.ts";
+export {
+  committeeOf,
+  simulateBootstrap,
+  simulateHeader,
+  simulateUpdate,
+  testCommittee,
+  type TestCommittee,
+  type UpdateParts,
+} from "./simulatedUpdates.ts";

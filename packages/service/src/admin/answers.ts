@@ -1,0 +1,50 @@
+import {
+  count,
+  type CreatedPartner,
+  type CreatedServerToken,
+  list,
+  merkleRoot,
+  nullable,
+  object,
+  oneOf,
+  page,
+  type PartnerSummary,
+  type PublishedBatch,
+  type RevokedServerToken,
+  secret,
+  SERVER_TOKEN_FIELDS,
+  serverToken,
+  type StaffInvitation,
+  text,
+  transactionHash,
+  uuid,
+} from "keyroot/client";
+
+const bizID = text(/^[\x21-\x7e]{1,64}$/);
+
+const PARTNER_FIELDS = { biz_id: bizID, name: text(), created: count };
+export const createdPartner = object<CreatedPartner>(PARTNER_FIELDS);
+export const partnerSummary = object<PartnerSummary>({
+  ...{ ...PARTNER_FIELDS, suspended: nullable(count), user_limit: nullable(count), users: count },
+  ...{ pending_keys: count, published_keys: count, server_tokens: count },
+});
+export const partnerPage = page("partners", partnerSummary, bizID);
+
+export const createdServerToken = object<CreatedServerToken>({
+  ...{ token_id: uuid, token: secret(/^krs_[\x21-\x7e]{1,495}$/), name: nullable(text()), created: count },
+});
+export const serverTokenPage = page("tokens", serverToken);
+export const revokedServerToken = object<RevokedServerToken>({ biz_id: bizID, ...SERVER_TOKEN_FIELDS });
+
+export const invitation = object<StaffInvitation>({
+  ...{ person_id: uuid, name: text(), role: oneOf("administrator", "reader") },
+  ...{ url: secret(/^https?:\/\/[\x21-\x7e]{1,2000}$/), expires: count },
+});
+
+export const publishedBatches = object<{ batches: PublishedBatch[] }>({
+  // More than the largest answer can contain.
+  batches: list(
+    object<PublishedBatch>({ root: merkleRoot, users: count, transaction: transactionHash, block: count }),
+    2 ** 16,
+  ),
+});

@@ -1,0 +1,103 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { ServiceError } from "../errors.ts";
+import { sessionCookieOf } from "../staff/cookie.ts";
+import { actorOfPerson } from "../staff/staff.ts";
+import { type Session, sessionRequired } from "../staff/sessions.ts";
+import type { ServiceContext } from "./context.ts";
+import { type AnyPrincipal, isForStaff, type Operation, tokenCallerOf } from "./defineOperation.ts";
+import { baseUrlOf } from "./origin.ts";
+import { actorOf } from "./requestLog.ts";
+
+export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSuspension">;
+
+/**
+ * Identifies the caller of an operation, within the caller's rate limit: by the bearer token, or by the session's cookie if
+ * the request has no `Authorization` header.
+ * @throws ServiceError as `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
+ */
+export async function authenticate(
+  policy: Policy,
+  context: ServiceContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<AnyPrincipal> {
+  const { authenticator, rateLimits, now } = context;
+  const caller = tokenCallerOf(policy);
+  if (isForStaff(policy) && (caller === undefined || isFromPage(request)))
+    return authenticateSession(policy, context, request, reply);
+  if (caller === "operator") {
+    authenticator.requireAdmin(request);
+    request.actor = { kind: "operator" };
+    await rateLimits.countCaller("operator", reply);
+    return { kind: "operator" };
+  }
+  if (caller === "public" || caller === undefined) return undefined;
+  const suspendedToo = caller === "user" && policy.duringSuspension === true;
+  const principal = await authenticator.principalOf(request, caller, now(), suspendedToo);
+  request.actor = actorOf(principal);
+  await rateLimits.countCaller(principal, reply);
+  return principal;
+}
+
+/** Whether a request without a bearer token comes from a browser's page, or has a session. */
+function isFromPage(request: FastifyRequest): boolean {
+  const { authorization, origin } = request.headers;
+  return authorization === undefined && (origin !== undefined || sessionCookieOf(request) !== undefined);
+}
+
+/** @throws ServiceError ORIGIN_REFUSED, SESSION_REQUIRED, PASSKEY_REQUIRED, ROLE_REFUSED, RATE_LIMITED */
+async function authenticateSession(
+  policy: Policy,
+  context: ServiceContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<AnyPrincipal> {
+  requireOwnOrigin(context, request);
+  if (policy.callers.includes("visitor")) return undefined;
+  const cookie = sessionCookieOf(request);
+  const session = cookie === undefined ? undefined : await context.sessions.get(cookie, context.now());
+  if (session === undefined) throw sessionRequired();
+  identify(request, session);
+  const { personID, bizID } = session.person;
+  await context.rateLimits.countCaller({ kind: "person", personID }, reply);
+  checkAccess(policy, session);
+  return { kind: "person", bizID, session };
+}
+
+/**
+ * Refuses requests from pages of other origins. Cookies are SameSite=Strict already. This also refuses other ports and
+ * subdomains, which are the same site.
+ */
+function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): void {
+  const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
+  const own = new URL(baseUrlOf(context, request)).origin;
+  if (origin !== own || site !== "same-origin")
+    throw new ServiceError(403, "ORIGIN_REFUSED", `Open the dashboard at ${own}/dashboard/.`);
+}
+
+/** Checks a person's role. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */
+function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }: Session): void {
+  if (callers.includes("invited")) return;
+  if (passkeys === 0)
+    throw new ServiceError(403, "PASSKEY_REQUIRED", "Add a passkey first. Until then, nothing else is permitted.");
+  if (!callers.includes(person.bizID === null ? "operatorStaff" : "partnerStaff")) {
+    const message = `This is for people of ${person.bizID === null ? "a partner" : "the operator"}.`;
+    throw new ServiceError(403, "ROLE_REFUSED", message);
+  }
+  if (role === "administrator" && person.role !== "administrator")
+    throw new ServiceError(403, "ROLE_REFUSED", "Readers cannot change anything: ask an administrator.");
+}
+
+/** Names the person in the log. */
+export function identify(request: FastifyRequest, { person }: Pick<Session, "person">): void {
+  request.actor = actorOfPerson(person);
+}
+
+/** Uses up the person's fresh verification. @throws ServiceError VERIFICATION_REQUIRED */
+export async function requireVerification(
+  { sessions, now }: Pick<ServiceContext, "sessions" | "now">,
+  { sessionHash }: Session,
+): Promise<void> {
+  if (await sessions.useVerification(sessionHash, now())) return;
+  throw new ServiceError(403, "VERIFICATION_REQUIRED", "Verify with your passkey that it is you.");
+}

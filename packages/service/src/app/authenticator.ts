@@ -1,0 +1,90 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { ServiceError } from "keyroot/errors";
+import type { RefreshTokenStore } from "../tokens/refreshTokens.ts";
+import { type Refusal, userDeactivated } from "../tokens/tokenState.ts";
+import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";
+import { hashSecret } from "./secrets.ts";
+
+/** Identifies the caller of a request by its bearer token. */
+export class Authenticator {
+  readonly #accessTokens: AccessTokens;
+  readonly #refreshTokens: RefreshTokenStore;
+  readonly #adminTokenHash: Buffer | undefined;
+
+  /** @param adminToken undefined disables admin operations */
+  constructor(accessTokens: AccessTokens, refreshTokens: RefreshTokenStore, adminToken: string | undefined) {
+    this.#accessTokens = accessTokens;
+    this.#refreshTokens = refreshTokens;
+    this.#adminTokenHash = adminToken === undefined ? undefined : Buffer.from(hashSecret(adminToken));
+  }
+
+  /**
+   * The principal of the request's access token, if it is of the required kind.
+   * @param now milliseconds since 1970
+   * @param suspendedToo accepts tokens of suspended partners
+   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and as
+   * `AccessTokens.verify`
+   */
+  async principalOf<Kind extends Principal["kind"]>(
+    request: FastifyRequest,
+    kind: Kind,
+    now: number,
+    suspendedToo: boolean,
+  ): Promise<PrincipalOf<Kind>> {
+    const token = bearerTokenOf(request);
+    try {
+      const principal = await this.#accessTokens.verify(token, kind, now);
+      const refusal = await this.#refreshTokens.refusalOf(principal, now);
+      if (refusal !== undefined && !(suspendedToo && refusal === "suspended")) throw tokenRefused(refusal);
+      this.#accessTokens.setAccepted(token, true);
+      return principal;
+    } catch (error) {
+      // After a database error, the state of the token is unknown.
+      if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
+      throw error;
+    }
+  }
+
+  /** Whether the request's access token was accepted when it was used last, and has not expired. It sends no query. */
+  isKnown(request: FastifyRequest, now: number): boolean {
+    const token = findBearerToken(request);
+    return token !== undefined && this.#accessTokens.isAccepted(token, now);
+  }
+
+  /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
+  requireAdmin(request: FastifyRequest): void {
+    // Hashes have equal lengths, which timingSafeEqual requires.
+    const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
+    if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
+    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "This is not the service's admin token.");
+  }
+}
+
+/** The error for a valid token that is refused. */
+export function tokenRefused(refusal: Refusal): ServiceError {
+  switch (refusal) {
+    case "revoked":
+      return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
+    case "suspended": {
+      const message =
+        "The operator of the service has suspended this partner: its tokens are refused until it is resumed.";
+      return new ServiceError(403, "PARTNER_SUSPENDED", message);
+    }
+    case "deactivated":
+      return userDeactivated();
+  }
+}
+
+/** The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+function findBearerToken({ headers }: FastifyRequest): string | undefined {
+  return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
+}
+
+/** @throws ServiceError ACCESS_TOKEN_MISSING */
+function bearerTokenOf(request: FastifyRequest): string {
+  const token = findBearerToken(request);
+  if (token !== undefined) return token;
+  const message = "Send the header Authorization: Bearer <token>.";
+  throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
+}

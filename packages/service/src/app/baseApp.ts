@@ -1,0 +1,173 @@
+import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from "fastify";
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "keyroot/errors";
+import { addressOf } from "./addressOf.ts";
+import { allowBrowsers } from "./cors.ts";
+import type { App } from "./defineOperation.ts";
+import { contentTypeError, PROBLEM_TYPE, toProblem, toServiceError } from "./problem.ts";
+import { decorateForLog, RequestLog } from "./requestLog.ts";
+import { MAX_BODY_BYTES } from "./fields.ts";
+
+const REQUEST_TIMEOUT_MS = 30_000;
+
+export interface BaseAppOptions {
+  logger?: FastifyBaseLogger | undefined;
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  trustedProxies?: string[];
+  /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
+  countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** Counts a request that was rejected before its caller was known. */
+  countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
+  /**
+   * Counts a connection that sent no HTTP request, by its address.
+   * @returns whether the address is over its limit
+   */
+  countMalformed?: (address: string) => boolean;
+  /** Completes the message for a path that does not exist. */
+  seeAlso?: string;
+}
+
+/**
+ * Creates a fastify app without routes. It counts requests by address first, answers every error as a problem (RFC 9457), and
+ * logs one line per request.
+ */
+export function makeBaseApp(options: BaseAppOptions): App {
+  const {
+    logger,
+    trustedProxies = [],
+    countAddress,
+    countRefused,
+    countMalformed = () => false,
+    seeAlso = "",
+  } = options;
+
+  const sendProblem = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
+    const { status, code, retryAfter } = error;
+    // A request with a malformed URL has no decorators, so its actor is undefined.
+    if (!request.actor && status < 500 && status !== 429) countRefused?.(request, reply);
+    request.errorCode = code;
+    if (status >= 500) request.log.error({ err: error, code, actor: request.actor }, "request failed");
+    if (status === 401) reply.header("WWW-Authenticate", challengeFor(code));
+    if (retryAfter !== undefined) reply.header("Retry-After", retryAfter);
+    const problem = toProblem(error, request.id);
+    void reply.status(status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem);
+  };
+  const admit = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header("X-Request-Id", request.id);
+    reply.header("X-Content-Type-Options", "nosniff");
+    reply.header("Cache-Control", "no-store");
+    allowBrowsers(request, reply);
+    countAddress(request, reply);
+  };
+
+  const app = Fastify({
+    ...(logger ? { loggerInstance: logger } : { logger: false }),
+    logController: new RequestLog(),
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Requests that arrive over an open connection while the service stops are still answered.
+    return503OnClosing: false,
+    genReqId: () => randomUUID(),
+    trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
+    // Malformed URLs, which fastify rejects before it runs any hook, and before it reads what a trusted proxy forwards.
+    frameworkErrors: (error, request, reply) => {
+      try {
+        admit(request, reply);
+        sendProblem(toServiceError(error), request, reply);
+      } catch (overLimit) {
+        sendProblem(toServiceError(overLimit), request, reply);
+      }
+    },
+    // Bytes that are not an HTTP request.
+    clientErrorHandler: (cause, socket) => {
+      const isOverLimit = countMalformed(addressOf({ ip: "", socket }));
+      if (socket.writable && !isOverLimit) socket.end(rawProblem(cause));
+      else socket.destroy();
+    },
+    // Otherwise, Node responds without a problem.
+    http: { requireHostHeader: false },
+  }) as unknown as App;
+
+  // Node would answer an unknown expectation without a problem. A tunnel gets no response.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  app.server.on("connect", ({ socket }) => {
+    countMalformed(addressOf({ ip: "", socket }));
+    socket.destroy();
+  });
+  decorateForLog(app);
+  app.addHook("onRequest", (request, reply, done) => {
+    admit(request, reply);
+    if (request.raw.httpVersion === "1.1" && request.headers.host === undefined)
+      throw invalidRequest("Send the header Host");
+    if (!isExpectation(request.headers.expect)) throw invalidRequest("Send no header Expect");
+    if (request.method === "POST" && !isJson(request.headers["content-type"])) throw contentTypeError();
+    done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    sendProblem(toServiceError(error, request.routeOptions.bodyLimit), request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split("?", 1)[0] ?? "";
+    const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url: path }));
+    if (methods.length === 0) {
+      const message = `There is no such operation${seeAlso}.`;
+      sendProblem(new ServiceError(404, "OPERATION_UNKNOWN", message), request, reply);
+    } else {
+      reply.header("Allow", methods.join(", "));
+      sendProblem(new ServiceError(405, "METHOD_NOT_ALLOWED", `Use ${methods.join(" or ")}.`), request, reply);
+    }
+  });
+  closeConnectionsAtEnd(app);
+  return app;
+}
+
+/** Connections that stay open after their last response would delay `close`. */
+function closeConnectionsAtEnd(app: App): void {
+  app.addHook("preClose", (done) => {
+    refuseReuse(app);
+    done();
+  });
+  app.addHook("onSend", (_request, reply, _payload, done) => {
+    if (ENDING.has(app)) reply.header("Connection", "close");
+    done();
+  });
+}
+
+/** The apps whose connections are not used again. */
+const ENDING = new WeakSet<App>();
+
+/** From now on, each response closes its connection, so that clients send their next request elsewhere. */
+export function refuseReuse(app: App): void {
+  ENDING.add(app);
+}
+
+/** `application/json`, optionally with `charset=utf-8`, JSON's only encoding (RFC 8259, section 8.1). */
+function isJson(type: string | undefined): boolean {
+  return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
+}
+
+/** The only expectation of HTTP (RFC 9110, section 10.1.1). Node fulfills it. */
+function isExpectation(expect: string | undefined): boolean {
+  return expect === undefined || expect.toLowerCase() === "100-continue";
+}
+
+function invalidRequest(remedy: string): ServiceError {
+  return new ServiceError(400, "FIELD_INVALID", `This is not a valid HTTP request. ${remedy}.`);
+}
+
+/** A complete error response, for sockets without a request to reply to. */
+function rawProblem(cause: Error): string {
+  const id = randomUUID();
+  const body = JSON.stringify(toProblem(toServiceError(Object.assign(cause, { statusCode: 400 })), id));
+  const headers = [
+    `Content-Type: ${PROBLEM_TYPE}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${id}`,
+  ];
+  return ["HTTP/1.1 400 Bad Request", ...headers, "Connection: close", "", body].join("\r\n");
+}
+
+/** The challenge of a 401 response (RFC 6750, section 3). */
+function challengeFor(code: string): string {
+  return code === "ACCESS_TOKEN_MISSING" ? "Bearer" : 'Bearer error="invalid_token"';
+}

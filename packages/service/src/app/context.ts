@@ -1,0 +1,167 @@
+import type { PublishedBatch } from "../publishing/keyPublisher.ts";
+import type { PublishingStatus } from "../publishing/publishingStatus.ts";
+import { PublishRuns } from "../publishing/publishRuns.ts";
+import { recent } from "../publishing/recent.ts";
+import { KeyRegistration } from "../keys/keyRegistration.ts";
+import type { PossessionPolicy, RegistryID } from "../keys/possession.ts";
+import { AuditLog } from "../auditLog/readAuditLog.ts";
+import { BatchStore } from "../publishing/batches.ts";
+import { BulkCreation } from "../users/bulkCreation.ts";
+import type { Author } from "../auditLog/recordChange.ts";
+import { ChallengeStore } from "../keys/challenges.ts";
+import type { Databases } from "../database/database.ts";
+import { EventStore } from "../webhooks/events.ts";
+import { PasskeyStore } from "../staff/passkeys.ts";
+import { ConflictingKeys } from "../keys/conflictingKeys.ts";
+import { PartnerStore } from "../partners/partners.ts";
+import { PublicKeyStore } from "../keys/publicKeys.ts";
+import { UsersWithKeys } from "../keys/usersWithKeys.ts";
+import { RefreshTokenStore } from "../tokens/refreshTokens.ts";
+import { InvitationStore } from "../staff/invitations.ts";
+import { SessionStore } from "../staff/sessions.ts";
+import { StaffStore } from "../staff/staff.ts";
+import { UserStore } from "../users/users.ts";
+import { WebhookDeliveryStore } from "../webhooks/webhookDeliveries.ts";
+import { WebhookEndpointStore } from "../webhooks/webhookEndpoints.ts";
+import { AccessTokens } from "../tokens/accessTokens.ts";
+import type { SigningKeys } from "../tokens/signingKeys.ts";
+import type { WebhookKeys } from "../webhooks/webhookKeys.ts";
+import { WebhookSender, type WebhookSenderOptions } from "../webhooks/sendWebhook.ts";
+import { Authenticator } from "./authenticator.ts";
+import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
+
+const DEFAULT_EVENT_DAYS = 30;
+
+export interface ContextOptions {
+  databases: Databases;
+  signingKeys: SigningKeys;
+  /** The URL at which callers reach the service: the issuer of access tokens. */
+  issuer: string;
+  /** The URL at which callers reach the service, without a trailing slash. Default: where it listens. */
+  serviceUrl?: string | undefined;
+  /** The URL of an explorer, to which the dashboard links. Default none. */
+  explorerUrl?: string | undefined;
+  /** The URL of the chain's own explorer, to which the dashboard links transactions. Default none. */
+  blockExplorerUrl?: string | undefined;
+  /** Where the service publishes keys; undefined if it publishes none. */
+  registry?: RegistryID | undefined;
+  /** Whether registration requires proof of possession. Default `required`. */
+  possession?: PossessionPolicy | undefined;
+  /** Hold period in ms. */
+  holdPeriodMs: number;
+  /** Whether a key waits for its partner's decision if another key was offered for the user. Default false. */
+  holdOnConflict?: boolean | undefined;
+  stage: string;
+  bucketPrefix: string;
+  rateLimits: RateLimitOptions;
+  /** Undefined disables admin operations. */
+  adminToken: string | undefined;
+  /** The keys under which webhook secrets are stored; undefined disables webhooks. */
+  webhookKeys?: WebhookKeys | undefined;
+  /** How events are sent. Default: to public https endpoints only. */
+  webhooks?: WebhookSenderOptions | undefined;
+  /** How long events are kept, in days. Default 30. */
+  eventDays?: number | undefined;
+  /** Publishes all unpublished keys; undefined without a configured chain. */
+  publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
+  /** Checks the chain, the stores and the publisher; undefined without a configured chain. */
+  publishing?: (() => Promise<PublishingStatus>) | undefined;
+  /** Returns milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+}
+
+/** Everything that the operations of the API use. */
+export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
+  publish: ContextOptions["publish"];
+  publishing: ContextOptions["publishing"];
+  /** The result of `publishing` at most half a minute ago, for partners. */
+  recentPublishing: ContextOptions["publishing"];
+  /** Calls `publish` in the background; undefined without it. */
+  publishRuns: PublishRuns | undefined;
+  serviceUrl: ContextOptions["serviceUrl"];
+  explorerUrl: ContextOptions["explorerUrl"];
+  blockExplorerUrl: ContextOptions["blockExplorerUrl"];
+  partners: PartnerStore;
+  staff: StaffStore;
+  passkeys: PasskeyStore;
+  invitations: InvitationStore;
+  sessions: SessionStore;
+  users: UserStore;
+  bulkCreation: BulkCreation;
+  refreshTokens: RefreshTokenStore;
+  publicKeys: PublicKeyStore;
+  usersWithKeys: UsersWithKeys;
+  batches: BatchStore;
+  challenges: ChallengeStore;
+  registration: KeyRegistration;
+  conflictingKeys: ConflictingKeys;
+  events: EventStore;
+  auditLog: AuditLog;
+  accessTokens: AccessTokens;
+  authenticator: Authenticator;
+  rateLimits: RateLimits;
+  webhookEndpoints: WebhookEndpointStore;
+  webhookDeliveries: WebhookDeliveryStore;
+  webhookSender: WebhookSender;
+  /** Whether events may be sent over plain http and to addresses that are not public. */
+  allowPrivateWebhooks: boolean;
+}
+
+/** Creates the stores and the authentication over these databases. It sends no query. */
+export function makeContext(options: ContextOptions): ServiceContext {
+  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, serviceUrl } = options;
+  const {
+    explorerUrl,
+    blockExplorerUrl,
+    publishing,
+    registry,
+    possession: policy = "required",
+    now = Date.now,
+  } = options;
+  const { holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
+  const { eventDays = DEFAULT_EVENT_DAYS } = options;
+  const publicKeys = new PublicKeyStore(databases, holdOnConflict);
+  const challenges = new ChallengeStore(databases);
+  const conflictingKeys = new ConflictingKeys(databases);
+  const refreshTokens = new RefreshTokenStore(databases);
+  const accessTokens = new AccessTokens(signingKeys, issuer);
+  const webhookEndpoints = new WebhookEndpointStore(databases.home, webhookKeys);
+  return {
+    databases,
+    signingKeys,
+    stage,
+    now,
+    publish,
+    publishing,
+    recentPublishing: publishing && recent(publishing, now),
+    publishRuns: publish && new PublishRuns(publish, now),
+    serviceUrl,
+    explorerUrl,
+    blockExplorerUrl,
+    partners: new PartnerStore(databases, holdPeriodMs),
+    staff: new StaffStore(databases.home),
+    passkeys: new PasskeyStore(databases.home),
+    invitations: new InvitationStore(databases.home),
+    sessions: new SessionStore(databases.home),
+    users: new UserStore(databases, { bucketPrefix, stage }),
+    bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
+    refreshTokens,
+    publicKeys,
+    usersWithKeys: new UsersWithKeys(databases, holdOnConflict),
+    batches: new BatchStore(databases, holdOnConflict),
+    challenges,
+    conflictingKeys,
+    events: new EventStore(databases, eventDays),
+    auditLog: new AuditLog(databases),
+    registration: new KeyRegistration({
+      ...{ databases, publicKeys, challenges, conflictingKeys, policy, registry, holdPeriodMs, now },
+    }),
+    accessTokens,
+    authenticator: new Authenticator(accessTokens, refreshTokens, adminToken),
+    rateLimits: new RateLimits(databases.home, rateLimits),
+    webhookEndpoints,
+    webhookDeliveries: new WebhookDeliveryStore(databases, webhookEndpoints),
+    webhookSender: new WebhookSender(webhooks),
+    allowPrivateWebhooks: webhooks?.allowPrivate ?? false,
+  };
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { REGIONS } from "keyroot/identity";
+import { CURSOR_FORM } from "../database/cursor.ts";
+
+/** The maximum size of a request's body. The largest valid request is far smaller. */
+export const MAX_BODY_BYTES = 16_384;
+/** The maximum length of a token's context and of a name, in characters. */
+const MAX_TEXT = 200;
+/** The maximum number of items per page. */
+const MAX_PAGE = 1000;
+
+/** 32 characters of zBase32. */
+export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
+
+export const strict = z.strictObject;
+export const empty = strict({});
+
+export const userIDHex = z
+  .string()
+  .regex(/^[0-9a-fA-F]{40}$/)
+  .toLowerCase()
+  .meta({ description: "The user's id: 160 bits as 40 hex digits in either case.", example: "8e4f1d0a".repeat(5) });
+export const userID = z
+  .string()
+  .regex(USER_ID_FORM)
+  .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
+export const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
+export const bizID = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[\x21-\x7e]*$/)
+  .meta({ description: "The business identifier of the partner." });
+export const tokenID = z.uuid().meta({ description: "The id of a refresh token. It is not a secret." });
+export const timestamp = z
+  .int()
+  .nonnegative()
+  .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
+export const text = (content: string) =>
+  z
+    .string()
+    .min(1)
+    .max(MAX_TEXT)
+    // No control characters (PostgreSQL cannot store NUL) and no unpaired surrogates (UTF-8 cannot encode them).
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u)
+    .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
+export const name = text("A human-friendly name");
+export const tokenContext = text("The device or purpose of a user's refresh token");
+export const nullableText = (content: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: `${content}; null if there is none.` });
+export const amount = z.int().nonnegative();
+export const count = (items: string) => amount.meta({ description: `The number of ${items}.` });
+/** Decimal digits, because JSON numbers are not exact. */
+export const wei = z.string().meta({ description: "An amount in wei, in decimal digits." });
+export const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
+export const cursor = z.string().regex(CURSOR_FORM);
+/** The values of a recorded change. A replica may read names that a newer one stored. */
+export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
+
+/** The answer of a list: a page of items in the field `field`, and the position after it. */
+export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
+  field: Field,
+  item: Item,
+  next: Next,
+) {
+  const items = { [field]: z.array(item) } as Record<Field, z.ZodArray<Item>>;
+  return strict({
+    ...items,
+    next: next.nullable().meta({ description: "Send it as `after` to get the next page; null on the last page." }),
+  });
+}
+
+/** The state of a registered key, also in errors. */
+export const keyState = z.enum(["pending", "submitted", "published"]);
+export const holdEndsAt = timestamp.nullable().meta({
+  description:
+    "Of a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
+});

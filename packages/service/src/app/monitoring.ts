@@ -1,0 +1,134 @@
+import type { FastifyBaseLogger } from "fastify";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { ServiceError } from "keyroot/errors";
+import { addressOf } from "./addressOf.ts";
+import { makeBaseApp } from "./baseApp.ts";
+import type { App } from "./defineOperation.ts";
+import { checkRequirements, type Databases } from "../database/database.ts";
+import { MinuteLimit } from "./minuteLimit.ts";
+
+/** Counting more rows would take long. */
+const MAX_PENDING = 10_000;
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export interface MonitoringOptions {
+  databases: Databases;
+  logger?: FastifyBaseLogger;
+  /** Requests per minute and address; 0 for no limit. */
+  rateLimit: number;
+  /** Returns the number of pending deliveries to webhooks, up to this limit in each database. */
+  countPending?: (limit: number) => Promise<number>;
+  /** Returns the number of published roots that differed from the chain or their file at the last check. */
+  countDifferences?: (() => Promise<number>) | undefined;
+}
+
+/** The endpoints for load balancers and monitoring, and what connects them to the API. */
+export interface Monitoring {
+  /** Serves /healthz, /readyz and /metrics. It does not listen yet. */
+  app: App;
+  /** Measures the requests of the API, and notices when it closes. */
+  observe: (api: App) => void;
+  /** Makes /readyz respond that the service is stopping. */
+  stop: () => void;
+  /** Measures an attempt to deliver an event. */
+  observeDelivery: (outcome: string, seconds: number) => void;
+}
+
+/**
+ * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and /metrics
+ * (for Prometheus: durations by route and status, without ids). They listen on a port of their own, which need not be public.
+ */
+export function makeMonitoring({
+  databases,
+  logger,
+  rateLimit,
+  countPending,
+  countDifferences,
+}: MonitoringOptions): Monitoring {
+  const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
+  const app = makeBaseApp({
+    logger,
+    countAddress: (request) => {
+      const quota = limit?.count(addressOf(request));
+      if (quota?.exceeded !== true) return;
+      const { resetSeconds: retryAfter } = quota;
+      const message = `More than ${rateLimit} requests from your address in a minute: wait ${retryAfter} s.`;
+      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+    },
+  });
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Duration of requests by method, route and status.",
+    labelNames: ["method", "route", "status"],
+    buckets: BUCKETS_SECONDS,
+    registers: [register],
+  });
+  const deliveries = new Histogram({
+    name: "keyroot_webhook_attempt_duration_seconds",
+    help: "Duration of attempts to deliver events by outcome: delivered, pending (to be tried again) or failed.",
+    labelNames: ["outcome"],
+    buckets: [...BUCKETS_SECONDS, 10, 15],
+    registers: [register],
+  });
+  if (countPending !== undefined) observePending(register, countPending);
+  if (countDifferences !== undefined) observeDifferences(register, countDifferences);
+  let stopping = false;
+
+  // These requests come every few seconds: log only their errors, and nothing below the service's own level.
+  const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
+  app.get("/healthz", { logLevel }, () => ({ status: "ok" }));
+  app.get("/readyz", { logLevel }, async () => {
+    if (stopping) throw new ServiceError(503, "UNAVAILABLE", "The service is stopping.", { retryAfter: 1 });
+    const all = new Set([databases.home, ...Object.values(databases.regions)]);
+    for (const refusal of await Promise.all([...all].map((database) => checkRequirements(database))))
+      if (refusal !== undefined) throw new ServiceError(503, "UNAVAILABLE", refusal, { retryAfter: 60 });
+    return { status: "ready" };
+  });
+  app.get("/metrics", { logLevel }, async (_request, reply) =>
+    reply.type(register.contentType).send(await register.metrics()),
+  );
+  return {
+    app,
+    stop: () => {
+      stopping = true;
+    },
+    observeDelivery: (outcome, seconds) => {
+      deliveries.observe({ outcome }, seconds);
+    },
+    observe: (api) => {
+      api.addHook("onResponse", (request, reply, done) => {
+        const route = request.routeOptions.url ?? "none";
+        durations.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+        done();
+      });
+      api.addHook("preClose", (done) => {
+        stopping = true;
+        done();
+      });
+    },
+  };
+}
+
+function observePending(register: Registry, countPending: (limit: number) => Promise<number>): void {
+  new Gauge({
+    name: "keyroot_webhook_pending_deliveries",
+    help: `Deliveries of events that are not delivered and not failed, up to ${MAX_PENDING} in each database.`,
+    registers: [register],
+    async collect() {
+      this.set(await countPending(MAX_PENDING));
+    },
+  });
+}
+
+function observeDifferences(register: Registry, countDifferences: () => Promise<number>): void {
+  new Gauge({
+    name: "keyroot_publishing_differences",
+    help: "Roots about which the chain, the files and the databases differed at the last check, up to 100 in each database.",
+    registers: [register],
+    async collect() {
+      this.set(await countDifferences());
+    },
+  });
+}

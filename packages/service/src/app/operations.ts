@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import { auditOperations } from "../auditLog/operations.ts";
+import { keyOperations } from "../keys/operations.ts";
+import { partnerOperations } from "../partners/operations.ts";
+import { publishingOperations } from "../publishing/operations.ts";
+import { staffOperations } from "../staff/operations.ts";
+import { signInOperations } from "../staff/signInOperations.ts";
+import { tokenOperations } from "../tokens/operations.ts";
+import { userOperations } from "../users/operations.ts";
+import { webhookOperations } from "../webhooks/operations.ts";
+
+/**
+ * Every operation of the service. The routes, both OpenAPI documents, and the types of the clients and of the dashboard's page
+ * are derived from this table.
+ */
+export const operations = [
+  ...tokenOperations,
+  ...userOperations,
+  ...keyOperations,
+  ...webhookOperations,
+  ...auditOperations,
+  ...partnerOperations,
+  ...publishingOperations,
+  ...signInOperations,
+  ...staffOperations,
+];
+
+type Table = (typeof operations)[number];
+
+/** The path of an operation. */
+export type OperationPath = Table["path"];
+
+type OperationAt<Path extends OperationPath> = Extract<Table, { path: Path }>;
+
+/** The body that a caller of the operation sends. */
+export type BodyOf<Path extends OperationPath> = z.input<OperationAt<Path>["body"]>;
+
+/** The JSON of the operation's answer. */
+export type AnswerOf<Path extends OperationPath> = z.output<OperationAt<Path>["answer"]>;

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { type ErrorCode, type FieldError, type KeyInError, KeyrootError } from "keyroot/errors";
+import { REGIONS } from "keyroot/identity";
+import { plural } from "@keyroot/operator/shared";
+import { ServiceError, type ServiceErrorCode } from "../errors.ts";
+import { isDatabaseUnavailable } from "../database/unavailable.ts";
+import { holdEndsAt, keyState, MAX_BODY_BYTES, strict, USER_ID_FORM } from "./fields.ts";
+
+/** The media type of error responses (RFC 9457). */
+export const PROBLEM_TYPE = "application/problem+json";
+
+/** The body of every error response (RFC 9457). */
+export const problemSchema = strict({
+  type: z.string().meta({ description: "urn:keyroot:error:<code>" }),
+  title: z.string().meta({ description: "The code in words." }),
+  status: z.int().min(400).max(599).meta({ description: "The HTTP status." }),
+  code: z.string().meta({ description: "A stable identifier of the error." }),
+  detail: z.string().meta({ description: "What is wrong, and what to do." }),
+  request_id: z.string().meta({ description: "The id of the request, which the service's log contains." }),
+  errors: z
+    .array(strict({ field: z.string(), detail: z.string() }))
+    .optional()
+    .meta({ description: "The invalid fields." }),
+  state: keyState.optional().meta({ description: "The state of the key that the user has." }),
+  hold_ends_at: holdEndsAt.optional(),
+}).meta({ id: "Problem", description: "An error (RFC 9457)." });
+
+/** Unknown field names up to this length are repeated in errors. Longer ones may be tokens, so they are not. */
+const MAX_SHOWN_NAME = 32;
+/** An error names so many invalid fields. A list can have more. */
+const MAX_SHOWN_FIELDS = 20;
+
+/** Error codes for invalid values in these fields. All other fields have FIELD_INVALID. */
+const FIELD_CODES: Record<string, ErrorCode> = {
+  user_id_hex: "USER_ID_INVALID",
+  user_id: "USER_ID_INVALID",
+  region: "REGION_UNKNOWN",
+  "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
+};
+
+/** Units of size limits. */
+const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
+
+/** The error for a body or headers that do not match their schema. The first issue determines the code. */
+export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">): ServiceError {
+  const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
+  const [first] = issues;
+  const code = first === undefined ? "FIELD_INVALID" : codeOf(first);
+  const message = errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
+  return new ServiceError(400, code, `The request is invalid: ${message}.`, { errors });
+}
+
+function codeOf(issue: z.core.$ZodIssue): ErrorCode {
+  if (issue.code === "unrecognized_keys") return "FIELD_UNKNOWN";
+  if (isMissing(issue)) return "FIELD_MISSING";
+  if (issue.code === "too_big" && issue.origin === "string") return "TEXT_TOO_LONG";
+  // `after` is the id of a user or of a token.
+  if (issue.code === "invalid_format" && issue.pattern === String(USER_ID_FORM)) return "USER_ID_INVALID";
+  return FIELD_CODES[String(issue.path.at(-1))] ?? "FIELD_INVALID";
+}
+
+function fieldErrorsOf(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, 10).map((key) => ({ field: shownName(key), detail: "is not a field of this request" }));
+  return [{ field: issue.path.join(".") || "body", detail: detailOf(issue) }];
+}
+
+function detailOf(issue: z.core.$ZodIssue): string {
+  if (isMissing(issue)) return "is missing";
+  const code = codeOf(issue);
+  if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
+  if (code === "USER_ID_INVALID")
+    return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
+  if (issue.code === "too_big") return `must be at most ${amountOf(issue.maximum, issue)}`;
+  if (issue.code === "too_small") return `must be at least ${amountOf(issue.minimum, issue)}`;
+  return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
+}
+
+/** A limit with what it counts, such as `500 items`; a number alone. */
+function amountOf(limit: number | bigint, { origin }: { origin: string }): string {
+  const noun = NOUNS[origin];
+  return noun === undefined ? String(limit) : plural(Number(limit), noun);
+}
+
+function shownName(key: string): string {
+  return key.length <= MAX_SHOWN_NAME ? key : `a name of ${key.length} characters`;
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.code !== "unrecognized_keys" && issue.path.length > 0 && issue.input === undefined;
+}
+
+/** The body of an error response (RFC 9457). */
+export function toProblem(error: ServiceError, requestID: string) {
+  const { code, status, message, errors, key } = error;
+  return {
+    type: `urn:keyroot:error:${code}`,
+    title: code.toLowerCase().replaceAll("_", " "),
+    status,
+    code,
+    detail: message,
+    request_id: requestID,
+    ...(errors && { errors }),
+    ...(key && toKeyInError(key)),
+  };
+}
+
+function toKeyInError({ state, holdEndsAt }: KeyInError) {
+  return { state, ...(holdEndsAt !== undefined && { hold_ends_at: holdEndsAt }) };
+}
+
+/**
+ * Converts any error to one that may be sent to the caller. The original error is its cause, for the log.
+ * @param bodyLimit the maximum size of the request's body in bytes
+ */
+export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {
+  if (error instanceof ServiceError) return error;
+  // Records and JSON texts that the caller sent.
+  if (error instanceof KeyrootError && error.name === "ArgumentError")
+    return new ServiceError(
+      error.code === "PUBLISHER_RUNNING" ? 409 : 400,
+      error.code as ServiceErrorCode,
+      error.message,
+      {
+        cause: error,
+      },
+    );
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return contentTypeError({ cause: error });
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
+    return new ServiceError(413, "BODY_TOO_LARGE", `The body is larger than ${bodyLimit} bytes.`, {
+      cause: error,
+    });
+  if (isDatabaseUnavailable(error)) {
+    const message = "The service cannot reach its database: try again later.";
+    return new ServiceError(503, "UNAVAILABLE", message, { cause: error, retryAfter: 2 });
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return new ServiceError(statusCode, "FIELD_INVALID", "This is not a valid HTTP request.", { cause: error });
+  const message = "The service failed. Its log contains the reason under this request's id.";
+  return new ServiceError(500, "DEFECT", message, { cause: error });
+}
+
+/** The error for a body that is not declared as JSON. */
+export function contentTypeError(options: ErrorOptions = {}): ServiceError {
+  return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
+}

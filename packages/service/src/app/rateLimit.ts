@@ -1,0 +1,177 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { LRUCache } from "lru-cache";
+import { ServiceError } from "keyroot/errors";
+import type { Database } from "../database/database.ts";
+import { MinuteLimit, type Quota, quotaOf, type ShareCount } from "./minuteLimit.ts";
+import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";
+import type { Principal } from "../tokens/accessTokens.ts";
+import { addressOf } from "./addressOf.ts";
+
+/** Maximum addresses per minute whose counts a replica stores in the database. */
+const MAX_SHARED_ADDRESSES = 1000;
+/** Callers over their limit that a replica remembers. */
+const MAX_EXCEEDED = 10_000;
+
+/** Maximum requests per minute; 0 for no limit. */
+export interface RateLimitOptions {
+  /** Per caller: a partner, a user or the operator. */
+  caller: number;
+  /** Per address, for all callers. */
+  address: number;
+  /** Rejected requests per address whose caller is unknown. Above it, requests are rejected without a check. */
+  refused: number;
+}
+
+/** Whose requests are counted together. */
+type Caller = Principal | "operator" | { kind: "person"; personID: string };
+
+type Policy = keyof RateLimitOptions;
+
+/** Name of the counted requests in messages. */
+const WHAT: Record<Policy, string> = {
+  caller: "requests",
+  address: "requests from your address",
+  refused: "rejected requests from your address",
+};
+
+/**
+ * Limits requests by address, before anything else is done for them, and then by caller. Callers are counted in the home
+ * database for all replicas together. A replica rejects a caller that is over the limit without a query until the minute ends.
+ */
+export class RateLimits {
+  readonly #counts: RequestCounts;
+  readonly #address: MinuteLimit | undefined;
+  readonly #refused: MinuteLimit | undefined;
+  /** Per caller; 0 for no limit. */
+  readonly #caller: number;
+  /** End of the minute for callers over their limit, in ms of `performance.now()`. */
+  readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
+  /** The header RateLimit-Policy. */
+  readonly #policies: string | undefined;
+
+  constructor(home: Database, options: RateLimitOptions) {
+    const counts = new RequestCounts(home);
+    this.#counts = counts;
+    const { caller, address, refused } = options;
+    if (address > 0) this.#address = new MinuteLimit(address, sharingIn(counts, "address"));
+    if (refused > 0) this.#refused = new MinuteLimit(refused, sharingIn(counts, "refused"));
+    this.#caller = caller;
+    const policies = (["address", "refused", "caller"] as const).filter((policy) => options[policy] > 0);
+    if (policies.length > 0)
+      this.#policies = policies.map((policy) => `"${policy}";q=${options[policy]};w=${WINDOW_SECONDS}`).join(", ");
+  }
+
+  /**
+   * Counts a request by its address. It sends no query.
+   * @param isKnown whether the request's caller is known without a check: such requests are accepted even if others from the
+   * same address were rejected too often
+   * @throws ServiceError RATE_LIMITED
+   */
+  countAddress(request: FastifyRequest, reply: FastifyReply, isKnown: () => boolean): void {
+    if (this.#policies === undefined) return;
+    reply.header("RateLimit-Policy", this.#policies);
+    const address = addressOf(request);
+    if (this.#address !== undefined) enforce("address", this.#address.count(address), reply);
+    const refused = this.#refused?.exceeded(address);
+    if (refused !== undefined && !isKnown()) enforce("refused", refused, reply);
+  }
+
+  /** Counts a request that was rejected before its caller was known. */
+  countRefused(request: FastifyRequest, reply: FastifyReply): void {
+    const quota = this.#refused?.count(addressOf(request));
+    if (quota !== undefined) addQuota("refused", quota, reply);
+  }
+
+  /**
+   * Counts a connection that sent no HTTP request, as a request and as a rejected one.
+   * @returns whether the address is over a limit
+   */
+  countMalformed(address: string): boolean {
+    const quotas = [this.#address?.count(address), this.#refused?.count(address)];
+    return quotas.some((quota) => quota?.exceeded === true);
+  }
+
+  /**
+   * Counts a request of a partner, a user, a person or the operator.
+   * @throws ServiceError RATE_LIMITED
+   */
+  async countCaller(principal: Caller, reply: FastifyReply): Promise<void> {
+    if (this.#caller === 0) return;
+    const name = nameOf(principal);
+    const endsInMs = (this.#exceeded.get(name) ?? 0) - performance.now();
+    const count = endsInMs > 0 ? { requests: this.#caller + 1, endsInMs } : await this.#counts.add(name, 1);
+    if (count.requests > this.#caller) this.#exceeded.set(name, performance.now() + count.endsInMs);
+    enforce("caller", quotaOf(this.#caller, count), reply);
+  }
+
+  /**
+   * Counts the items of a list. The request itself was counted as the first of them. A list that does not fit is not counted,
+   * so that requests and shorter lists are still accepted.
+   * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
+   */
+  async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
+    const limit = this.#caller;
+    if (limit === 0) return;
+    if (items > limit) throw listTooLong(items, limit);
+    const further = items - 1;
+    const name = nameOf(principal);
+    const before = await this.#counts.get(name);
+    const fits = before.requests + further <= limit;
+    const after = fits ? await this.#counts.add(name, further) : before;
+    // Another list may have been counted in between.
+    if (fits && after.requests > limit) await this.#counts.takeBack(name, further);
+    enforce("caller", { ...quotaOf(limit, after), exceeded: !fits || after.requests > limit }, reply);
+  }
+
+  /** Deletes counts of past minutes. */
+  dropExpired(): Promise<void> {
+    return this.#counts.dropExpired();
+  }
+}
+
+/** The name under which a caller's requests are counted. */
+function nameOf(caller: Caller): string {
+  if (caller === "operator") return "caller:operator";
+  if (caller.kind === "person") return `caller:person ${caller.personID}`;
+  return caller.kind === "partner" ? `caller:partner ${caller.bizID}` : `caller:user ${caller.userID}`;
+}
+
+/** Shares the counts of a bounded number of addresses through the home database. */
+function sharingIn(counts: RequestCounts, policy: Policy): ShareCount {
+  const shared = new Set<string>();
+  let ends = 0;
+  return async (address, requests) => {
+    const now = performance.now();
+    if (now >= ends) {
+      shared.clear();
+      ends = now + WINDOW_SECONDS * 1000;
+    }
+    if (!shared.has(address) && shared.size >= MAX_SHARED_ADDRESSES) return undefined;
+    shared.add(address);
+    return counts.add(`${policy}:${address}`, requests);
+  };
+}
+
+/** @throws ServiceError RATE_LIMITED */
+function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
+  addQuota(policy, quota, reply);
+  if (!quota.exceeded) return;
+  const { limit, resetSeconds: retryAfter } = quota;
+  const message = `More than ${limit} ${WHAT[policy]} in a minute: wait ${retryAfter} s.`;
+  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+}
+
+/** The error for a list that no minute has room for. */
+function listTooLong(items: number, limit: number): ServiceError {
+  const message = `Each item of a list counts as a request. The list has ${items} items, but the limit is ${limit} requests in a minute: send shorter lists.`;
+  return new ServiceError(400, "FIELD_INVALID", message);
+}
+
+/** Adds one item to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4). */
+function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
+  const earlier = reply.getHeader("RateLimit");
+  const name = `"${policy}"`;
+  // A list of users is counted twice: as a request, and when its length is known.
+  const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
+  reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
+}

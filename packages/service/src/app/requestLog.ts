@@ -1,0 +1,92 @@
+import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
+import type { Actor, Author, Change } from "../auditLog/recordChange.ts";
+import type { Principal } from "../tokens/accessTokens.ts";
+import { ipOf } from "./addressOf.ts";
+import type { App } from "./defineOperation.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null while the caller is unknown. */
+    actor: Actor | null;
+    /** The first change that the request made; null for none. */
+    change: Change | null;
+    /** Number of changes. */
+    changes: number;
+    /** The code of the error with which the request was rejected. */
+    errorCode: string | null;
+  }
+}
+
+/** Adds the fields of a request to its log line. */
+export function decorateForLog(app: App): void {
+  app.decorateRequest("actor", null);
+  app.decorateRequest("change", null);
+  app.decorateRequest("changes", 0);
+  app.decorateRequest("errorCode", null);
+}
+
+/** The ids of a principal, for the log. */
+export function actorOf(principal: Principal): Actor {
+  const { kind, bizID: partner, tokenID: token } = principal;
+  return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
+}
+
+/** The part of a request's author that is known before its caller is. */
+export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
+  return {
+    requestID: request.id,
+    address: ipOf(request),
+    onChange: (change) => {
+      request.change ??= change;
+      request.changes++;
+    },
+  };
+}
+
+/** The author of the changes that a request makes. */
+export function authorOf(request: FastifyRequest): Author {
+  if (request.actor === null) throw new Error("An operation changed something before its request was authenticated.");
+  return { actor: request.actor, ...requestOf(request) };
+}
+
+/** A change, as the log names it. */
+function toLog({ action, partner, person, user, token }: Change) {
+  return {
+    action,
+    ...(partner !== null && { partner }),
+    ...(person !== undefined && { person }),
+    ...(user !== undefined && { user }),
+    ...(token !== undefined && { token }),
+  };
+}
+
+/**
+ * Logs one line per request, when it is complete: with the caller, and with what was changed. A request that is over a rate
+ * limit is logged at the level `debug` only, so that a flood does not fill the log.
+ */
+export class RequestLog extends LogController {
+  constructor() {
+    super({ requestIdLogLabel: "request_id" });
+  }
+
+  override incomingRequest(): void {
+    // Everything is in the line of the completed request.
+  }
+
+  override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
+    const { errorCode: code, actor, change, changes } = request;
+    // The changes of a failed request were rolled back, or the audit log contains them.
+    const isDone = change !== null && reply.statusCode < 500;
+    const line = {
+      req: request,
+      res: reply,
+      responseTime: reply.elapsedTime,
+      ...(code !== null && { code }),
+      ...(actor !== null && { actor }),
+      ...(isDone && { change: toLog(change), ...(changes > 1 && { changes }) }),
+    };
+    if (error) request.log.error({ ...line, err: error }, "request failed");
+    else if (code === "RATE_LIMITED") request.log.debug(line, "request rejected");
+    else request.log.info(line, code === null ? "request completed" : "request rejected");
+  }
+}

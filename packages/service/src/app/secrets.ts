@@ -1,0 +1,28 @@
+import { createHash, hkdfSync } from "node:crypto";
+import { compactDecrypt, CompactEncrypt } from "jose";
+
+/**
+ * SHA-256 in hex (64 digits), the only stored form of refresh tokens, cookies, invitations and Idempotency-Keys. Tokens have 256
+ * random bits, so they need no slow hash, and the time of a lookup by hash reveals nothing about the token.
+ */
+export function hashSecret(...parts: string[]): string {
+  return createHash("sha256").update(parts.join("\n")).digest("hex");
+}
+
+/** A key of AES-256-GCM for one stored text (HKDF-SHA-256, RFC 5869). @param salt the id of what the text belongs to */
+export function deriveKey(secret: string | Uint8Array, salt: string, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", secret, salt, purpose, 32));
+}
+
+/** Encrypts a text as a JWE (RFC 7516) with AES-256-GCM. @param key 32 bytes */
+export function seal(text: string, key: Uint8Array): Promise<string> {
+  return new CompactEncrypt(new TextEncoder().encode(text))
+    .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+    .encrypt(key);
+}
+
+/** Decrypts what `seal` returned for the same key. @throws Error if it was sealed under another key, or changed */
+export async function open(sealed: string, key: Uint8Array): Promise<string> {
+  const { plaintext } = await compactDecrypt(sealed, key);
+  return new TextDecoder().decode(plaintext);
+}

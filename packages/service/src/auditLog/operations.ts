@@ -1,0 +1,102 @@
+import { z } from "zod";
+import { userIDFromHex } from "keyroot/identity";
+import type { ServiceContext } from "../app/context.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { bizID, cursor, data, limit, nullableText, page, strict, timestamp, userIDHex } from "../app/fields.ts";
+import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
+import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
+
+const filter = {
+  action: z.enum(ACTIONS).optional().meta({ description: "Only entries with this action." }),
+  actor_kind: z.enum(ACTOR_KINDS).optional().meta({ description: "Only changes by actors of this kind." }),
+  actor_id: z
+    .string()
+    .regex(/^[A-Za-z0-9-]{1,64}$/)
+    .optional()
+    .meta({ description: "Only changes by the server token, user (`user_id`) or person with this id." }),
+  user_id_hex: userIDHex.optional().meta({ description: "Only entries about this user: 40 hex digits." }),
+  since: timestamp.optional().meta({ description: "Only entries of this time or later." }),
+  until: timestamp.optional().meta({ description: "Only entries before this time." }),
+  limit,
+  after: cursor.optional().meta({ description: "The `next` of the page before. Default: the first page." }),
+};
+const filterSchema = strict(filter);
+const entry = strict({
+  id: z.uuid().meta({ description: "The id of the entry." }),
+  at: timestamp,
+  action: z.string().meta({ description: `The change: ${ACTIONS.join(", ")}.`, example: "user.created" }),
+  actor: strict({
+    kind: z.string().meta({ description: `The author's kind: ${ACTOR_KINDS.join(", ")}.`, example: "partner" }),
+    id: nullableText("The id of the server's refresh token, the user or the person"),
+    name: nullableText("The name of a person"),
+    token_id: nullableText("The id of the refresh token behind the access token"),
+  }),
+  biz_id: nullableText("The partner that was changed, or whose user was"),
+  user_id: nullableText("The user that was changed"),
+  data: data.meta({ description: "Further ids and values of the change. It contains no secret." }),
+  request_id: nullableText("The id of the request, which the service's log contains"),
+  address: nullableText("The IP address of the caller"),
+});
+const entries = page("entries", entry, cursor);
+
+type Body = z.output<typeof filterSchema>;
+
+export const auditOperations = [
+  defineOperation({
+    path: "/v1/authdBizSrv/audit/list",
+    callers: ["partner", "partnerStaff"],
+    summary: "List the partner's part of the audit log in pages, the newest entries first",
+    description:
+      "Who changed what of the partner and its users, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null. The operator's people are not named, and their addresses are left out.",
+    body: filterSchema,
+    answer: entries,
+    async handle(body, { context, principal: { bizID } }) {
+      const page = await list(context, { ...filterOf(body), bizID }, body);
+      const people = page.entries.flatMap(({ actorKind, actorID }) => (actorKind === "person" ? (actorID ?? []) : []));
+      const own = await context.staff.ofPartner(bizID, [...new Set(people)]);
+      return { ...page, entries: page.entries.map((entry) => toEntry(forPartner(entry, own))) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/audit/list",
+    callers: ["operator", "operatorStaff"],
+    summary: "List the audit log in pages, the newest entries first",
+    description:
+      "Who changed what, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null.",
+    body: strict({ biz_id: bizID.optional(), ...filter }),
+    answer: entries,
+    async handle({ biz_id, ...body }, { context }) {
+      const page = await list(context, { ...filterOf(body), bizID: biz_id }, body);
+      return { ...page, entries: page.entries.map(toEntry) };
+    },
+  }),
+];
+
+function filterOf({ action, actor_kind, actor_id, user_id_hex, since, until }: Body): AuditFilter {
+  const userID = user_id_hex === undefined ? undefined : userIDFromHex(user_id_hex);
+  return { action, actorKind: actor_kind, actorID: actor_id, userID, since, until };
+}
+
+async function list({ auditLog }: ServiceContext, filter: AuditFilter, { limit, after }: Body) {
+  const from = after === undefined ? undefined : decodeCursor(auditCursorSchema, after);
+  const { entries, next } = await auditLog.list(filter, from, limit);
+  return { entries, next: next === null ? null : encodeCursor(next) };
+}
+
+/** An entry without the names and addresses of the operator's people. @param own the ids of the partner's people */
+function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
+  const { actorKind, actorID } = entry;
+  const isOperator = actorKind === "operator" || (actorKind === "person" && !own.has(actorID ?? ""));
+  return isOperator ? { ...entry, actorKind: "operator", actorID: null, actorName: null, address: null } : entry;
+}
+
+function toEntry(entry: AuditEntry) {
+  const { id, at, action, bizID, userID, data, requestID, address } = entry;
+  return {
+    ...{ id, at, action },
+    actor: { kind: entry.actorKind, id: entry.actorID, name: entry.actorName, token_id: entry.actorToken },
+    ...{ biz_id: bizID, user_id: userID, data: { ...data }, request_id: requestID, address },
+  };
+}

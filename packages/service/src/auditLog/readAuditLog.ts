@@ -1,0 +1,161 @@
+import { and, desc, eq, gte, lt, lte, type SQL, sql } from "drizzle-orm";
+import { z } from "zod";
+import type { UserID } from "keyroot/identity";
+import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
+import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
+import { auditEntries } from "./tables.ts";
+
+/** An entry of the audit log: who changed what, and in which request. */
+export interface AuditEntry {
+  /** A UUID. */
+  id: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  action: Action;
+  bizID: string | null;
+  userID: UserID | null;
+  data: ChangeData;
+  actorKind: ActorKind;
+  actorID: string | null;
+  actorName: string | null;
+  /** The id of the refresh token behind the actor's access token. */
+  actorToken: string | null;
+  requestID: string | null;
+  address: string | null;
+}
+
+/** Conditions for listed entries. An undefined field sets no condition. */
+export interface AuditFilter {
+  bizID?: string | undefined;
+  userID?: UserID | undefined;
+  action?: Action | undefined;
+  actorKind?: ActorKind | undefined;
+  actorID?: string | undefined;
+  /** The earliest time, in milliseconds since 1970. */
+  since?: number | undefined;
+  /** The first time that is too late, in milliseconds since 1970. */
+  until?: number | undefined;
+}
+
+/** Entries are listed in this order: the newest first; at the same time by place; in one place the last inserted first. */
+export const auditCursorSchema = z.strictObject({
+  at: z.int().nonnegative(),
+  place: z.enum(PLACES),
+  position: z.int().nonnegative(),
+});
+export type AuditCursor = z.output<typeof auditCursorSchema>;
+
+/** Maximum entries that a request reads per database to find matches. */
+const MAX_READ = 10_000;
+/** Maximum rows per DELETE statement, and maximum statements per database and call. */
+const DELETED_AT_ONCE = 5_000;
+const MAX_STATEMENTS = 100;
+
+/** Reads the audit log, in all databases, and deletes entries whose retention is over. */
+export class AuditLog {
+  readonly #databases: ReadonlyMap<Place, Database>;
+
+  constructor(databases: Databases) {
+    this.#databases = distinctDatabases(databases);
+  }
+
+  /**
+   * Lists one page of entries, the newest first. A page may have fewer entries than `limit`, or none, although others follow:
+   * a request reads a limited number of entries.
+   * @returns `next` is null when no page follows
+   */
+  async list(
+    filter: AuditFilter,
+    after: AuditCursor | undefined,
+    limit: number,
+  ): Promise<{ entries: AuditEntry[]; next: AuditCursor | null }> {
+    const pages = await Promise.all(
+      [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
+    );
+    const found = pages.flatMap(({ found }) => found).sort(inOrder);
+    // Entries after the end of one database's part belong to a later page.
+    const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
+    const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
+    const page = complete.slice(0, limit);
+    const last = complete.length >= limit ? page.at(-1) : end;
+    const next = last && { at: last.at, place: last.place, position: last.position };
+    return { entries: page.map(({ entry }) => entry), next: next ?? null };
+  }
+
+  /**
+   * Deletes entries older than `before` (milliseconds since 1970), the oldest first, until `signal` aborts. Two replicas can do
+   * this at once.
+   */
+  async drop(before: number, signal?: AbortSignal): Promise<void> {
+    for (const database of this.#databases.values())
+      for (let i = 0; i < MAX_STATEMENTS && signal?.aborted !== true; i++) {
+        const deleted = await database.transaction(async (transaction) => {
+          // Without this, a trigger rejects the deletion.
+          await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
+          return transaction.execute(sql`delete from audit_entries where position in (
+            select position from audit_entries where at < ${before}::bigint
+            order by at, position limit ${DELETED_AT_ONCE} for update skip locked) returning 1`);
+        });
+        if (rowsOf(deleted).length < DELETED_AT_ONCE) break;
+      }
+  }
+}
+
+interface Item extends AuditCursor {
+  entry: AuditEntry;
+}
+
+/** Reads one database's part of a page. `end` is the last entry that was read, if more entries follow. */
+async function readPage(
+  database: Database,
+  place: Place,
+  { bizID, userID, since, until, action, actorKind, actorID }: AuditFilter,
+  after: AuditCursor | undefined,
+  limit: number,
+): Promise<{ found: Item[]; end?: AuditCursor }> {
+  const { at, position } = auditEntries;
+  // The conditions for which there are indexes, all of them in the order of the list.
+  const selected = and(
+    bizID === undefined ? undefined : eq(auditEntries.bizID, bizID),
+    userID === undefined ? undefined : eq(auditEntries.userID, userID),
+    since === undefined ? undefined : gte(at, since),
+    until === undefined ? undefined : lt(at, until),
+    after && isAfter(after, place),
+  );
+  const read = () => database.select().from(auditEntries).where(selected).orderBy(desc(at), desc(position)).$dynamic();
+  const part = read().limit(MAX_READ).as("part");
+  const matching = and(
+    action === undefined ? undefined : eq(part.action, action),
+    actorKind === undefined ? undefined : eq(part.actorKind, actorKind),
+    actorID === undefined ? undefined : eq(part.actorID, actorID),
+  );
+  const rows = await database
+    .select()
+    .from(part)
+    .where(matching)
+    .orderBy(desc(part.at), desc(part.position))
+    .limit(limit);
+  const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
+  if (matching === undefined || rows.length === limit) return { found };
+  // Read afterwards: entries that were added meanwhile make the end earlier in the list, so none is skipped.
+  const [end] = await read()
+    .offset(MAX_READ - 1)
+    .limit(1);
+  return end === undefined ? { found } : { found, end: { at: end.at, place, position: end.position } };
+}
+
+function isAfter(cursor: AuditCursor, place: Place): SQL {
+  const { at, position } = auditEntries;
+  if (place === cursor.place) return sql`(${at}, ${position}) < (${cursor.at}::bigint, ${cursor.position}::bigint)`;
+  return isBefore(place, cursor.place) ? lt(at, cursor.at) : lte(at, cursor.at);
+}
+
+function inOrder(a: AuditCursor, b: AuditCursor): number {
+  if (a.at !== b.at) return b.at - a.at;
+  if (a.place !== b.place) return isBefore(a.place, b.place) ? -1 : 1;
+  return b.position - a.position;
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return PLACES.indexOf(a) < PLACES.indexOf(b);
+}

@@ -1,0 +1,204 @@
+import { type SQL, sql } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import type { Database } from "../database/database.ts";
+
+/**
+ * The caller that makes a change, by ids; `service` is the service itself. The `partner` of a person of the operator is null.
+ * `token` is the id of the refresh token from which the access token was made.
+ */
+export type Actor =
+  | { kind: "service" }
+  | { kind: "operator" }
+  | { kind: "person"; partner: string | null; person: string; name: string }
+  | { kind: "partner"; partner: string; token: string }
+  | { kind: "user"; partner: string; user: string; token: string };
+export const ACTOR_KINDS = ["service", "operator", "person", "partner", "user"] as const satisfies Actor["kind"][];
+export type ActorKind = Actor["kind"];
+
+/** The caller that makes a change, and the request. */
+export interface Author {
+  actor: Actor;
+  /** Null for the service itself. */
+  requestID: string | null;
+  /** The caller's IP address; null for the service itself. */
+  address: string | null;
+  /** Receives each change of a request when it is recorded, before it is committed. */
+  onChange?: (change: Change) => void;
+}
+
+/** The author of changes that no caller requested. */
+export const SERVICE: Author = { actor: { kind: "service" }, requestID: null, address: null };
+
+/** Types of events for partners. */
+export const EVENT_TYPES = [
+  "key.registered",
+  "key.pending",
+  "key.withdrawn",
+  "key.discarded",
+  "key.published",
+  "key.conflict",
+  "user.created",
+  "refreshToken.created",
+  "refreshToken.revoked",
+  "partner.suspended",
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Actions in the audit log. `key.pending` has no entry, because `key.registered` has one. */
+export const ACTIONS = [
+  "partner.created",
+  "partner.suspended",
+  "partner.resumed",
+  "partner.limited",
+  "serverToken.created",
+  "serverToken.revoked",
+  "user.created",
+  "user.deactivated",
+  "user.erased",
+  "refreshToken.created",
+  "refreshToken.revoked",
+  "key.registered",
+  "key.conflict",
+  "key.withdrawn",
+  "key.discarded",
+  "key.approved",
+  "key.published",
+  "person.invited",
+  "person.roleChanged",
+  "person.removed",
+  "passkey.added",
+  "passkey.removed",
+  "session.started",
+  "session.ended",
+  "webhook.created",
+  "webhook.changed",
+  "webhook.paused",
+  "webhook.resumed",
+  "webhook.secretRotated",
+  "webhook.deleted",
+] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** Further values of a change, in the API's field names. None is a secret. */
+export interface ChangeData {
+  person_id?: string;
+  token_id?: string;
+  endpoint_id?: string;
+  name?: string;
+  role?: string;
+  user_limit?: number | null;
+  region?: Region;
+  key_id?: string;
+  possession?: "proven" | "unproven";
+  /** Null while the partner must decide. */
+  hold_ends_at?: number | null;
+  after_withdrawal?: boolean;
+  root?: string;
+  transaction?: string;
+  block?: number;
+}
+
+/** A change of stored data, and the ids of what was changed. */
+export interface Change {
+  action: Action;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** A `biz_id`; null if the change is about no partner. */
+  partner: string | null;
+  /** A `user_id`. */
+  user?: UserID;
+  /** The id of a person of the partner's staff. */
+  person?: string;
+  /** The id of a refresh token, not its value. */
+  token?: string;
+  data?: ChangeData;
+}
+
+/** A row of the common table expression `change`, from which `RECORDING` inserts. */
+type ChangeRow = Record<string, unknown>;
+
+/** The names and types of `ChangeRow`. */
+const CHANGE_ROW = sql.raw(
+  "action text, at bigint, biz_id text, user_id text, data jsonb, actor_kind text, actor_id text, actor_name text, " +
+    "actor_token text, request_id text, address text, events text[]",
+);
+
+/** Two common table expressions, which insert entries and events for the rows of an earlier one, `change`. */
+export const RECORDING = {
+  entries: sql`insert into audit_entries
+    (biz_id, user_id, data, at, action, actor_kind, actor_id, actor_name, actor_token, request_id, address)
+    select biz_id, user_id, data, at, action, actor_kind, actor_id, actor_name, actor_token, request_id, address
+    from change`,
+  events: sql`insert into events (biz_id, user_id, data, at, type)
+    select biz_id, user_id, data, at, type from change cross join lateral unnest(events) as type`,
+};
+
+/**
+ * Records a change in the transaction that makes it, so that both are stored or neither: in the audit log, in the outbox of
+ * events and, for keys that are not published, in the history of the user's keys. Every change passes here or, for many users
+ * at once, through `RECORDING`.
+ * @param transaction of the database of the change: of the user's region if it is about a user, and of home otherwise
+ */
+export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
+  return recordChanges(transaction, author, [change]);
+}
+
+/** Records several changes in one transaction, with one statement for all entries and events. */
+export async function recordChanges(transaction: Database, author: Author, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = JSON.stringify(changes.map((change) => toRow(author, change)));
+  await transaction.execute(sql`
+    with change as (select * from ${changeRows(sql`${rows}`)}),
+      entries as (${RECORDING.entries})
+    ${RECORDING.events}`);
+  for (const change of changes) author.onChange?.(change);
+}
+
+/** Converts a change to a row of `change`. */
+export function toRow({ actor, requestID, address }: Author, change: Change): ChangeRow {
+  const { action, at, partner, user, person, token, data } = change;
+  return {
+    action,
+    at,
+    biz_id: partner,
+    user_id: user,
+    data: {
+      ...(person !== undefined && { person_id: person }),
+      ...(token !== undefined && { token_id: token }),
+      ...data,
+    },
+    actor_kind: actor.kind,
+    actor_id: idOf(actor),
+    actor_name: actor.kind === "person" ? actor.name : undefined,
+    actor_token: "token" in actor ? actor.token : undefined,
+    request_id: requestID,
+    address,
+    events: eventTypesOf(change),
+  };
+}
+
+/** Converts the JSON text of an array of rows, which may have further columns, to the rows. */
+export function changeRows(json: SQL, furtherColumns = ""): SQL {
+  return sql`jsonb_to_recordset(${json}::text::jsonb) as item(${CHANGE_ROW}${sql.raw(furtherColumns)})`;
+}
+
+function idOf(actor: Actor): string | undefined {
+  switch (actor.kind) {
+    case "person":
+      return actor.person;
+    case "partner":
+      return actor.token;
+    case "user":
+      return actor.user;
+    default:
+      return undefined;
+  }
+}
+
+/** Event types of a change. A key with a hold period is also `key.pending`: it can still be withdrawn. */
+function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
+  const types = EVENT_TYPES.filter((type) => type === action);
+  const { hold_ends_at } = data;
+  const waits = hold_ends_at === null || (hold_ends_at !== undefined && hold_ends_at > at);
+  return action === "key.registered" && waits ? [...types, "key.pending"] : types;
+}

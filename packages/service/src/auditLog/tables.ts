@@ -1,0 +1,40 @@
+import { bigserial, index, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
+import { timestampMs } from "../database/columns.ts";
+
+/**
+ * The columns that both records of changes have. A change is stored in the database of what it changed, in its transaction.
+ * `position` is the order of insertion, which is not the order of commits. `biz_id` is the partner that the change is about,
+ * `user_id` the user.
+ */
+export const changeColumns = () => ({
+  id: uuid("id").notNull().defaultRandom(),
+  position: bigserial("position", { mode: "number" }).primaryKey(),
+  bizID: text("biz_id"),
+  userID: text("user_id"),
+  data: jsonb("data").$type<ChangeData>().notNull(),
+  at: timestampMs("at").notNull(),
+});
+
+/**
+ * Every database: the audit log, which a trigger makes append-only. `actor_id` is the id of a person, a user or a server's
+ * refresh token; `actor_token` the refresh token behind a server's or user's access token; `address` the caller's IP address.
+ */
+export const auditEntries = pgTable(
+  "audit_entries",
+  {
+    ...changeColumns(),
+    action: text("action").$type<Action>().notNull(),
+    actorKind: text("actor_kind").$type<ActorKind>().notNull(),
+    actorID: text("actor_id"),
+    actorName: text("actor_name"),
+    actorToken: text("actor_token"),
+    requestID: text("request_id"),
+    address: text("address"),
+  },
+  (table) => [
+    index("audit_entries_by_time").on(table.at, table.position),
+    index("audit_entries_of_partner").on(table.bizID, table.at, table.position),
+    index("audit_entries_of_user").on(table.userID, table.at, table.position),
+  ],
+);

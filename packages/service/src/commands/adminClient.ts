@@ -1,0 +1,27 @@
+import { AdminClient } from "../admin/index.ts";
+import { ArgumentError } from "keyroot/errors";
+import { readStackFile } from "@keyroot/operator/shared";
+import type { Host } from "@keyroot/operator/commands";
+
+/**
+ * A client for the service that `--service-url` names, with its admin token from the environment, or for the local stack's.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {
+  if (serviceUrl === undefined) {
+    const stack = await readStackFile(host.root);
+    if (stack?.service !== undefined) return new AdminClient(stack.service);
+    const message = "No local stack is running here. Start one with 'npx hardhat keyroot stack', or set --service-url.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const { KEYROOT_ADMIN_TOKEN: adminToken = "" } = process.env;
+  if (adminToken !== "") return new AdminClient({ serviceUrl, adminToken });
+  const message = "Set the environment variable KEYROOT_ADMIN_TOKEN to the service's admin token.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function requireBizID(bizID: string | undefined): string {
+  if (bizID !== undefined) return bizID;
+  throw new ArgumentError("ARGUMENT_INVALID", "Set the partner's id: --biz-id ID.");
+}

@@ -1,0 +1,24 @@
+import { ArgumentError } from "keyroot/errors";
+import { adminClientOf } from "./adminClient.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "@keyroot/operator/commands";
+
+/**
+ * `keyroot invite`: a link with which a person of a partner, or of the operator, signs in to the dashboard once and adds a
+ * passkey.
+ */
+export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
+  const { bizID, operator, name, role, serviceUrl } = args;
+  if (operator === (bizID !== undefined))
+    throw new ArgumentError("ARGUMENT_INVALID", "Set the partner's id, --biz-id ID, or --operator for your own staff.");
+  if (name === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the name of the person: --name NAME.");
+  const admin = await adminClientOf(serviceUrl, host);
+  const invitation = await (bizID === undefined
+    ? admin.inviteOperator(name, { role })
+    : admin.invite(bizID, name, { role }));
+  const { url, expires } = invitation;
+  return {
+    json: { ...(bizID === undefined ? { operator } : { bizID }), name, role, url, expires },
+    text: `${url}\nGive this link to ${name} only. It works once, within 15 minutes. A passkey replaces it.`,
+  };
+}

@@ -1,0 +1,44 @@
+import type { AuditEntry } from "../admin/index.ts";
+import { ArgumentError } from "keyroot/errors";
+import { printable } from "keyroot/input";
+import { adminClientOf } from "./adminClient.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host } from "@keyroot/operator/commands";
+import { outputIsLost, print, printError } from "@keyroot/operator/commands";
+
+/** A date, or a date and a time with its time zone (RFC 3339). */
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** `keyroot list-audit-log`: who changed what, as text or as JSON lines. */
+export default async function listAuditLog(args: ArgsOf<"list-audit-log">, host: Host): Promise<undefined> {
+  const { since, until, serviceUrl, json, ...filter } = args;
+  const times = { since: toTime("--since", since), until: toTime("--until", until) };
+  const admin = await adminClientOf(serviceUrl, host);
+  let listed = 0;
+  for await (const entry of admin.listAuditLog({ ...filter, ...times, pageSize: 1000 })) {
+    if (outputIsLost()) return;
+    print(json ? JSON.stringify(entry) : describe(entry));
+    listed++;
+  }
+  if (listed === 0 && !json) printError("There is no such entry.");
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+function toTime(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = TIME.test(text) ? Date.parse(text) : NaN;
+  if (time >= 0) return time;
+  const message = `${option} must be a date such as 2027-01-31, or a time such as 2027-01-31T08:00:00Z.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message, { actual: text });
+}
+
+/** An entry in one line. Names come from partners, so control characters are removed. */
+function describe({ at, action, actor, biz_id, user_id, data, request_id, address }: AuditEntry): string {
+  const by = [actor.kind, actor.name ?? actor.id].filter((part) => part !== null).join(" ");
+  const what = [
+    ...[biz_id, user_id].filter((id) => id !== null),
+    ...Object.entries(data).map(([name, value]) => `${name}=${JSON.stringify(value)}`),
+  ];
+  const from = [...(address === null ? [] : [`from ${address}`]), ...(request_id === null ? [] : [`in ${request_id}`])];
+  return printable([new Date(at).toISOString(), action, `by ${by}`, ...from, ...what].join("  "));
+}

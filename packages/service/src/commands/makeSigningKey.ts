@@ -1,0 +1,20 @@
+import { existsSync } from "node:fs";
+import { ArgumentError } from "keyroot/errors";
+import { writeFileAtomic } from "@keyroot/operator/shared";
+import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Outcome } from "@keyroot/operator/commands";
+
+/** `keyroot make-signing-key`: a new key for access tokens, appended to the file if it exists. */
+export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
+  if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the file of signing keys: --out FILE.");
+  const existing = existsSync(out) ? (await readKeyFile(out)).jwks : [];
+  const key = await makeSigningKey();
+  await writeFileAtomic(out, `${JSON.stringify({ keys: [...existing, key] }, null, 2)}\n`, 0o600);
+  const { kid } = key;
+  const text =
+    existing.length === 0
+      ? `${out} contains the key ${kid}, which signs. Keep the file secret and give it to every replica.`
+      : `Added the key ${kid} at the end of ${out}. Give the file to every replica, then move the key to the front.`;
+  return { json: { kid, keys: existing.length + 1 }, text };
+}

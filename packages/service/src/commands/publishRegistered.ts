@@ -1,0 +1,13 @@
+import { adminClientOf } from "./adminClient.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "@keyroot/operator/commands";
+import { plural } from "@keyroot/operator/shared";
+
+/** `keyroot publish-registered`: makes a running service publish the keys that its users registered. */
+export default async function publishRegistered(args: ArgsOf<"publish-registered">, host: Host): Promise<Outcome> {
+  const admin = await adminClientOf(args.serviceUrl, host);
+  const batches = (await admin.publishRegistered()).map(({ root, users }) => ({ root, users }));
+  const published = batches.reduce((sum, { users }) => sum + users, 0);
+  const lines = batches.map(({ root, users }) => `${root}  ${plural(users, "user")}`);
+  return { json: { published, batches }, text: [...lines, `Published ${plural(published, "key")}.`].join("\n") };
+}

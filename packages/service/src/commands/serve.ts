@@ -1,0 +1,30 @@
+import { readConfig } from "../config/readConfig.ts";
+import { type RunningService, startService } from "../startService.ts";
+import type { ArgsOf } from "./help.ts";
+import { print } from "@keyroot/operator/commands";
+import { untilStopped } from "@keyroot/operator/commands";
+
+/** `keyroot serve`: the partner service, configured by the environment, until Ctrl-C or SIGTERM. */
+export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {
+  const stopped = untilStopped();
+  const config = readConfig(process.env);
+  const service = await startService({ ...config, ...(every > 0 && { schedule: { every, atLeast } }) });
+  try {
+    const { url, monitoringUrl } = service;
+    const database = config.databaseUrl === undefined ? (config.databaseFolder ?? "memory") : "PostgreSQL";
+    print(json ? JSON.stringify({ url, monitoringUrl }) : describeService(service, database));
+    await stopped;
+  } finally {
+    await service.close();
+  }
+}
+
+function describeService({ url, monitoringUrl }: RunningService, database: string): string {
+  return [
+    `Partner service    ${url}`,
+    `API description    ${url}/docs`,
+    ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
+    `Database           ${database}`,
+    "Press Ctrl-C to stop. Requests in progress are answered first.",
+  ].join("\n");
+}

@@ -1,0 +1,313 @@
+import { isIP } from "node:net";
+import { z } from "zod";
+import { ADDRESS } from "keyroot/ethereum";
+import type { Region } from "keyroot/identity";
+import { nearestName } from "keyroot/input";
+import { isLoopback } from "keyroot/transport";
+import { MAX_TIMER_SECONDS } from "@keyroot/operator/shared";
+import { parseAmount } from "@keyroot/operator/publisher";
+import { isLocalChain } from "@keyroot/operator/publisher";
+import type { CostLimits } from "@keyroot/operator/publisher";
+import { ArgumentError } from "../errors.ts";
+import type { RateLimitOptions } from "../app/rateLimit.ts";
+import type { ChainConfig } from "../publishing/chainConfig.ts";
+import type { Schedule } from "../publishing/schedule.ts";
+import { looksRandom } from "./looksRandom.ts";
+import { VARIABLES } from "./variables.ts";
+
+/** The configuration of a service. Every field is optional; docs/variables.md describes each under its variable. */
+export interface ServiceConfig {
+  /** The IP address to listen on. Default 127.0.0.1. */
+  host?: string | undefined;
+  /** The port to listen on; 0 for any free port. Default 8547. */
+  port?: number | undefined;
+  /** The URL at which callers reach the service: the issuer of access tokens. Required with `databaseUrl`. */
+  serviceUrl?: string | undefined;
+  /** The URL of an explorer, to which the dashboard links. Default none. */
+  explorerUrl?: string | undefined;
+  /** The URL of the chain's own explorer, such as https://etherscan.io, to which the dashboard links transactions. Default none. */
+  blockExplorerUrl?: string | undefined;
+  /** The name of the deployment stage. Default `dev`. */
+  stage?: string | undefined;
+  /** First part of bucket names. Default `keyroot`. */
+  bucketPrefix?: string | undefined;
+  /** `postgres://…` of the home database. Without it, PGlite runs in this process, for development. */
+  databaseUrl?: string | undefined;
+  /** `postgres://…` of each regional database. Default `databaseUrl`. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder of PGlite; null keeps its data in memory. Default `.keyroot/database`. */
+  databaseFolder?: string | null | undefined;
+  /** Maximum connections to each PostgreSQL. Default 10. */
+  connections?: number | undefined;
+  /** The file of signing keys. Required with `databaseUrl`; otherwise a new key is made at each start. */
+  signingKeys?: string | undefined;
+  /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
+  adminToken?: string | undefined;
+  /** IP address that serves /healthz, /readyz and /metrics. Default 127.0.0.1. */
+  monitoringHost?: string | undefined;
+  /** Port of /healthz, /readyz and /metrics; 0 for any free port, null for none. Default 9547. */
+  monitoringPort?: number | null | undefined;
+  /**
+   * Seconds during which a stopping service still accepts requests while /readyz responds 503. Load balancers then choose another
+   * replica. Default 0.
+   */
+  shutdownDelay?: number | undefined;
+  /** Whether users must prove that they hold the private key of the key that they register. Default `required`. */
+  possession?: "required" | "optional" | undefined;
+  /** Hold period: seconds between registration and publication. Default 86,400. */
+  holdPeriod?: number | undefined;
+  /** true: a key with a conflicting key is not published until the partner decides. Default false. */
+  holdOnConflict?: boolean | undefined;
+  /** Requests per minute and caller; 0 for no limit. Default 6000. */
+  rateLimit?: number | undefined;
+  /** Requests per minute and address, whoever sends them; 0 for no limit. Default ten times `rateLimit`. */
+  addressRateLimit?: number | undefined;
+  /**
+   * Requests per minute and address that may be rejected before their caller is known; 0 for no limit. Default 100, or 0 if
+   * `rateLimit` is 0.
+   */
+  refusedRateLimit?: number | undefined;
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
+  trustedProxies?: string[] | undefined;
+  /** `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
+  logLevel?: LogLevel | undefined;
+  /**
+   * The file of keys that encrypt the secrets of webhook endpoints: 32 bytes in base64 per line. If unset, webhook endpoints are
+   * disabled.
+   */
+  webhookKeys?: string | undefined;
+  /** Allows webhooks over plain http and to private addresses, for local use. Default false. */
+  webhooksPrivate?: boolean | undefined;
+  /** Days that events and their deliveries are kept. Default 30. */
+  eventDays?: number | undefined;
+  /** Days that audit log entries are kept; 0 keeps them forever. Default 365. */
+  auditDays?: number | undefined;
+  /** The chain and stores for publishing. If unset, the service publishes no keys. */
+  chain?: ChainOptions | undefined;
+  /** The publishing schedule. If unset, only the operator's command publishes. Requires `chain`. */
+  schedule?: Schedule | undefined;
+}
+
+/** The chain and stores for publishing. */
+export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
+  /** Allows plain http to an endpoint on another machine. Default false. */
+  allowHttp?: boolean | undefined;
+  /** Maximum gwei per unit of gas, as a decimal number. Required unless the chain is a development chain on this machine. */
+  maxFee?: string | undefined;
+  /** Maximum cost of a plan in ETH, for all its rounds together, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
+  maxCost?: string | undefined;
+  /** Blocks after which a root counts as published, its own included. Default 1. */
+  confirmations?: number | undefined;
+  /** Store of Merkle-tree files, for all regions or per region: a folder, or `s3://<bucket>/<prefix>`. */
+  files: string | ChainConfig["files"];
+}
+
+/** A complete, valid configuration. */
+export type ResolvedConfig = z.output<typeof schema>;
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "silent"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+const DEFAULT_REFUSED = 100;
+const DEFAULT_HOST = "127.0.0.1";
+const DEFAULT_BUCKET_PREFIX = "keyroot";
+const DEFAULT_STAGE = "dev";
+/** The longest name of an S3 bucket, without the parts that `bucketName` adds: three hyphens, region and user id. */
+const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
+
+const text = () => z.string("must be a string");
+const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
+const bindAddress = () =>
+  text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
+const postgresUrl = () => url(/^postgres(?:ql)?$/, "postgres://user:password@host/database");
+const httpUrl = () => url(/^https?$/, "https://host");
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.int(error).min(min, error).max(max, error);
+};
+const label = () =>
+  text().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, "must consist of lowercase letters, digits and inner hyphens");
+const inEachRegion = <T extends z.ZodType>(value: T) => z.strictObject({ "us-west-2": value, "eu-west-1": value });
+
+const schema = z.strictObject({
+  host: bindAddress().default(DEFAULT_HOST),
+  port: wholeNumber(0, 65_535).default(8547),
+  monitoringHost: bindAddress().default(DEFAULT_HOST),
+  monitoringPort: wholeNumber(0, 65_535).nullable().default(9547),
+  serviceUrl: httpUrl()
+    .transform((serviceUrl) => serviceUrl.replace(/\/$/, ""))
+    .optional(),
+  explorerUrl: httpUrl()
+    .refine((explorerUrl) => !explorerUrl.includes("#"), "must be a URL without a fragment")
+    .optional(),
+  blockExplorerUrl: httpUrl()
+    .transform((blockExplorerUrl) => blockExplorerUrl.replace(/\/$/, ""))
+    .optional(),
+  stage: label().default(DEFAULT_STAGE),
+  bucketPrefix: label().default(DEFAULT_BUCKET_PREFIX),
+  databaseUrl: postgresUrl().optional(),
+  regionUrls: inEachRegion(postgresUrl().optional()).default({}),
+  databaseFolder: text().nullable().default(".keyroot/database"),
+  connections: wholeNumber(1, 1000).default(10),
+  signingKeys: text().optional(),
+  // The characters of a bearer token (RFC 6750, section 2.1): another token could never be sent.
+  adminToken: text()
+    .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
+    .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
+    .optional(),
+  shutdownDelay: wholeNumber(0, 300).default(0),
+  possession: z.enum(["required", "optional"], "must be required or optional").default("required"),
+  holdPeriod: wholeNumber(0, 365 * 86_400).default(86_400),
+  holdOnConflict: z.boolean("must be true or false").default(false),
+  rateLimit: wholeNumber(0, 1_000_000).default(6000),
+  addressRateLimit: wholeNumber(0, 10_000_000).optional(),
+  refusedRateLimit: wholeNumber(0, 1_000_000).optional(),
+  trustedProxies: z
+    .array(text())
+    .refine((list) => list.every(isNetwork), "must be IP addresses and networks, separated by commas")
+    .default([]),
+  logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`).default("info"),
+  webhookKeys: text().optional(),
+  webhooksPrivate: z.boolean("must be true or false").default(false),
+  eventDays: wholeNumber(4, 3650).default(30),
+  auditDays: wholeNumber(0, 36_500).default(365),
+  chain: z
+    .strictObject({
+      rpcUrl: httpUrl(),
+      secondRpcUrl: httpUrl().optional(),
+      contract: text().regex(ADDRESS, "must be 0x and 40 hex digits"),
+      chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      allowHttp: z.boolean("must be true or unset").default(false),
+      maxFee: text()
+        .refine((gwei) => parseAmount(gwei, "gwei") !== undefined, "must be a number of gwei above 0")
+        .optional(),
+      maxCost: text()
+        .refine((ether) => parseAmount(ether, "ether") !== undefined, "must be a number of ETH above 0")
+        .optional(),
+      confirmations: wholeNumber(1, 1000).default(1),
+      files: z.union(
+        [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
+        "must be a folder or s3://<bucket>/<prefix>",
+      ),
+    })
+    .optional(),
+  schedule: z
+    .strictObject({
+      every: z
+        .number()
+        .positive("must be greater than 0")
+        .max(MAX_TIMER_SECONDS, `must be at most ${MAX_TIMER_SECONDS} s`),
+      atLeast: wholeNumber(1, 1e9),
+    })
+    .optional(),
+}) satisfies z.ZodType<unknown, ServiceConfig>;
+
+/**
+ * Checks a configuration and adds the defaults.
+ * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
+ */
+export function resolveConfig(config: ServiceConfig): ResolvedConfig {
+  return resolveNamed(config, (field) => field);
+}
+
+/**
+ * Checks a configuration and adds the defaults. Messages name each field as its source does.
+ * @param nameOf returns the name of a field such as `chain.rpcUrl`
+ * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
+ */
+export function resolveNamed(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
+  const parsed = schema.safeParse(config, { reportInput: true });
+  const faults = [
+    ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, nameOf)),
+    ...faultsBetweenFields(config as ServiceConfig, nameOf),
+  ];
+  if (parsed.success && faults.length === 0) return parsed.data;
+  throw new ArgumentError("CONFIGURATION_INVALID", `The configuration is invalid:\n  ${faults.join("\n  ")}`);
+}
+
+function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): string {
+  const field = issue.path.join(".");
+  const name = nameOf(field);
+  if (issue.code === "unrecognized_keys") {
+    const keys = issue.keys.map((key) => (field === "" ? key : `${field}.${key}`));
+    const nearest = nearestName(keys[0] ?? "", [...Object.keys(schema.shape), ...Object.keys(VARIABLES)]);
+    const hint = nearest === undefined ? "" : `: did you mean ${nearest}?`;
+    return `${keys.join(", ")} is not a field of the configuration${hint}`;
+  }
+  if (issue.input !== undefined) return `${name} ${issue.message}`;
+  const required = ["chain.rpcUrl", "chain.contract", "chain.chainId", "chain.files"];
+  return required.includes(field)
+    ? `${name} is missing: publishing requires ${required.map(nameOf).join(", ")}`
+    : `${name} is missing`;
+}
+
+/** The rules that concern several fields. */
+function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => string): string[] {
+  const { databaseUrl, signingKeys, serviceUrl, chain, schedule, host = DEFAULT_HOST } = config;
+  const { stage = DEFAULT_STAGE, bucketPrefix = DEFAULT_BUCKET_PREFIX } = config;
+  const faults: string[] = [];
+  if (databaseUrl !== undefined) {
+    // In production, all replicas need the same signing keys and the same issuer.
+    if (signingKeys === undefined)
+      faults.push(`${nameOf("signingKeys")} is missing: all replicas need the same signing keys`);
+    if (serviceUrl === undefined) faults.push(`${nameOf("serviceUrl")} is missing: it is the issuer of access tokens`);
+  }
+  if (typeof host === "string" && !isReachedLocallyOnly(host) && !isHttps(serviceUrl))
+    faults.push(
+      `${nameOf("serviceUrl")} must be an https URL if ${nameOf("host")} is not an address of this machine only: callers send tokens to it`,
+    );
+  if (schedule !== undefined && chain === undefined)
+    faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
+  if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
+    const { rpcUrl, chainId, maxFee, maxCost, allowHttp } = chain;
+    for (const field of ["rpcUrl", "secondRpcUrl"] as const)
+      if (allowHttp !== true && isRemoteHttp(chain[field]))
+        faults.push(`${nameOf(`chain.${field}`)} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
+    if (maxFee === undefined && (maxCost !== undefined || !isLocalChain(rpcUrl, chainId)))
+      faults.push(`${nameOf("chain.maxFee")} is missing: it limits what publishing may cost, in gwei per unit of gas`);
+  }
+  if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
+    const names = `${nameOf("bucketPrefix")} and ${nameOf("stage")}`;
+    faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together, so that bucket names fit`);
+  }
+  return faults;
+}
+
+function isRemoteHttp(url: string | undefined): boolean {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === "http:" && !isLoopback(hostname);
+}
+
+/** Rate limits per minute. Without a limit for callers, the other limits default to none. */
+export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
+  const { rateLimit: caller, addressRateLimit: address = 10 * caller, refusedRateLimit } = config;
+  return { caller, address, refused: refusedRateLimit ?? (caller === 0 ? 0 : DEFAULT_REFUSED) };
+}
+
+/** Cost limits of publishing. */
+export function limitsOf({ maxFee, maxCost }: Pick<ChainOptions, "maxFee" | "maxCost">): CostLimits | "local" {
+  const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
+  if (maxFeePerGas === undefined) return "local";
+  return { maxFeePerGas, maxCost: maxCost === undefined ? undefined : parseAmount(maxCost, "ether") };
+}
+
+/** Whether only this machine reaches an address to listen on. */
+function isReachedLocallyOnly(host: string): boolean {
+  const url = `http://${isIP(host) === 6 ? `[${host}]` : host}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
+}
+
+function isHttps(url: unknown): boolean {
+  return typeof url === "string" && /^https:/i.test(url);
+}
+
+function isNetwork(text: string): boolean {
+  const [address = "", bits, ...rest] = text.split("/");
+  const family = isIP(address);
+  return (
+    family !== 0 &&
+    rest.length === 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  );
+}

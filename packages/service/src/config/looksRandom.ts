@@ -1,0 +1,23 @@
+/** Random tokens have at least 110 bits by this estimate, even those of 32 hex digits. */
+const MIN_BITS = 80;
+/** A text of this many characters that occurs again is a repetition. */
+const REPEATED = 3;
+
+/**
+ * Whether a token could be random. It estimates the bits that an attacker with knowledge of common patterns must guess: each
+ * character counts the logarithm of the number of different characters, unless it continues a repetition ("abcabc") or a
+ * sequence ("aaaa", "4567"). It cannot notice a phrase of words.
+ */
+export function looksRandom(token: string): boolean {
+  const alphabet = new Set(token).size;
+  let surprising = 0;
+  for (let i = 0; i < token.length; i++) if (!isPredictable(token, i)) surprising++;
+  return surprising * Math.log2(alphabet) >= MIN_BITS;
+}
+
+function isPredictable(token: string, i: number): boolean {
+  const step = token.charCodeAt(i) - token.charCodeAt(i - 1);
+  const isSequence = Math.abs(step) <= 1 && step === token.charCodeAt(i - 1) - token.charCodeAt(i - 2);
+  const last = token.slice(Math.max(0, i - REPEATED + 1), i + 1);
+  return isSequence || (last.length === REPEATED && token.indexOf(last) < i - REPEATED + 1);
+}

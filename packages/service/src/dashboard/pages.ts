@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { ServiceError } from "keyroot/errors";
+import { headersOf, readSite } from "@keyroot/operator/shared";
+import type { App } from "../app/defineOperation.ts";
+
+interface Site {
+  files: ReadonlyMap<string, Uint8Array>;
+  compressed: ReadonlyMap<string, Uint8Array>;
+  policy: string;
+}
+
+/** Serves the built page of the dashboard and its assets, under /dashboard/. They are read at the first request. */
+export function dashboardPages(app: App): void {
+  let site: Promise<Site> | undefined;
+  app.get("/dashboard", { schema: { hide: true } }, (_request, reply) => reply.redirect("/dashboard/", 308));
+  for (const path of ["/dashboard/", "/dashboard/:name", "/dashboard/assets/:name"]) {
+    app.get<{ Params: { name?: string } }>(path, { schema: { hide: true } }, async (request, reply) => {
+      const { files, compressed, policy } = await (site ??= loadSite());
+      const name = request.url.split("?", 1)[0]?.slice("/dashboard/".length) ?? "";
+      const file = name === "" ? "index.html" : name;
+      const isGzip = /\bgzip\b/.test(String(request.headers["accept-encoding"]));
+      const content = (isGzip ? compressed : files).get(file);
+      if (content === undefined) throw new ServiceError(404, "OPERATION_UNKNOWN", "The dashboard has no such file.");
+      return reply
+        .headers({
+          ...headersOf(file),
+          "Content-Security-Policy": policy,
+          "Cross-Origin-Opener-Policy": "same-origin",
+          "Cross-Origin-Resource-Policy": "same-origin",
+          "Referrer-Policy": "no-referrer",
+          Vary: "Accept-Encoding",
+          ...(isGzip && { "Content-Encoding": "gzip" }),
+        })
+        .send(content);
+    });
+  }
+}
+
+async function loadSite(): Promise<Site> {
+  const files = await readSite(new URL("../../site", import.meta.url), "dashboard").catch((cause: unknown) => {
+    const message = "The dashboard is not built: run 'npm run build:web', and restart the service.";
+    throw new ServiceError(503, "UNAVAILABLE", message, { cause });
+  });
+  const scripts = [...files].filter(([name]) => name.endsWith(".js")).map(([, code]) => hashOf(code));
+  const compressed = new Map([...files].map(([name, content]) => [name, gzipSync(content)]));
+  return { files, compressed, policy: contentSecurityPolicy(scripts) };
+}
+
+function hashOf(code: Uint8Array): string {
+  return `sha384-${createHash("sha384").update(code).digest("base64")}`;
+}
+
+/** The built scripts, pinned by their hashes, and requests to the service only (W3C, Content Security Policy Level 3). */
+function contentSecurityPolicy(scripts: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.map((hash) => `'${hash}'`).join(" ")}`,
+    "style-src 'self'",
+    "img-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}

@@ -1,0 +1,304 @@
+import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { PGliteOptions } from "@electric-sql/pglite";
+import { max, sql } from "drizzle-orm";
+import type { Pool, PoolClient } from "pg";
+import { readMigrationFiles } from "drizzle-orm/migrator";
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import pRetry from "p-retry";
+import { REGIONS, type Region } from "keyroot/identity";
+import { Cleanup } from "@keyroot/operator/shared";
+import { lockFolder } from "@keyroot/operator/shared";
+import { ArgumentError } from "../errors.ts";
+import { DATABASE_NOW } from "./columns.ts";
+import { createDatabase } from "./pgliteImage.ts";
+import { schemaRequirements } from "./tables.ts";
+import { STANDBY_MESSAGE, isDatabaseUnavailable } from "./unavailable.ts";
+
+/** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
+export type Database = PgDatabase<PgQueryResultHKT>;
+
+/** Options of `openDatabases`. */
+export interface DatabaseOptions {
+  /** `postgres://…` of the home database; undefined runs PGlite in this process, for development. */
+  url: string | undefined;
+  /** URLs of regions with a separate database. */
+  regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
+  /** The folder of PGlite; null or undefined keeps its data in memory. */
+  folder?: string | null | undefined;
+  /** Gives each region a PGlite in memory of its own. The first region shares it with the home database. Default false. */
+  separateRegions?: boolean | undefined;
+  /** Maximum connections to each PostgreSQL. Default 10. */
+  connections?: number | undefined;
+}
+
+/** The home database (partners, owner of each user id) and the regional databases (users). */
+export interface Databases extends AsyncDisposable {
+  readonly home: Database;
+  readonly regions: Readonly<Record<Region, Database>>;
+  /** Creates or updates the tables of every database. */
+  migrate(): Promise<void>;
+}
+
+const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
+/** The hashes of the migrations of this version, in their order. */
+const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
+const CONNECT_TIMEOUT_MS = 5_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+/** Time that a migration waits for a table lock. Requests for the table wait behind it, so it retries later. */
+const LOCK_TIMEOUT_MS = 2_000;
+const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
+
+interface OpenedDatabase {
+  database: Database;
+  migrate: () => Promise<void>;
+}
+
+/**
+ * Opens the databases. PostgreSQL is connected on the first query.
+ * @throws ArgumentError DATABASE_LOCKED when another process uses PGlite's folder; CONFIGURATION_INVALID when PGlite is
+ * needed and not installed
+ */
+export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
+  await using opening = new Cleanup();
+  const opened = new Map<string, OpenedDatabase>();
+  const open = async (url: string | undefined, place: Place): Promise<OpenedDatabase> => {
+    const name = url ?? (options.separateRegions === true && place !== REGIONS[0] ? place : "home");
+    const known = opened.get(name);
+    if (known !== undefined) return known;
+    const fresh =
+      url === undefined ? await openPGlite(options.folder, opening) : await openPostgres(url, options, opening);
+    opened.set(name, fresh);
+    return fresh;
+  };
+  const home = await open(options.url, "home");
+  const regions = {} as Record<Region, Database>;
+  for (const region of REGIONS)
+    regions[region] = (await open(options.regionUrls?.[region] ?? options.url, region)).database;
+
+  const running = opening.move();
+  return {
+    home: home.database,
+    regions,
+    async migrate() {
+      for (const each of opened.values()) await each.migrate();
+    },
+    [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+  };
+}
+
+/** The database's time in milliseconds since 1970. */
+export async function readClock(database: Database): Promise<number> {
+  const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
+  return Number(row?.["now"]);
+}
+
+/** The purposes of databases. */
+export const PLACES = ["home", ...REGIONS] as const;
+export type Place = (typeof PLACES)[number];
+
+/** Each database once, under the first of its places. */
+export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Place, Database> {
+  const places = new Map<Database, Place>();
+  for (const place of PLACES) {
+    const database = place === "home" ? home : regions[place];
+    if (!places.has(database)) places.set(database, place);
+  }
+  return new Map([...places].map(([database, place]) => [place, database]));
+}
+
+/** Calls `make` for each region's database. */
+export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
+  return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
+}
+
+/**
+ * Checks that every database has the migrations of this version, and later ones only if this version can run over them.
+ * @throws ArgumentError SCHEMA_OUTDATED
+ */
+export async function checkMigrations({ home, regions }: Databases): Promise<void> {
+  for (const database of new Set([home, ...Object.values(regions)])) {
+    const applied = await appliedMigrations(database);
+    const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
+    const details = { expected: KNOWN.length, actual: applied.length };
+    if (refusal !== undefined) throw new ArgumentError("SCHEMA_OUTDATED", refusal, details);
+  }
+}
+
+/**
+ * Checks that no later migration has removed what this version uses.
+ * @param database with the migrations of this version
+ * @returns why this version cannot run over the database; undefined if it can
+ */
+export async function checkRequirements(database: Database): Promise<string | undefined> {
+  const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
+  const migrations = required?.migrations ?? 0;
+  if (migrations <= KNOWN.length) return undefined;
+  return `A database requires a version of Keyroot that knows ${migrations} migrations, but this one knows ${KNOWN.length}: run a newer version.`;
+}
+
+function missing(applied: number): string {
+  return `A database has ${applied} of the ${KNOWN.length} migrations of this version: run 'keyroot migrate'.`;
+}
+
+async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
+  if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
+  return "A database has migrations that this version does not know: run the version of Keyroot that made them.";
+}
+
+async function appliedMigrations(database: Database): Promise<string[]> {
+  const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
+  if (table === undefined || table["name"] === null) return [];
+  const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
+  return rows.map(({ hash }) => String(hash));
+}
+
+/** Both drivers return an object with `rows` for a plain query, which drizzle's common type does not declare. */
+export function rowsOf(result: unknown): Record<string, unknown>[] {
+  return (result as { rows: Record<string, unknown>[] }).rows;
+}
+
+async function openPostgres(
+  url: string,
+  { connections = 10 }: DatabaseOptions,
+  closing: Cleanup,
+): Promise<OpenedDatabase> {
+  const { Client, Pool } = (await import("pg")).default;
+  const { drizzle } = await import("drizzle-orm/node-postgres");
+  const { migrate } = await import("drizzle-orm/node-postgres/migrator");
+  const pool = new Pool({
+    connectionString: url,
+    max: connections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
+    keepAlive: true,
+    // A proxy that has just started may connect to any server. A standby answers with old data, such as revoked tokens.
+    verify: (client, done) => {
+      client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
+        ({ rows: [row] }) => {
+          done(row?.standby === false ? undefined : new Error(STANDBY_MESSAGE));
+        },
+        (error: unknown) => {
+          done(error as Error);
+        },
+      );
+    },
+  });
+  // Without a listener, a connection that breaks while it runs no query ends the process: an idle one, or one between two
+  // statements of a transaction. The pool replaces it; the next query reports the outage.
+  pool.on("error", () => undefined);
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  closing.defer(() => pool.end());
+  // A separate connection without the statement timeout: an index over a large table takes long.
+  const migrateOnce = async () => {
+    const client = new Client({
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      options: `-c lock_timeout=${LOCK_TIMEOUT_MS}`,
+    });
+    client.on("error", () => undefined);
+    await client.connect();
+    try {
+      await migrate(drizzle(client), MIGRATIONS);
+      await renumberRestoredEvents(drizzle(client));
+    } finally {
+      await client.end();
+    }
+  };
+  // This repeats after lock timeouts only. `withRetry` of the operator repeats HTTP requests.
+  const migrateWhenPossible = () =>
+    pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
+  const database = drizzle(pool);
+  const transaction: typeof database.transaction = (work, config) =>
+    withClient(pool, (client, guarded) => drizzle(client).transaction((inner) => guarded(work(inner)), config));
+  return { database: Object.assign(database, { transaction }), migrate: migrateWhenPossible };
+}
+
+/** PostgreSQL's error `lock_not_available`. */
+function isLockTimeout({ cause }: Error): boolean {
+  return (cause as { code?: unknown } | undefined)?.code === "55P03";
+}
+
+/**
+ * Runs a transaction with a separate connection. A connection that fails is closed at once, and its error is thrown. drizzle's
+ * own `transaction` keeps the connection when its begin fails, and reports the rollback that fails instead of the reason.
+ * @param run passes the promise of each step whose failure may close the connection through its second parameter
+ */
+async function withClient<T>(
+  pool: Pool,
+  run: (client: PoolClient, guarded: <Step>(step: Promise<Step>) => Promise<Step>) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  const closeIfBroken = (error: unknown): never => {
+    if (failure === undefined && isDatabaseUnavailable(error)) {
+      failure = error as Error;
+      client.release(failure);
+    }
+    throw failure ?? error;
+  };
+  try {
+    return await run(client, (step) => step.catch(closeIfBroken)).catch(closeIfBroken);
+  } finally {
+    if (failure === undefined) client.release();
+  }
+}
+
+async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
+  const { PGlite } = await importPGlite();
+  const create = (options: PGliteOptions) => PGlite.create(options);
+  const { drizzle } = await import("drizzle-orm/pglite");
+  const { migrate } = await import("drizzle-orm/pglite/migrator");
+  let dataDir: string | undefined;
+  if (folder !== undefined && folder !== null) {
+    const lock = await lockFolder(folder);
+    if (lock === undefined) {
+      const message = `Another process uses the database in ${folder}: stop it, or send your requests to it.`;
+      throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
+    }
+    closing.use(lock);
+    dataDir = join(folder, "data");
+    // Created under another name first: PGlite may hang on a database whose creation was interrupted.
+    if (!existsSync(dataDir)) {
+      const draft = join(folder, "draft");
+      await rm(draft, { recursive: true, force: true });
+      await (await createDatabase(create, { dataDir: draft })).close();
+      await rename(draft, dataDir);
+    }
+  }
+  const client = dataDir === undefined ? await createDatabase(create, {}) : await create({ dataDir });
+  closing.defer(() => client.close());
+  const database = drizzle(client);
+  const migrateAndRenumber = async () => {
+    await migrate(database, MIGRATIONS);
+    await renumberRestoredEvents(database);
+  };
+  return { database, migrate: migrateAndRenumber };
+}
+
+/** PGlite is an optional dependency: services over PostgreSQL do not need it. */
+async function importPGlite() {
+  try {
+    return await import("@electric-sql/pglite");
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const message =
+      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL, or run 'npm install @electric-sql/pglite' for a development database in this process.";
+    throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
+  }
+}
+
+/**
+ * Gives restored events this server's transaction id. A dump contains the ids of the old server, which may be higher than all ids
+ * here, and events with higher ids are not listed. The events keep their order by `position`. Readers must start again
+ * (`CURSOR_UNKNOWN`).
+ */
+async function renumberRestoredEvents(database: Database): Promise<void> {
+  // The transaction that inserted a visible row has ended, so its id is below the snapshot's xmax.
+  await database.execute(
+    sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
+  );
+}

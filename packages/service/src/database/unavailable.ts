@@ -1,0 +1,22 @@
+/** The message of the error for a connection to a standby. */
+export const STANDBY_MESSAGE = "The database server is a standby: connect to the leader.";
+/** Messages of node-postgres errors without a code. */
+const MESSAGES =
+  /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;
+
+/**
+ * PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient resources) and 57 (operator
+ * intervention); 25006 (the server is no longer the leader); and network errors.
+ */
+const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
+
+/** Whether a query failed for a temporary reason, such as a broken connection or a change of leader. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  for (let reason = error; reason instanceof Error; reason = reason.cause) {
+    const { code } = reason as { code?: unknown };
+    if (typeof code === "string" && CODES.test(code)) return true;
+    if (reason.message === STANDBY_MESSAGE || MESSAGES.test(reason.message)) return true;
+    if (reason instanceof AggregateError && reason.errors.some(isDatabaseUnavailable)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,20 @@
+/**
+ * The partner service, sorted by subject. Each folder imports from later ones only (`test/layers.test.ts`):
+ * 1. `commands/`, `stack/` and `startService.ts` start the service. `config/` reads its environment variables.
+ * 2. `app/` is the HTTP server: authentication, rate limits, logs and errors. `dashboard/` serves the dashboard.
+ * 3. Operations read requests and call one store each. They are beside the store of their subject.
+ * 4. Subjects: `webhooks/`, `staff/`, `publishing/` → `keys/` → `users/` → `partners/` → `tokens/` → `auditLog/` (records each change).
+ * 5. `tables.ts` of each subject, and `database/`: connections, migrations and shared columns.
+ */
+export type { ChainOptions, ServiceConfig } from "./config/config.ts";
+export { readConfig } from "./config/readConfig.ts";
+export type { AnswerOf, BodyOf, OperationPath } from "./app/operations.ts";
+export { generateOpenApi } from "./app/generateOpenApi.ts";
+export type { ChainConfig } from "./publishing/chainConfig.ts";
+export { KeyPublisher } from "./publishing/keyPublisher.ts";
+export { type Schedule } from "./publishing/schedule.ts";
+export { type RunningService, startService, type StartServiceOptions } from "./startService.ts";
+export { type Database, type Databases, openDatabases } from "./database/database.ts";
+export { countPublishable, takePublishable } from "./publishing/takePublishable.ts";
+export { publisherLeases } from "./publishing/tables.ts";
+export { makeSigningKey } from "./tokens/signingKeys.ts";

@@ -1,0 +1,64 @@
+import { and, desc, eq, inArray, lte } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import type { Database, Databases } from "../database/database.ts";
+import { possessionChallenges } from "./tables.ts";
+
+/** A challenge that a user has not answered yet. */
+export interface StoredChallenge {
+  userID: UserID;
+  /** Base64. */
+  nonce: string;
+  /** The key that the challenge is for, in base64. */
+  pubKey: string;
+  /** SHA-256 of the only valid response, 64 hex digits. */
+  responseHash: string;
+  /** Milliseconds since 1970. */
+  expires: number;
+}
+
+/** Open challenges of a user; a new one replaces the oldest. */
+const MAX_PER_USER = 3;
+
+/** Stores challenges in the user's region, so that every replica can check the response. */
+export class ChallengeStore {
+  readonly #databases: Databases;
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /** Adds a challenge, and removes the user's oldest ones beyond the limit. */
+  async add(region: Region, challenge: StoredChallenge): Promise<void> {
+    const { userID, nonce } = possessionChallenges;
+    const ofUser = eq(userID, challenge.userID);
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      await transaction.insert(possessionChallenges).values(challenge);
+      const surplus = transaction
+        .select({ nonce })
+        .from(possessionChallenges)
+        .where(ofUser)
+        .orderBy(desc(possessionChallenges.expires), desc(nonce))
+        .offset(MAX_PER_USER);
+      await transaction.delete(possessionChallenges).where(and(ofUser, inArray(nonce, surplus)));
+    });
+  }
+
+  /**
+   * Removes a challenge and returns it: a challenge can be answered once.
+   * @param transaction of the user's region
+   * @returns undefined when the user has no such challenge
+   */
+  async take(transaction: Database, userID: UserID, nonce: string): Promise<StoredChallenge | undefined> {
+    const [taken] = await transaction
+      .delete(possessionChallenges)
+      .where(and(eq(possessionChallenges.nonce, nonce), eq(possessionChallenges.userID, userID)))
+      .returning();
+    return taken;
+  }
+
+  /** Deletes expired challenges. */
+  async dropExpired(now: number): Promise<void> {
+    for (const database of new Set<Database>(Object.values(this.#databases.regions)))
+      await database.delete(possessionChallenges).where(lte(possessionChallenges.expires, now));
+  }
+}

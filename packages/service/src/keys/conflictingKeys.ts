@@ -1,0 +1,197 @@
+import { and, count, eq, isNull, ne, sql } from "drizzle-orm";
+import type { KeyRecord, UserID } from "keyroot/identity";
+import type { Author } from "../auditLog/recordChange.ts";
+import type { Database, Databases } from "../database/database.ts";
+import { listKeyEvents, recordKeyChange } from "./keyEvents.ts";
+import { conflictingKeys, publicKeys } from "./tables.ts";
+import type { User } from "../users/user.ts";
+
+/** A conflicting key: offered for a user who has another key, or withdrawn. */
+export interface ConflictingKey {
+  pubKey: string;
+  keyID: string;
+  /** Milliseconds since 1970. */
+  offered: number;
+  withdrawn: boolean;
+}
+
+/**
+ * The outcome of removing or approving a key: `done`, also if the call is repeated; `unknown` if it is not the user's key;
+ * `submitted` if it is too late.
+ */
+export type DecisionOutcome = "done" | "unknown" | "submitted";
+
+/** Maximum undecided keys per user. More would change nothing: the user's key is undecided already. */
+const MAX_UNDECIDED = 10;
+
+/** A key that no publisher has taken. A publisher takes a key with the same condition, so one of both succeeds. */
+const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
+
+/** Stores conflicting keys of unpublished keys, withdrawals, and partners' decisions. */
+export class ConflictingKeys {
+  readonly #databases: Databases;
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /** Records a conflicting key, which was refused. */
+  async offer(
+    { region, userID, bizID }: User,
+    { pubKey, keyID }: KeyRecord,
+    now: number,
+    author: Author,
+  ): Promise<void> {
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      const ofUser = eq(publicKeys.userID, userID);
+      // The row lock orders this before or after a publisher that takes the key.
+      const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
+      if (current === undefined || current.keyID === keyID) return;
+      if (!(await addConflicting(transaction, { userID, pubKey, keyID, offered: now, withdrawn: false }))) return;
+      await transaction
+        .update(publicKeys)
+        .set({ undecidedSince: sql`coalesce(${publicKeys.undecidedSince}, ${now})` })
+        .where(ofUser);
+      const change = {
+        action: "key.conflict",
+        at: now,
+        partner: bizID,
+        user: userID,
+        data: { key_id: keyID },
+      } as const;
+      await recordKeyChange(transaction, author, change);
+    });
+  }
+
+  /** Removes a user's own pending key. */
+  withdraw(user: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
+    return this.#remove(user, keyID, now, "key.withdrawn", author);
+  }
+
+  /** Removes a pending key for the partner, which also decides about all other keys of the user. */
+  discard(user: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
+    return this.#remove(user, keyID, now, "key.discarded", author);
+  }
+
+  /** Records that the partner decides for the user's pending key. */
+  async approve({ region, userID, bizID }: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
+    return this.#databases.regions[region].transaction(async (transaction) => {
+      const ofUser = eq(publicKeys.userID, userID);
+      const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
+      if (current?.keyID !== keyID) return "unknown";
+      if (current.submitted !== null || current.root !== null) return "submitted";
+      await transaction.update(publicKeys).set({ undecidedSince: null }).where(ofUser);
+      const change = {
+        action: "key.approved",
+        at: now,
+        partner: bizID,
+        user: userID,
+        data: { key_id: keyID },
+      } as const;
+      if (await decide(transaction, userID, now)) await recordKeyChange(transaction, author, change);
+      return "done";
+    });
+  }
+
+  /** Lists the undecided conflicting keys, oldest first. */
+  listUndecided({ region, userID }: User): Promise<ConflictingKey[]> {
+    const { pubKey, keyID, offered, withdrawn } = conflictingKeys;
+    return this.#databases.regions[region]
+      .select({ pubKey, keyID, offered, withdrawn })
+      .from(conflictingKeys)
+      .where(and(eq(conflictingKeys.userID, userID), isNull(conflictingKeys.decided)))
+      .orderBy(offered, keyID);
+  }
+
+  /** Lists the events of the user's keys, newest first. */
+  listEvents({ region, userID }: User) {
+    return listKeyEvents(this.#databases.regions[region], userID);
+  }
+
+  #remove(
+    { region, userID, bizID }: User,
+    keyID: string,
+    now: number,
+    action: "key.withdrawn" | "key.discarded",
+    author: Author,
+  ): Promise<DecisionOutcome> {
+    return this.#databases.regions[region].transaction(async (transaction) => {
+      const [removed] = await transaction
+        .delete(publicKeys)
+        .where(and(eq(publicKeys.userID, userID), eq(publicKeys.keyID, keyID), isPending))
+        .returning();
+      if (removed === undefined) return this.#whyNotRemoved(transaction, userID, keyID);
+      if (action === "key.discarded") await decide(transaction, userID, now);
+      else await addWithdrawn(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
+      await recordKeyChange(transaction, author, {
+        action,
+        at: now,
+        partner: bizID,
+        user: userID,
+        data: { key_id: keyID },
+      });
+      return "done";
+    });
+  }
+
+  async #whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
+    const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+    if (current !== undefined) return current.keyID === keyID ? "submitted" : "unknown";
+    // A repeated call, whose first response was lost.
+    return (await wasRemoved(transaction, userID, keyID)) ? "done" : "unknown";
+  }
+}
+
+/** The initial state of a new key: undecided if a conflicting key is. `afterWithdrawal`: an earlier key was removed. */
+export async function startOf(
+  transaction: Database,
+  { userID, keyID }: KeyRecord,
+  now: number,
+): Promise<{ undecidedSince: number | null; afterWithdrawal: boolean }> {
+  const [other] = await transaction
+    .select({ keyID: conflictingKeys.keyID })
+    .from(conflictingKeys)
+    .where(and(eq(conflictingKeys.userID, userID), ne(conflictingKeys.keyID, keyID), isNull(conflictingKeys.decided)))
+    .limit(1);
+  const afterWithdrawal = await wasRemoved(transaction, userID);
+  return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
+}
+
+/** Whether the newest event of a user is that a key, or this one, was removed. */
+async function wasRemoved(transaction: Database, userID: UserID, keyID?: string): Promise<boolean> {
+  const [last] = await listKeyEvents(transaction, userID, 1);
+  const isRemoval = last?.type === "withdrawn" || last?.type === "discarded";
+  return isRemoval && (keyID === undefined || last.keyID === keyID);
+}
+
+/** @returns false when the key is recorded already, or enough others are */
+async function addConflicting(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<boolean> {
+  const [undecided] = await transaction
+    .select({ keys: count() })
+    .from(conflictingKeys)
+    .where(and(eq(conflictingKeys.userID, key.userID), isNull(conflictingKeys.decided)));
+  if ((undecided?.keys ?? 0) >= MAX_UNDECIDED) return false;
+  const [added] = await transaction.insert(conflictingKeys).values(key).onConflictDoNothing().returning();
+  return added !== undefined;
+}
+
+/**
+ * Records a withdrawn key. If the partner had decided about it, the decision no longer applies: the user may not be the one who
+ * withdrew it.
+ */
+async function addWithdrawn(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<void> {
+  if (await addConflicting(transaction, key)) return;
+  const { userID, keyID, offered, withdrawn } = key;
+  await transaction
+    .update(conflictingKeys)
+    .set({ offered, withdrawn, decided: null })
+    .where(and(eq(conflictingKeys.userID, userID), eq(conflictingKeys.keyID, keyID)));
+}
+
+/** Marks all keys of a user as decided, and deletes those of earlier decisions. @returns whether any was undecided */
+async function decide(transaction: Database, userID: UserID, now: number): Promise<boolean> {
+  const ofUser = eq(conflictingKeys.userID, userID);
+  await transaction.delete(conflictingKeys).where(and(ofUser, sql`${conflictingKeys.decided} is not null`));
+  const decided = await transaction.update(conflictingKeys).set({ decided: now }).where(ofUser).returning();
+  return decided.length > 0;
+}

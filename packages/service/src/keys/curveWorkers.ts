@@ -1,0 +1,84 @@
+import { availableParallelism } from "node:os";
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { ArgumentError, ServiceError } from "keyroot/errors";
+import type { CurveAnswer, CurveJob, MadeChallenge } from "./curveWorker.ts";
+import { FairQueue } from "./fairQueue.ts";
+
+/** Number of cores minus one, so that requests without curve arithmetic keep a core. */
+const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** Maximum waiting jobs per partner: about half a second of work for a thread. */
+const MAX_WAITING = 64;
+/** `.ts` in the repository, `.js` in the built package. */
+const SCRIPT = new URL(`curveWorker${extname(import.meta.url)}`, import.meta.url);
+
+interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
+  job: CurveJob;
+}
+
+/**
+ * Threads for curve arithmetic, which takes 2 to 7 ms per key. They start with the first jobs. Partners take turns. A partner's jobs
+ * beyond a limit are refused.
+ */
+export class CurveWorkers implements AsyncDisposable {
+  readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);
+  readonly #workers = new Map<Worker, WaitingJob | undefined>();
+
+  /**
+   * Checks a key, and makes a challenge for it if the job has a statement.
+   * @param owner the partner whose turn the job takes
+   * @throws ArgumentError as `checkNewPublicKey`; ServiceError RATE_LIMITED
+   */
+  async run(owner: string, job: CurveJob): Promise<MadeChallenge> {
+    const waiting = { job, ...Promise.withResolvers<CurveAnswer>() };
+    if (!this.#waiting.add(owner, waiting)) {
+      const message = "Too many keys of this partner are being registered at once: wait 1 s.";
+      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter: 1 });
+    }
+    this.#start();
+    const answer = await waiting.promise;
+    if ("made" in answer) return answer.made;
+    throw new ArgumentError<string>(answer.refused.code, answer.refused.message);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#workers.keys()].map((worker) => worker.terminate()));
+  }
+
+  /** Gives the next job to an idle thread, or to a new one. */
+  #start(): void {
+    const worker = this.#waiting.isEmpty ? undefined : this.#idleWorker();
+    if (worker === undefined) return;
+    const next = this.#waiting.next();
+    this.#workers.set(worker, next);
+    worker.postMessage(next?.job);
+  }
+
+  #idleWorker(): Worker | undefined {
+    for (const [worker, job] of this.#workers) if (job === undefined) return worker;
+    return this.#workers.size < THREADS ? this.#addWorker() : undefined;
+  }
+
+  #addWorker(): Worker {
+    // Without the options of the process: some are for the command line only, and end a thread.
+    const worker = new Worker(SCRIPT, { execArgv: [] });
+    // A process may end while its threads are idle. While a job runs, its request keeps the process alive.
+    worker.unref();
+    worker.on("message", (answer: CurveAnswer) => {
+      this.#workers.get(worker)?.resolve(answer);
+      this.#workers.set(worker, undefined);
+      this.#start();
+    });
+    const end = (error: unknown) => {
+      this.#workers.get(worker)?.reject(error);
+      this.#workers.delete(worker);
+      this.#start();
+    };
+    worker.on("error", end);
+    worker.on("exit", () => {
+      if (this.#workers.has(worker)) end(new Error("A thread for curve arithmetic ended."));
+    });
+    this.#workers.set(worker, undefined);
+    return worker;
+  }
+}

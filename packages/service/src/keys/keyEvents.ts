@@ -1,0 +1,78 @@
+import { and, desc, eq, lte } from "drizzle-orm";
+import type { UserID } from "keyroot/identity";
+import { type Action, type Author, type Change, recordChange } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import { keyEvents } from "./tables.ts";
+
+/** An event in the history of a user's keys. */
+export interface KeyEvent {
+  userID: UserID;
+  /**
+   * `registered`: the user has this key now. `conflict`: this key was offered and refused, because the user has another one. `withdrawn` and
+   * `discarded`: the user, or the partner, removed this key. `approved`: the partner decided for this key.
+   */
+  type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
+  keyID: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** For `registered`: true if an earlier key of the user was withdrawn or discarded. */
+  afterWithdrawal: boolean;
+}
+
+/** Older events of a user are deleted. */
+const MAX_PER_USER = 100;
+
+/** The event that a change of a key adds to the history. */
+const EVENT_OF_ACTION: Partial<Record<Action, KeyEvent["type"]>> = {
+  "key.registered": "registered",
+  "key.conflict": "conflict",
+  "key.withdrawn": "withdrawn",
+  "key.discarded": "discarded",
+  "key.approved": "approved",
+};
+
+/**
+ * Records a change of an unpublished key: in the audit log, in the events for partners, and in the history of the user's keys.
+ * @param transaction of the change, in the user's region
+ */
+export async function recordKeyChange(
+  transaction: Database,
+  author: Author,
+  change: Change & { user: UserID },
+): Promise<void> {
+  await recordChange(transaction, author, change);
+  const { action, user, at, data = {} } = change;
+  const { key_id: keyID, after_withdrawal: afterWithdrawal = false } = data;
+  const type = EVENT_OF_ACTION[action];
+  if (type !== undefined && keyID !== undefined)
+    await addEvent(transaction, { type, userID: user, keyID, at, afterWithdrawal });
+}
+
+async function addEvent(transaction: Database, event: KeyEvent): Promise<void> {
+  await transaction.insert(keyEvents).values(event);
+  const ofUser = eq(keyEvents.userID, event.userID);
+  const [surplus] = await transaction
+    .select({ id: keyEvents.id })
+    .from(keyEvents)
+    .where(ofUser)
+    .orderBy(desc(keyEvents.id))
+    .offset(MAX_PER_USER)
+    .limit(1);
+  if (surplus !== undefined) await transaction.delete(keyEvents).where(and(ofUser, lte(keyEvents.id, surplus.id)));
+}
+
+/** The newest events of a user, the newest first. */
+export async function listKeyEvents(database: Database, userID: UserID, limit = MAX_PER_USER): Promise<KeyEvent[]> {
+  return database
+    .select({
+      userID: keyEvents.userID,
+      type: keyEvents.type,
+      keyID: keyEvents.keyID,
+      at: keyEvents.at,
+      afterWithdrawal: keyEvents.afterWithdrawal,
+    })
+    .from(keyEvents)
+    .where(eq(keyEvents.userID, userID))
+    .orderBy(desc(keyEvents.id))
+    .limit(limit);
+}

@@ -1,0 +1,142 @@
+import { ServiceError } from "keyroot/errors";
+import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
+import type { Author } from "../auditLog/recordChange.ts";
+import type { ChallengeStore } from "./challenges.ts";
+import { type Databases, readClock } from "../database/database.ts";
+import type { ConflictingKeys } from "./conflictingKeys.ts";
+import { MinuteLimit, type Quota } from "../app/minuteLimit.ts";
+import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
+import type { User } from "../users/user.ts";
+import { CurveWorkers } from "./curveWorkers.ts";
+import {
+  type Challenge,
+  type ChallengeResponse,
+  PossessionCheck,
+  type PossessionPolicy,
+  possessionRefused,
+  possessionRequired,
+  type RegistryID,
+} from "./possession.ts";
+
+/** Maximum attempts per user, minute and replica. A registration needs one. */
+const PER_MINUTE = 10;
+
+export interface KeyRegistrationOptions {
+  databases: Databases;
+  publicKeys: PublicKeyStore;
+  challenges: ChallengeStore;
+  conflictingKeys: ConflictingKeys;
+  policy: PossessionPolicy;
+  /** Undefined if the service publishes no keys. */
+  registry: RegistryID | undefined;
+  /** Hold period in ms. */
+  holdPeriodMs: number;
+  /** Returns milliseconds since 1970. */
+  now: () => number;
+}
+
+/**
+ * Registers users' public keys. The database is read first, so repeating a registration costs no curve arithmetic; the rest
+ * is done in other threads, within a quota per user and in turns between partners.
+ */
+export class KeyRegistration implements AsyncDisposable {
+  readonly #options: KeyRegistrationOptions;
+  readonly #workers = new CurveWorkers();
+  readonly #possession: PossessionCheck;
+  readonly #attempts = new MinuteLimit(PER_MINUTE);
+
+  constructor(options: KeyRegistrationOptions) {
+    this.#options = options;
+    this.#possession = new PossessionCheck({ ...options, workers: this.#workers });
+  }
+
+  /**
+   * Rejects a user without attempts left, before a query is sent. Each challenge is an attempt.
+   * @throws ServiceError RATE_LIMITED
+   */
+  requireAttempt(userID: UserID): void {
+    enforceAttempts(this.#attempts.exceeded(userID));
+  }
+
+  /**
+   * Makes a challenge for the registration of this key.
+   * @param service URL of this service in apps
+   * @returns the registered key if it is this one: it needs no challenge
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError as `checkNewPublicKey`, KEY_ID_MISMATCH
+   */
+  async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
+    checkKeyRecord(record);
+    const registered = await this.#find(user, record, author);
+    if (registered !== undefined) return registered;
+    enforceAttempts(this.#attempts.count(user.userID));
+    return this.#possession.challenge(user, record, service);
+  }
+
+  /**
+   * Registers a user's only key. Repeating the call has no effect.
+   * @param answer the response to a challenge for this key; undefined from clients that send none
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError as
+   * `checkNewPublicKey`, KEY_ID_MISMATCH
+   */
+  async register(
+    user: User,
+    record: KeyRecord,
+    answer: ChallengeResponse | undefined,
+    author: Author,
+  ): Promise<RegisteredKey> {
+    const publicKey = checkKeyRecord(record);
+    const registered = await this.#find(user, record, author);
+    if (registered !== undefined) return registered;
+    if (answer === undefined) {
+      if (this.#options.policy === "required") throw possessionRequired();
+      enforceAttempts(this.#attempts.count(user.userID));
+      await this.#workers.run(user.bizID, { publicKey });
+    }
+    await this.#store(user, record, answer, author);
+    // Reads the key even after a refused response: a concurrent request with it may have registered the key.
+    const stored = await this.#find(user, record, author);
+    if (stored === undefined) throw possessionRefused();
+    return stored;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#workers[Symbol.asyncDispose]();
+  }
+
+  /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key; this is recorded */
+  async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
+    const { publicKeys, conflictingKeys, now } = this.#options;
+    const registered = await publicKeys.get(user.region, user.userID);
+    if (registered === undefined || registered.pubKey === record.pubKey) return registered;
+    await conflictingKeys.offer(user, record, now(), author);
+    // The offer may have changed when the registered key is published.
+    const { state, holdEndsAt } = (await publicKeys.get(user.region, user.userID)) ?? registered;
+    const message =
+      state === "pending"
+        ? "The user has registered a different public key. It can be withdrawn while it is pending, if it is not the user's."
+        : "The user has registered a different public key, which cannot be changed.";
+    const key = state === "pending" ? { state, holdEndsAt } : { state };
+    throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message, { key });
+  }
+
+  /** Takes the challenge and adds the key in one transaction: a repeated request finds either both done or neither. */
+  #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
+    const { databases, publicKeys, holdPeriodMs } = this.#options;
+    return databases.regions[user.region].transaction(async (transaction) => {
+      if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
+      const possession = answer === undefined ? "unproven" : "proven";
+      // The publisher compares with the same clock.
+      const registered = await readClock(transaction);
+      const holdEndsAt = registered + holdPeriodMs;
+      await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);
+    });
+  }
+}
+
+/** @throws ServiceError RATE_LIMITED */
+function enforceAttempts(quota: Quota | undefined): void {
+  if (quota?.exceeded !== true) return;
+  const { resetSeconds: retryAfter } = quota;
+  const message = `More than ${PER_MINUTE} attempts to register a key in a minute: wait ${retryAfter} s.`;
+  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+}

@@ -1,0 +1,336 @@
+import { z } from "zod";
+import { bytesToBase64 } from "keyroot/bytes";
+import { ServiceError } from "../errors.ts";
+import { serviceNameOf, toKeyRecord } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
+import type { ServiceContext } from "../app/context.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { bizID, empty, holdEndsAt, keyState, strict, timestamp, userID, userIDHex } from "../app/fields.ts";
+import type { PrincipalOf } from "../tokens/accessTokens.ts";
+import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
+import type { User } from "../users/user.ts";
+import type { KeyEvent } from "./keyEvents.ts";
+import type { ConflictingKey, DecisionOutcome } from "./conflictingKeys.ts";
+import type { Challenge, ChallengeResponse } from "./possession.ts";
+import type { RegisteredKey } from "./publicKeys.ts";
+
+const publicKey = z
+  .string()
+  .max(140)
+  .meta({ description: "The public key in base64: 105 bytes, an uncompressed point of Curve41417." });
+export const keyID = z
+  .string()
+  .max(24)
+  .regex(/^[A-Za-z0-9+/=]*$/)
+  .meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
+export const root = z
+  .string()
+  .regex(MERKLE_ROOT)
+  .meta({ description: "The root of the Merkle tree that contains the key, and the name of its file." });
+export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
+const bytes32 = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
+    .meta({ description });
+const challenge = bytes32("The challenge: 32 random bytes in base64.");
+const possession = z
+  .enum(["proven", "unproven"])
+  .meta({ description: "Whether the user proved to hold the private key when the key was registered." });
+const unregistered = z.literal("unregistered");
+const anyState = z.enum(["unregistered", ...keyState.options]);
+
+const conflictingKeys = z
+  .array(
+    strict({
+      public_key: publicKey,
+      key_id: keyID,
+      at: timestamp.meta({ description: "When the key was offered or withdrawn." }),
+      withdrawn: z
+        .boolean()
+        .meta({ description: "Whether the key was registered and withdrawn. Otherwise it was refused." }),
+    }),
+  )
+  .meta({ description: "Other keys that were offered for this user, until the partner decides. At most 10." });
+const keyEvents = z
+  .array(
+    strict({
+      type: z.enum(["registered", "conflict", "withdrawn", "discarded", "approved"]),
+      key_id: keyID,
+      at: timestamp,
+      after_withdrawal: z
+        .boolean()
+        .meta({ description: "Of `registered`: whether an earlier key was withdrawn or discarded." }),
+    }),
+  )
+  .meta({ description: "The history of the user's keys, the newest event first. At most 100." });
+const key = {
+  public_key: publicKey,
+  key_id: keyID,
+  possession,
+  hold_ends_at: holdEndsAt.optional(),
+  state: keyState,
+  root: root.optional(),
+  transaction: transaction.optional(),
+};
+const keyOrNone = {
+  ...key,
+  state: anyState,
+  public_key: publicKey.optional(),
+  key_id: keyID.optional(),
+  possession: possession.optional(),
+};
+
+export const keyOperations = [
+  defineOperation({
+    path: "/v1/authdUser/publicKey/challenge",
+    callers: ["user"],
+    summary: "Request a challenge for a public key that the user wants to register",
+    description:
+      "The response proves that the user holds the private key. A challenge can be answered once, within 5 minutes. The key's length, curve, subgroup and id are checked.",
+    body: strict({ public_key: publicKey, key_id: keyID }),
+    answer: strict({
+      user_id: userID,
+      state: anyState.meta({
+        description: "The other fields are present if the user has no key yet. A registered key needs no challenge.",
+      }),
+      challenge: challenge.optional(),
+      ephemeral_key: z
+        .string()
+        .optional()
+        .meta({ description: "The service's public key for this challenge: 105 bytes in base64." }),
+      expires: timestamp.optional(),
+      service: z.string().optional().meta({
+        description: "The URL of the service. Compare it with your own configuration, and never use it in a response.",
+      }),
+      chain_id: z.int().nullable().optional().meta({
+        description: "The chain where the service publishes keys; null if it publishes none. Only compare it.",
+      }),
+      contract: z.string().nullable().optional().meta({
+        description: "The contract where the service publishes keys; null if it publishes none. Only compare it.",
+      }),
+    }),
+    errors: [404, 409],
+    async handle({ public_key: pubKey, key_id: keyID }, { context, principal, author, request }) {
+      const { userID } = principal;
+      context.registration.requireAttempt(userID);
+      const user = await callingUser(context, principal);
+      const service = serviceNameOf(context.serviceUrl ?? request.server.listeningOrigin);
+      const record = toKeyRecord({ userID, pubKey, keyID });
+      const made = await context.registration.challenge(user, record, service, author);
+      return toChallenge(user, made);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdUser/publicKey/register",
+    callers: ["user"],
+    summary: "Register the user's public key permanently",
+    description:
+      "Requires the response to a challenge, unless the operator allows keys without proof of possession. Repeating the request has no effect. A different key is rejected.",
+    body: strict({
+      public_key: publicKey,
+      key_id: keyID,
+      challenge: challenge.optional(),
+      response: bytes32("The response to the challenge: 32 bytes in base64. docs/formats.md specifies it.").optional(),
+    }),
+    answer: strict({ ...userFields, ...key, conflicting_keys: conflictingKeys }),
+    errors: [404, 409],
+    async handle({ public_key: pubKey, key_id: keyID, challenge, response }, { context, principal, author }) {
+      const user = await callingUser(context, principal);
+      const record = toKeyRecord({ userID: user.userID, pubKey, keyID });
+      const answer = toChallengeResponse(challenge, response);
+      const registered = await context.registration.register(user, record, answer, author);
+      const conflicts = await context.conflictingKeys.listUndecided(user);
+      return { ...toUser(user, context), ...toKey(registered), conflicting_keys: conflicts.map(toConflictingKey) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdUser/publicKey/withdraw",
+    callers: ["user"],
+    duringSuspension: true,
+    summary: "Withdraw the user's public key while it is pending",
+    description: "The user then has no key, and can register another one. Repeating the request has no effect.",
+    body: strict({ key_id: keyID }),
+    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    errors: [404, 409],
+    async handle({ key_id }, { context, principal, author }) {
+      const user = await callingUser(context, principal);
+      checkOutcome(await context.conflictingKeys.withdraw(user, key_id, context.now(), author));
+      return { user_id: user.userID, key_id, state: "unregistered" as const };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdUser/record/get",
+    callers: ["user"],
+    duringSuspension: true,
+    summary: "Get the user's own record, with the state of its public key",
+    body: empty,
+    answer: strict({ ...userFields, ...keyOrNone, conflicting_keys: conflictingKeys }),
+    errors: [404],
+    async handle(_body, { context, principal }) {
+      const user = await callingUser(context, principal);
+      return { ...toUser(user, context), ...(await getKeyOrNone(context, user)) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdUser/publicKey/get",
+    callers: ["user"],
+    summary: "Get the public key of another user of the same partner",
+    description: "Verify the key against the chain before you use it.",
+    body: strict({ user_id: userID }),
+    answer: strict({ user_id: userID, ...key }),
+    errors: [404],
+    async handle({ user_id }, { context, principal: { bizID } }) {
+      const user = await context.users.get(bizID, user_id);
+      if (user === undefined) throw userUnknown();
+      const found = await context.publicKeys.get(user.region, user_id);
+      return { user_id, ...toKey(found ?? keyUnknown("The user has not registered a public key.")) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/publicKeys/get",
+    callers: ["partner", "partnerStaff"],
+    summary: "Get a user's public key with its state, other keys that were offered, and the history of the keys",
+    body: strict({ user_id_hex: userIDHex }),
+    answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
+    errors: [404],
+    async handle({ user_id_hex }, { context, principal }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      const [found, events] = await Promise.all([
+        getKeyOrNone(context, user),
+        context.conflictingKeys.listEvents(user),
+      ]);
+      return { user_id: user.userID, ...found, events: events.map(toEvent) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/publicKeys/discard",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    duringSuspension: true,
+    summary: "Discard a user's public key while it is pending",
+    description:
+      "The user then has no key, and can register another one. This also decides about all other keys that were offered. Repeating the request has no effect.",
+    body: strict({ user_id_hex: userIDHex, key_id: keyID }),
+    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    errors: [404, 409],
+    async handle({ user_id_hex, key_id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
+      return { user_id: user.userID, key_id, state: "unregistered" as const };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/publicKeys/discard",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Discard the pending public key of a partner's user, also while the partner is suspended",
+    body: strict({ biz_id: bizID, user_id_hex: userIDHex, key_id: keyID }),
+    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    errors: [404, 409],
+    async handle({ biz_id, user_id_hex, key_id }, { context, author }) {
+      const user = await requireUser(context, biz_id, user_id_hex);
+      checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
+      return { user_id: user.userID, key_id, state: "unregistered" as const };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/publicKeys/approve",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Decide for a user's pending public key, although other keys were offered",
+    description: "The key is published when its hold period is over. Repeating the request has no effect.",
+    body: strict({ user_id_hex: userIDHex, key_id: keyID }),
+    answer: strict({ user_id: userID, ...key }),
+    errors: [404, 409],
+    async handle({ user_id_hex, key_id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      checkOutcome(await context.conflictingKeys.approve(user, key_id, context.now(), author));
+      const found = await context.publicKeys.get(user.region, user.userID);
+      return {
+        user_id: user.userID,
+        ...toKey(found ?? keyUnknown("The user's public key was withdrawn in the meantime.")),
+      };
+    },
+  }),
+];
+
+/** The user who sent a request: the access token names its region. @throws ServiceError USER_UNKNOWN */
+async function callingUser({ users }: ServiceContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
+  const user = await users.getIn(region, userID);
+  if (user?.bizID !== bizID) throw userUnknown();
+  return user;
+}
+
+/** @throws ServiceError PUBLIC_KEY_UNKNOWN */
+function keyUnknown(message: string): never {
+  throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", message);
+}
+
+/** Throws if a key could not be withdrawn, discarded or approved. @throws ServiceError PUBLIC_KEY_UNKNOWN, PUBLIC_KEY_SUBMITTED */
+function checkOutcome(outcome: DecisionOutcome): void {
+  if (outcome === "unknown") keyUnknown("The user has no public key with this key_id.");
+  if (outcome === "done") return;
+  const message = "The key is being published, or is on the chain: this is not possible any more.";
+  throw new ServiceError(409, "PUBLIC_KEY_SUBMITTED", message);
+}
+
+/** The user's key, if it has one, and its conflicting keys. */
+async function getKeyOrNone({ publicKeys, conflictingKeys: conflicting }: ServiceContext, user: User) {
+  const [found, conflicts] = await Promise.all([
+    publicKeys.get(user.region, user.userID),
+    conflicting.listUndecided(user),
+  ]);
+  const fields = found === undefined ? { state: "unregistered" as const } : toKey(found);
+  return { ...fields, conflicting_keys: conflicts.map(toConflictingKey) };
+}
+
+function toKey({ pubKey, keyID, possession, state, holdEndsAt, root, transaction }: RegisteredKey) {
+  return {
+    ...{ public_key: pubKey, key_id: keyID, possession, state },
+    ...(state === "pending" && { hold_ends_at: holdEndsAt }),
+    ...(root !== undefined && { root }),
+    ...(transaction !== undefined && { transaction }),
+  };
+}
+
+function toConflictingKey({ pubKey, keyID, offered, withdrawn }: ConflictingKey) {
+  return { public_key: pubKey, key_id: keyID, at: offered, withdrawn };
+}
+
+function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
+  return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
+}
+
+/** Returns only the state of a key that is registered: it needs no challenge. */
+function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
+  if ("state" in made) return { user_id: userID, state: made.state };
+  const { nonce, ephemeralKey, expires, service, registry } = made;
+  return {
+    user_id: userID,
+    state: "unregistered" as const,
+    challenge: bytesToBase64(nonce),
+    ephemeral_key: bytesToBase64(ephemeralKey),
+    ...{ expires, service, chain_id: registry?.chainId ?? null, contract: registry?.contract ?? null },
+  };
+}
+
+/** The response to a challenge in a request. @throws ServiceError FIELD_MISSING if one of the two fields is missing */
+function toChallengeResponse(nonce?: string, response?: string): ChallengeResponse | undefined {
+  if (nonce !== undefined && response !== undefined) return { nonce, response };
+  if (nonce === undefined && response === undefined) return undefined;
+  const field = nonce === undefined ? "challenge" : "response";
+  const errors = [{ field, detail: "is missing" }];
+  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field}: is missing.`, { errors });
+}

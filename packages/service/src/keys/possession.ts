@@ -1,0 +1,95 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
+import { ServiceError } from "keyroot/errors";
+import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
+import type { Database } from "../database/database.ts";
+import type { User } from "../users/user.ts";
+import type { ChallengeStore } from "./challenges.ts";
+import type { CurveWorkers } from "./curveWorkers.ts";
+
+/** Lifetime of a challenge. */
+const CHALLENGE_MS = 5 * 60 * 1000;
+
+/** Whether registration requires proof that the user holds the private key. */
+export type PossessionPolicy = "required" | "optional";
+
+/** The registry for which a response is valid. */
+export type RegistryID = NonNullable<PossessionStatement["registry"]>;
+
+/** A challenge, as it is sent to the user. */
+export type Challenge = Pick<PossessionStatement, "service" | "registry" | "nonce" | "ephemeralKey" | "expires">;
+
+/** A user's response to a challenge, both in base64. */
+export interface ChallengeResponse {
+  nonce: string;
+  response: string;
+}
+
+interface PossessionOptions {
+  challenges: ChallengeStore;
+  workers: CurveWorkers;
+  /** Undefined if the service publishes no keys. */
+  registry: RegistryID | undefined;
+  /** Returns milliseconds since 1970. */
+  now: () => number;
+}
+
+/** Checks whether users hold the private keys of the keys that they register. docs/formats.md specifies the proof. */
+export class PossessionCheck {
+  readonly #options: PossessionOptions;
+
+  constructor(options: PossessionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes and stores a challenge for a key.
+   * @param service URL of this service in apps
+   * @throws ArgumentError as `checkNewPublicKey`
+   */
+  async challenge({ userID, region, bizID }: User, record: KeyRecord, service: string): Promise<Challenge> {
+    const { registry, now, challenges, workers } = this.#options;
+    const publicKey = base64ToBytes(record.pubKey);
+    const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
+    const challenge = { service, registry, nonce, expires: now() + CHALLENGE_MS };
+    const { ephemeralKey, response } = await workers.run(bizID, { statement: { ...challenge, userID, publicKey } });
+    await challenges.add(region, {
+      userID,
+      nonce: bytesToBase64(nonce),
+      pubKey: record.pubKey,
+      // The database does not reveal the response, and no copy of the ephemeral private key exists.
+      responseHash: sha256Hex(response),
+      expires: challenge.expires,
+    });
+    return { ...challenge, ephemeralKey };
+  }
+
+  /**
+   * Uses the challenge up, and checks the response to it.
+   * @param transaction of the user's region. Commit it in either case: a challenge can be answered once
+   */
+  async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
+    const { challenges, now } = this.#options;
+    const challenge = await challenges.take(transaction, userID, answer.nonce);
+    return (
+      challenge?.pubKey === pubKey && challenge.expires > now() && isResponse(answer.response, challenge.responseHash)
+    );
+  }
+}
+
+/** Compares hashes, in constant time. */
+function isResponse(response: string, expectedHash: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256Hex(base64ToBytes(response))), Buffer.from(expectedHash));
+}
+
+export function possessionRequired(): ServiceError {
+  const message =
+    "Prove that you hold the private key: request /v1/authdUser/publicKey/challenge, and send challenge and response.";
+  return new ServiceError(400, "POSSESSION_REQUIRED", message);
+}
+
+export function possessionRefused(): ServiceError {
+  const message =
+    "The response does not prove that you hold the private key, or the challenge is unknown, expired or used: request a new challenge.";
+  return new ServiceError(400, "POSSESSION_REFUSED", message);
+}

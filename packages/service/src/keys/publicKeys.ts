@@ -1,0 +1,94 @@
+import { eq, sql } from "drizzle-orm";
+import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import type { Author } from "../auditLog/recordChange.ts";
+import { type Database, type Databases, perRegion } from "../database/database.ts";
+import { batches } from "../publishing/tables.ts";
+import type { Claim } from "../users/claims.ts";
+import { lockActiveUser } from "../users/eraseUser.ts";
+import { startOf } from "./conflictingKeys.ts";
+import { recordKeyChange } from "./keyEvents.ts";
+import { publicKeys } from "./tables.ts";
+
+/** `pending`: can be withdrawn. `submitted`: taken by a publisher. `published`: found on the chain. */
+type KeyState = "pending" | "submitted" | "published";
+
+/** The registration of a key. */
+export interface Registration {
+  /** Milliseconds since 1970. */
+  registered: number;
+  /** End of the hold period in milliseconds since 1970. */
+  holdEndsAt: number;
+  /** Whether the user proved to hold the private key. */
+  possession: "proven" | "unproven";
+}
+
+/** A registered public key. */
+export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
+  state: KeyState;
+  /** End of the hold period in milliseconds since 1970; null while the partner must decide. */
+  holdEndsAt: number | null;
+  /** 64 hex digits; undefined until the key is part of a batch. */
+  root?: string;
+  /** The transaction that published the root: 0x and 64 hex digits. */
+  transaction?: string;
+}
+
+/** Stores users' public keys, in the user's region. */
+export class PublicKeyStore {
+  readonly #holdOnConflict: boolean;
+  readonly #inRegion;
+
+  /** @param holdOnConflict whether a key waits for its partner's decision if another key was offered for the user */
+  constructor(databases: Databases, holdOnConflict = false) {
+    this.#holdOnConflict = holdOnConflict;
+    const userID = sql.placeholder("userID");
+    this.#inRegion = perRegion(databases, (database) => ({
+      get: database
+        .select()
+        .from(publicKeys)
+        .leftJoin(batches, eq(batches.root, publicKeys.root))
+        .where(eq(publicKeys.userID, userID))
+        .prepare("get_public_key"),
+    }));
+  }
+
+  /**
+   * Adds a user's key, unless the user has one.
+   * @param transaction of the user's region
+   * @throws ServiceError USER_DEACTIVATED
+   */
+  async add(
+    transaction: Database,
+    { region, userID, bizID }: Claim,
+    record: KeyRecord,
+    registration: Registration,
+    author: Author,
+  ): Promise<void> {
+    const { keyID } = record;
+    const { registered: at, possession } = registration;
+    await lockActiveUser(transaction, userID);
+    const { undecidedSince, afterWithdrawal } = await startOf(transaction, record, at);
+    const [added] = await transaction
+      .insert(publicKeys)
+      .values({ ...record, region, bizID, undecidedSince, ...registration })
+      .onConflictDoNothing()
+      .returning();
+    if (added === undefined) return;
+    const holdEndsAt = this.#holdOnConflict && undecidedSince !== null ? null : registration.holdEndsAt;
+    const data = { key_id: keyID, possession, hold_ends_at: holdEndsAt, after_withdrawal: afterWithdrawal };
+    await recordKeyChange(transaction, author, { action: "key.registered", at, partner: bizID, user: userID, data });
+  }
+
+  /** @returns undefined when the user has not registered a key */
+  async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
+    const [found] = await this.#inRegion[region].get.execute({ userID });
+    if (found === undefined) return undefined;
+    const { pubKey, keyID, possession, undecidedSince, submitted, root } = found.public_keys;
+    const holdEndsAt = this.#holdOnConflict && undecidedSince !== null ? null : found.public_keys.holdEndsAt;
+    const key = { userID, pubKey, keyID, possession, holdEndsAt };
+    if (root === null) return { ...key, state: submitted === null ? "pending" : "submitted" };
+    const transaction = found.batches?.transactionHash ?? undefined;
+    const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
+    return { ...key, state, root, ...(transaction !== undefined && { transaction }) };
+  }
+}

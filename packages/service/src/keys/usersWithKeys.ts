@@ -1,0 +1,159 @@
+import { and, asc, eq, gt, inArray, isNull, max, or, type SQL, sql } from "drizzle-orm";
+import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import type { Database, Databases } from "../database/database.ts";
+import { batches } from "../publishing/tables.ts";
+import { userTokens } from "../tokens/tables.ts";
+import { userIDs, users } from "../users/tables.ts";
+import { publicKeys } from "./tables.ts";
+
+/**
+ * The state of a user's key in a list. `waiting`: in its hold period. `undecided`: the partner must decide. `ready`: in the next
+ * batch. `submitted`: taken by a publisher.
+ */
+export const LISTED_STATES = ["unregistered", "waiting", "undecided", "ready", "submitted", "published"] as const;
+export type ListedState = (typeof LISTED_STATES)[number];
+
+/** A user with the state of its key and the last use of its tokens. Times are in milliseconds since 1970. */
+export interface UserWithKey {
+  userID: UserID;
+  region: Region;
+  created: number;
+  deactivated: number | null;
+  state: ListedState;
+  /** The end of the hold period of a waiting key; null for other states. */
+  holdEndsAt: number | null;
+  /** The hour in which a token of the user was last used; null if none was. */
+  lastUsed: number | null;
+}
+
+/** Conditions for listed users, and the place of the page. */
+export interface UserFilter {
+  state?: ListedState | undefined;
+  region?: Region | undefined;
+  after?: UserID | undefined;
+  limit: number;
+}
+
+/** Ids per query of a filtered list, and maximum ids per page. */
+const IDS_PER_QUERY = 1_000;
+const MAX_READ = 10_000;
+
+/** Lists a partner's users with the states of their keys. */
+export class UsersWithKeys {
+  readonly #databases: Databases;
+  readonly #holdOnConflict: boolean;
+
+  /** @param holdOnConflict whether a key with a conflicting key waits for the partner's decision */
+  constructor(databases: Databases, holdOnConflict: boolean) {
+    this.#databases = databases;
+    this.#holdOnConflict = holdOnConflict;
+  }
+
+  /**
+   * Lists one page of a partner's users in the order of their ids. A page may have fewer users than `limit`, or none, although others
+   * follow: a request reads a limited number of ids.
+   * @param now milliseconds since 1970
+   * @returns `next` is null when no page follows
+   */
+  async list(bizID: string, { state, region, after, limit }: UserFilter, now: number) {
+    const isFiltered = state !== undefined || region !== undefined;
+    const size = isFiltered ? IDS_PER_QUERY : limit;
+    const found: UserWithKey[] = [];
+    let last = after;
+    for (let read = 0; read < MAX_READ; read += size) {
+      const ids = await this.#readIDs(bizID, state, last, size);
+      const page = await this.#describe(ids, now);
+      for (const user of page) {
+        if ((state ?? user.state) !== user.state || (region ?? user.region) !== user.region) continue;
+        found.push(user);
+        if (isFiltered && found.length === limit) return { users: found, next: user.userID };
+      }
+      last = ids.at(-1)?.userID ?? last;
+      if (ids.length < size) return { users: found, next: null };
+      if (!isFiltered) break;
+    }
+    return { users: found, next: last ?? null };
+  }
+
+  /** Reads the next ids of a partner, from the index that has the fewest others. */
+  #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number) {
+    if (state === undefined || state === "unregistered" || state === "published")
+      return this.#readAllIDs(bizID, after, limit);
+    const isOpen = inArray(
+      publicKeys.root,
+      sql`(select ${batches.root} from ${batches} where ${batches.blockNumber} is null)`,
+    );
+    const isCandidate = state === "submitted" ? or(isNull(publicKeys.root), isOpen) : isNull(publicKeys.root);
+    return this.#readPendingIDs(bizID, isCandidate, after, limit);
+  }
+
+  async #readAllIDs(bizID: string, after: UserID | undefined, limit: number) {
+    return this.#databases.home
+      .select({ userID: userIDs.userID, region: userIDs.region })
+      .from(userIDs)
+      .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
+      .orderBy(asc(userIDs.userID))
+      .limit(limit);
+  }
+
+  async #readPendingIDs(bizID: string, isCandidate: SQL | undefined, after: UserID | undefined, limit: number) {
+    const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
+    const databases = new Set<Database>(Object.values(this.#databases.regions));
+    const found = await Promise.all(
+      [...databases].map((database) =>
+        database
+          .select({ userID: publicKeys.userID, region: publicKeys.region })
+          .from(publicKeys)
+          .where(and(eq(publicKeys.bizID, bizID), isCandidate, isNext))
+          .orderBy(asc(publicKeys.userID))
+          .limit(limit),
+      ),
+    );
+    return found.flat().sort(byUserID).slice(0, limit);
+  }
+
+  /** The users of these ids. An id without a user is left out: its creation was interrupted, or the user is erased. */
+  async #describe(ids: readonly { userID: UserID; region: Region }[], now: number): Promise<UserWithKey[]> {
+    const inRegions = await Promise.all(
+      REGIONS.map(async (region) => {
+        const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
+        return here.length === 0 ? [] : await this.#describeIn(this.#databases.regions[region], here, now);
+      }),
+    );
+    return inRegions.flat().sort(byUserID);
+  }
+
+  async #describeIn(database: Database, ids: UserID[], now: number): Promise<UserWithKey[]> {
+    const [rows, uses] = await Promise.all([
+      database
+        .select({ user: users, key: publicKeys, block: batches.blockNumber })
+        .from(users)
+        .leftJoin(publicKeys, eq(publicKeys.userID, users.userID))
+        .leftJoin(batches, eq(batches.root, publicKeys.root))
+        .where(and(inArray(users.userID, ids), isNull(users.erased))),
+      database
+        .select({ userID: userTokens.userID, lastUsed: max(userTokens.lastUsed) })
+        .from(userTokens)
+        .where(inArray(userTokens.userID, ids))
+        .groupBy(userTokens.userID),
+    ]);
+    const lastUses = new Map(uses.map(({ userID, lastUsed }) => [userID, lastUsed]));
+    return rows.map(({ user: { userID, region, created, deactivated }, key, block }) => {
+      const state = key === null ? "unregistered" : this.#stateOf(key, block, now);
+      const holdEndsAt = state === "waiting" ? (key?.holdEndsAt ?? null) : null;
+      const lastUsed = lastUses.get(userID) ?? null;
+      return { userID, region, created, deactivated, state, holdEndsAt, lastUsed };
+    });
+  }
+
+  #stateOf(key: typeof publicKeys.$inferSelect, block: number | null, now: number): ListedState {
+    if (key.root !== null) return block === null ? "submitted" : "published";
+    if (key.submitted !== null) return "submitted";
+    if (this.#holdOnConflict && key.undecidedSince !== null) return "undecided";
+    return key.holdEndsAt > now ? "waiting" : "ready";
+  }
+}
+
+function byUserID(a: { userID: UserID }, b: { userID: UserID }): number {
+  return a.userID < b.userID ? -1 : 1;
+}

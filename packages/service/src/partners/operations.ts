@@ -1,0 +1,213 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import type { ServiceContext } from "../app/context.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import type { PublishingStatus } from "../publishing/publishingStatus.ts";
+import type { PartnerSummary } from "./partners.ts";
+import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../app/fields.ts";
+
+/** The highest limit of a partner's users: the largest value of PostgreSQL's `integer`. */
+const MAX_USERS = 2 ** 31 - 1;
+
+const userLimit = amount.max(MAX_USERS);
+const ofPartner = strict({ biz_id: bizID });
+const partner = strict({
+  biz_id: bizID,
+  name,
+  created: timestamp,
+  suspended: timestamp.nullable().meta({ description: "When the partner was suspended; null if it is not." }),
+  user_limit: userLimit
+    .nullable()
+    .meta({ description: "The most users that the partner may have; null for any number." }),
+  users: count("its users"),
+  pending_keys: count("registered public keys that are not on the chain"),
+  published_keys: count("public keys on the chain"),
+  server_tokens: count("active refresh tokens of its servers"),
+});
+
+/** Newest deliveries of an endpoint that decide whether the endpoint fails. */
+const NEWEST_DELIVERIES = 25;
+
+export const partnerOperations = [
+  defineOperation({
+    path: "/v1/dashboard/overview/get",
+    callers: ["partnerStaff"],
+    summary: "Get the partner's numbers, its failing webhook endpoints, and the state of publishing",
+    body: empty,
+    answer: strict({
+      users: count("users"),
+      published: count("users with a published key"),
+      pending: strict({ waiting: amount, undecided: amount, ready: amount }),
+      cost: wei.meta({ description: "The partner's share of the cost so far, in wei." }),
+      unpriced: count("published users whose cost was not recorded"),
+      failing_webhooks: z.array(z.uuid()).meta({
+        description: "The endpoints whose newest deliveries include one that failed.",
+      }),
+      last_published: timestamp.nullable().meta({ description: "The last day (UTC) with a published key." }),
+      chain: strict({
+        chain_id: amount,
+        contract: z.string(),
+        block: amount.nullable().meta({ description: "Null if the endpoint does not answer." }),
+        stores_answer: z.boolean().meta({ description: "Whether all stores of files answer." }),
+      })
+        .nullable()
+        .meta({ description: "At most half a minute old. Null if the service does not publish." }),
+    }),
+    async handle(_body, { context, principal: { bizID } }) {
+      const { partners, batches, recentPublishing, now } = context;
+      const [users, days, pending, failing, status] = await Promise.all([
+        partners.countUsers(bizID),
+        batches.history(bizID),
+        batches.countPending(bizID, now()),
+        failingWebhooks(context, bizID),
+        recentPublishing?.(),
+      ]);
+      return {
+        users,
+        published: days.reduce((sum, day) => sum + day.users, 0),
+        pending,
+        cost: String(days.reduce((sum, day) => sum + day.cost, 0n)),
+        unpriced: days.reduce((sum, day) => sum + day.unpriced, 0),
+        failing_webhooks: failing,
+        last_published: days.at(-1)?.day ?? null,
+        chain: status === undefined ? null : toChain(status),
+      };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/create",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    idempotent: true,
+    summary: "Create a partner",
+    body: strict({ name }),
+    answer: strict({ biz_id: bizID, name, created: timestamp }),
+    status: 201,
+    errors: [409],
+    async handle({ name }, { context, author, repeatable }) {
+      const { bizID, created } = await context.partners.create(name, context.now(), author, repeatable);
+      return { biz_id: bizID, name, created };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/get",
+    callers: ["operator", "operatorStaff"],
+    summary: "Get a partner with its numbers",
+    body: ofPartner,
+    answer: partner,
+    errors: [404],
+    handle: ({ biz_id }, { context }) => getPartner(context, biz_id),
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/list",
+    callers: ["operator", "operatorStaff"],
+    summary: "List or search partners with their numbers in pages, in the order of creation",
+    body: strict({
+      search: text("A part of the name, in any case, or the beginning of the biz_id").optional(),
+      limit,
+      after: bizID.optional(),
+    }),
+    answer: page("partners", partner, bizID),
+    errors: [404],
+    async handle(options, { context }) {
+      const { partners, next } = (await context.partners.list(options)) ?? partnerUnknown();
+      return { partners: partners.map(toPartner), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/suspend",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    summary: "Refuse all tokens of a partner and of its users, until the partner is resumed",
+    description:
+      "Takes effect at once on every replica. Published keys remain verifiable. Repeating the request has no effect.",
+    body: ofPartner,
+    answer: partner,
+    errors: [404],
+    async handle({ biz_id }, { context, author }) {
+      await requirePartner(context, biz_id);
+      await context.partners.suspend(biz_id, context.now(), author);
+      return getPartner(context, biz_id);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/resume",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    summary: "End the suspension of a partner",
+    description:
+      "Its tokens are accepted again, except for those that were revoked. Repeating the request has no effect.",
+    body: ofPartner,
+    answer: partner,
+    errors: [404],
+    async handle({ biz_id }, { context, author }) {
+      await requirePartner(context, biz_id);
+      await context.partners.resume(biz_id, context.now(), author);
+      return getPartner(context, biz_id);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/partners/setUserLimit",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    summary: "Limit the number of users that a partner may create",
+    description:
+      "A limit below the partner's number of users is accepted: the partner keeps its users, and cannot create more.",
+    body: strict({
+      biz_id: bizID,
+      user_limit: userLimit.optional().meta({ description: "The limit. Without it, any number of users is allowed." }),
+    }),
+    answer: partner,
+    errors: [404],
+    async handle({ biz_id, user_limit = null }, { context, author }) {
+      await requirePartner(context, biz_id);
+      await context.partners.setUserLimit(biz_id, user_limit, context.now(), author);
+      return getPartner(context, biz_id);
+    },
+  }),
+];
+
+/** @throws ServiceError PARTNER_UNKNOWN */
+export async function requirePartner({ partners }: ServiceContext, bizID: string): Promise<void> {
+  if (!(await partners.exists(bizID))) partnerUnknown();
+}
+
+async function getPartner({ partners }: ServiceContext, bizID: string) {
+  return toPartner((await partners.get(bizID)) ?? partnerUnknown());
+}
+
+/** @throws ServiceError PARTNER_UNKNOWN */
+function partnerUnknown(): never {
+  throw new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
+}
+
+function toPartner({ bizID, userLimit, pendingKeys, publishedKeys, serverTokens, ...partner }: PartnerSummary) {
+  const { name, created, suspended, users } = partner;
+  return {
+    ...{ biz_id: bizID, name, created, suspended, user_limit: userLimit, users },
+    ...{ pending_keys: pendingKeys, published_keys: publishedKeys, server_tokens: serverTokens },
+  };
+}
+
+async function failingWebhooks({ webhookEndpoints, webhookDeliveries }: ServiceContext, bizID: string) {
+  const endpoints = await webhookEndpoints.list(bizID);
+  const failing = await Promise.all(
+    endpoints.map(async ({ endpointID }) => {
+      const newest = (await webhookDeliveries.list(endpointID, { limit: NEWEST_DELIVERIES })) ?? [];
+      return newest.some(({ state, error }) => state === "failed" || (state === "pending" && error !== null));
+    }),
+  );
+  return endpoints.flatMap(({ endpointID }, i) => (failing[i] === true ? [endpointID] : []));
+}
+
+/** The state of publishing without values that concern only the operator. */
+function toChain({ chain: { chain_id, contract, state }, stores }: PublishingStatus) {
+  const stores_answer = stores.every(({ error }) => error === undefined);
+  return { chain_id, contract, block: state?.block ?? null, stores_answer };
+}

@@ -1,0 +1,243 @@
+import { randomBytes } from "node:crypto";
+import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "drizzle-orm";
+import { REGIONS } from "keyroot/identity";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Database, Databases } from "../database/database.ts";
+import { checkSameRequest, type RepeatableRequest, requestColumns } from "../app/idempotency.ts";
+import { DATABASE_NOW, isAnyOf } from "../database/columns.ts";
+import { batchShares, publishedDays, isInOpenBatch } from "../publishing/tables.ts";
+import { partners, suspensions } from "./tables.ts";
+import { publicKeys } from "../keys/tables.ts";
+import { userCounts } from "../users/tables.ts";
+
+/** A partner company. */
+export interface Partner {
+  bizID: string;
+  name: string;
+  /** Milliseconds since 1970. */
+  created: number;
+}
+
+/** A partner with its numbers, for the operator. */
+export interface PartnerSummary extends Partner {
+  /** Milliseconds since 1970; null while the partner is not suspended. */
+  suspended: number | null;
+  /** Maximum number of users; null for no limit. */
+  userLimit: number | null;
+  users: number;
+  /** Registered public keys that are not on the chain. */
+  pendingKeys: number;
+  publishedKeys: number;
+  /** Active refresh tokens of its servers. */
+  serverTokens: number;
+}
+
+/** Conditions and page of a list of partners. */
+export interface ListPartnersOptions {
+  /** A part of the name, in any case, or the beginning of the biz_id; undefined for all partners. */
+  search?: string | undefined;
+  /** The biz_id before the page; undefined for the first page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Stores partners, in the home database, and their suspensions, in every database. */
+export class PartnerStore {
+  readonly #databases: Databases;
+  readonly #home: Database;
+  readonly #holdPeriodMs: number;
+
+  /** @param holdPeriodMs hold period of keys, which begins again when a suspension ends */
+  constructor(databases: Databases, holdPeriodMs: number) {
+    this.#databases = databases;
+    this.#holdPeriodMs = holdPeriodMs;
+    this.#home = databases.home;
+  }
+
+  /**
+   * Creates a partner, or returns the one that an earlier request with the same Idempotency-Key created.
+   * @throws ServiceError IDEMPOTENCY_KEY_REUSED
+   */
+  async create(name: string, created: number, author: Author, repeatable?: RepeatableRequest): Promise<Partner> {
+    const partner = { bizID: `biz_${randomBytes(16).toString("base64url")}`, name, created };
+    const request = requestColumns("operator", repeatable);
+    const isNew = await this.#home.transaction(async (transaction) => {
+      const values = { ...partner, ...request };
+      const inserted = await transaction.insert(partners).values(values).onConflictDoNothing().returning();
+      if (inserted.length === 0) return false;
+      const { bizID } = partner;
+      await recordChange(transaction, author, {
+        action: "partner.created",
+        at: created,
+        partner: bizID,
+        data: { name },
+      });
+      return true;
+    });
+    if (isNew) return partner;
+    const [earlier] = await this.#home
+      .select()
+      .from(partners)
+      .where(eq(partners.requestHash, request.requestHash ?? ""));
+    if (earlier === undefined) throw new Error("Two ids of 128 random bits are equal.");
+    checkSameRequest(earlier, request);
+    return { bizID: earlier.bizID, name, created: earlier.created };
+  }
+
+  /** @returns undefined when there is no such partner */
+  async find(bizID: string): Promise<Partner | undefined> {
+    const [found] = await this.#home.select().from(partners).where(eq(partners.bizID, bizID));
+    return found;
+  }
+
+  async exists(bizID: string): Promise<boolean> {
+    return (await this.find(bizID)) !== undefined;
+  }
+
+  /** The number of a partner's users, erased ones included. */
+  async countUsers(bizID: string): Promise<number> {
+    const [found] = await this.#home
+      .select({ users: sum(userCounts.users).mapWith(Number) })
+      .from(userCounts)
+      .where(eq(userCounts.bizID, bizID));
+    return found?.users ?? 0;
+  }
+
+  async isSuspended(bizID: string): Promise<boolean> {
+    return (await this.#home.select().from(suspensions).where(eq(suspensions.bizID, bizID))).length > 0;
+  }
+
+  /** Returns a partner with its numbers. @returns undefined when there is no such partner */
+  async get(bizID: string): Promise<PartnerSummary | undefined> {
+    return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];
+  }
+
+  /**
+   * Lists one page of partners in the order of creation.
+   * @returns `next` is null when no page follows; undefined when there is no partner `after`
+   */
+  async list({
+    search,
+    after,
+    limit,
+  }: ListPartnersOptions): Promise<{ partners: PartnerSummary[]; next: string | null } | undefined> {
+    const { bizID, name, created } = partners;
+    const conditions: (SQL | undefined)[] = [];
+    if (search !== undefined)
+      conditions.push(or(sql`position(lower(${search}) in lower(${name})) > 0`, sql`starts_with(${bizID}, ${search})`));
+    if (after !== undefined) {
+      const [last] = await this.#home.select().from(partners).where(eq(bizID, after));
+      if (last === undefined) return undefined;
+      conditions.push(sql`(${created}, ${bizID}) > (${last.created}, ${after})`);
+    }
+    const page = await this.#summarize(and(...conditions), limit);
+    return { partners: page, next: page.length === limit ? (page.at(-1)?.bizID ?? null) : null };
+  }
+
+  /** Limits the number of a partner's users. @param userLimit null for any number */
+  async setUserLimit(bizID: string, userLimit: number | null, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const isOther = sql`${partners.userLimit} is distinct from ${userLimit}::integer`;
+      const which = and(eq(partners.bizID, bizID), isOther);
+      const changed = await transaction.update(partners).set({ userLimit }).where(which).returning();
+      const change = { action: "partner.limited", at: now, partner: bizID, data: { user_limit: userLimit } } as const;
+      if (changed.length > 0) await recordChange(transaction, author, change);
+    });
+  }
+
+  /**
+   * Refuses all tokens of a partner and its users from now on, at all replicas. Repeating the call has no effect. The home
+   * database comes first: while a region is unreachable, the partner is listed as suspended and the call fails.
+   */
+  async suspend(bizID: string, since: number, author: Author): Promise<void> {
+    for (const database of this.#all())
+      await database.transaction(async (transaction) => {
+        const row = { bizID, since };
+        const inserted = await transaction.insert(suspensions).values(row).onConflictDoNothing().returning();
+        if (database === this.#home && inserted.length > 0)
+          await recordChange(transaction, author, { action: "partner.suspended", at: since, partner: bizID });
+      });
+  }
+
+  /**
+   * Ends a suspension. The hold period of pending keys begins again. The home database comes last: the partner is listed as suspended
+   * until no token is refused.
+   */
+  async resume(bizID: string, now: number, author: Author): Promise<void> {
+    for (const database of [...this.#all()].reverse())
+      await database.transaction(async (transaction) => {
+        const deleted = await transaction.delete(suspensions).where(eq(suspensions.bizID, bizID)).returning();
+        if (deleted.length > 0) {
+          const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
+          const holdEndsAt = sql`${DATABASE_NOW} + ${this.#holdPeriodMs}::bigint`;
+          await transaction
+            .update(publicKeys)
+            .set({ holdEndsAt })
+            .where(and(eq(publicKeys.bizID, bizID), isPending));
+        }
+        if (database === this.#home && deleted.length > 0)
+          await recordChange(transaction, author, { action: "partner.resumed", at: now, partner: bizID });
+      });
+  }
+
+  /** Each database once, the home database first. */
+  #all(): Set<Database> {
+    const { home, regions } = this.#databases;
+    return new Set([home, ...REGIONS.map((region) => regions[region])]);
+  }
+
+  async #summarize(condition: SQL | undefined, limit: number): Promise<PartnerSummary[]> {
+    const { bizID, name, created, userLimit } = partners;
+    // Names in SQL: drizzle leaves out the tables of columns in a query of one table, but these are subqueries.
+    const userSum = sql`(select coalesce(sum(users), 0) from user_counts where user_counts.biz_id = partners.biz_id)`;
+    const tokenCount = sql`(select count(*) from server_tokens where server_tokens.biz_id = partners.biz_id and revoked is null)`;
+    const page = await this.#home
+      .select({
+        ...{ bizID, name, created, userLimit },
+        suspended: suspensions.since,
+        users: userSum.mapWith(Number),
+        serverTokens: tokenCount.mapWith(Number),
+      })
+      .from(partners)
+      .leftJoin(suspensions, eq(suspensions.bizID, bizID))
+      .where(condition)
+      .orderBy(asc(created), asc(bizID))
+      .limit(limit);
+    const keys = await this.#countKeys(page.map((partner) => partner.bizID));
+    return page.map((partner) => ({
+      ...partner,
+      ...(keys.get(partner.bizID) ?? { pendingKeys: 0, publishedKeys: 0 }),
+    }));
+  }
+
+  /** Counts the public keys of these partners in all regions: the published ones as sums of days. */
+  async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
+    const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
+    if (bizIDs.length === 0) return counts;
+    const add = (bizID: string, pending: number, published: number) => {
+      const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
+      counts.set(bizID, { pendingKeys: pendingKeys + pending, publishedKeys: publishedKeys + published });
+    };
+    for (const database of new Set<Database>(Object.values(this.#databases.regions))) {
+      const onChain = await database
+        .select({ bizID: publishedDays.bizID, keys: sum(publishedDays.users).mapWith(Number) })
+        .from(publishedDays)
+        .where(isAnyOf(publishedDays.bizID, bizIDs))
+        .groupBy(publishedDays.bizID);
+      for (const { bizID, keys } of onChain) add(bizID, 0, keys);
+      const inOpenBatches = await database
+        .select({ bizID: batchShares.bizID, keys: sum(batchShares.users).mapWith(Number) })
+        .from(batchShares)
+        .where(and(isInOpenBatch(batchShares.root), isAnyOf(batchShares.bizID, bizIDs)))
+        .groupBy(batchShares.bizID);
+      for (const { bizID, keys } of inOpenBatches) add(bizID, keys, 0);
+      const inNone = await database
+        .select({ bizID: publicKeys.bizID, keys: count() })
+        .from(publicKeys)
+        .where(and(isNull(publicKeys.root), isAnyOf(publicKeys.bizID, bizIDs)))
+        .groupBy(publicKeys.bizID);
+      for (const { bizID, keys } of inNone) add(bizID, keys, 0);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,76 @@
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { countShares } from "./batches.ts";
+import type { Database } from "../database/database.ts";
+import { isAnyOf } from "../database/columns.ts";
+import { batches } from "./tables.ts";
+import { conflictingKeys, publicKeys } from "../keys/tables.ts";
+import { users } from "../users/tables.ts";
+
+/** Differences between the database and published records. */
+export interface Adopted {
+  /** Users whose key the database had, but not as published. */
+  recorded: UserID[];
+  /** Users who had another key. */
+  replaced: UserID[];
+  /** Users who had no key. */
+  added: UserID[];
+  /** Users whose key the database had as published under this root. */
+  unchanged: UserID[];
+}
+
+/**
+ * Replaces users' keys by the published ones, which cannot change. A replaced key becomes a conflicting key. The caller marks the
+ * keys as published. Erased users, and users that the database does not have, are left out.
+ * @param transaction of the region
+ * @param records all those of the root's file whose users have this root on the chain
+ * @param now milliseconds since 1970
+ */
+export async function adoptPublished(
+  transaction: Database,
+  region: Region,
+  root: string,
+  records: readonly KeyRecord[],
+  now: number,
+): Promise<Adopted> {
+  const ids = records.map(({ userID }) => userID);
+  const present = await transaction
+    .select({ userID: users.userID, bizID: users.bizID })
+    .from(users)
+    .where(and(isAnyOf(users.userID, ids), isNull(users.erased)))
+    .for("share");
+  const found = await transaction.select().from(publicKeys).where(isAnyOf(publicKeys.userID, ids)).for("update");
+  const [batch] = await transaction
+    .select()
+    .from(batches)
+    .where(and(eq(batches.root, root), isNotNull(batches.blockNumber)));
+  const keyOf = new Map(found.map((row) => [row.userID, row]));
+  const partnerOf = new Map(present.map(({ userID, bizID }) => [userID, bizID]));
+  const adopted: Adopted = { recorded: [], replaced: [], added: [], unchanged: [] };
+  for (const { userID, pubKey, keyID } of records) {
+    const known = keyOf.get(userID);
+    // Of an erased user, only the key that was submitted before remains.
+    const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
+    if (bizID === undefined) continue;
+    if (known === undefined) {
+      adopted.added.push(userID);
+      await transaction
+        .insert(publicKeys)
+        .values({ userID, bizID, region, pubKey, keyID, registered: now, possession: "unproven", submitted: now });
+    } else if (known.pubKey !== pubKey) {
+      adopted.replaced.push(userID);
+      await transaction
+        .update(publicKeys)
+        .set({ pubKey, keyID, possession: "unproven", submitted: now, root: null })
+        .where(eq(publicKeys.userID, userID));
+      await transaction
+        .insert(conflictingKeys)
+        .values({ userID, keyID: known.keyID, pubKey: known.pubKey, offered: known.registered, withdrawn: false })
+        .onConflictDoNothing();
+      if (known.root !== null) await countShares(transaction, [known.root]);
+    } else {
+      adopted[known.root !== root || batch === undefined ? "recorded" : "unchanged"].push(userID);
+    }
+  }
+  return adopted;
+}

@@ -1,0 +1,218 @@
+import { and, count, desc, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
+import type { Database, Databases } from "../database/database.ts";
+import { batches, batchShares, publishedDays } from "./tables.ts";
+import { publicKeys } from "../keys/tables.ts";
+
+/** A partner's part of a batch. */
+export interface BatchShare {
+  /** 64 hex digits. */
+  root: string;
+  region: Region;
+  /** The partner's users in the batch. */
+  users: number;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Time of the confirmation in milliseconds since 1970; null before. */
+  confirmed: number | null;
+  /** 0x and 64 hex digits; null until the root was seen on the chain. */
+  transactionHash: string | null;
+  blockNumber: number | null;
+  /** The partner's share of the gas, in proportion to its users; null if it is unknown. */
+  gas: bigint | null;
+  /** The partner's share of the cost in wei, rounded down; null if it is unknown. */
+  cost: bigint | null;
+}
+
+/** A partner's publications on one day (UTC). */
+export interface PublishedDay {
+  /** The beginning of the day, in milliseconds since 1970. */
+  day: number;
+  users: number;
+  /** In wei. */
+  cost: bigint;
+  /** Number of these users whose cost is unknown. */
+  unpriced: number;
+}
+
+/** A partner's key that is in no batch. */
+export interface PendingKey {
+  userID: UserID;
+  region: Region;
+  keyID: string;
+  /** Milliseconds since 1970. */
+  registered: number;
+  /** The earliest time of publication, in milliseconds since 1970; null while the partner must decide. */
+  holdEndsAt: number | null;
+  /** Whether a publisher took it. */
+  submitted: boolean;
+}
+
+/** A page of a list: the cursor after which it begins, and its maximum size. */
+interface PageOptions {
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Maximum days in a history: eight years. */
+const MAX_DAYS = 3000;
+
+/** A cursor of a list of batches: when the last one was created, its root and its region. */
+export const BATCH_CURSOR = new RegExp(`^(\\d{1,15})\\.(${MERKLE_ROOT.source.slice(1, -1)})\\.([a-z0-9-]{1,20})$`);
+
+/** The partner's share of a batch's amount, in proportion to its users. */
+const shareOf = (amount: unknown) =>
+  sql`div(${amount} * ${batchShares.users}, greatest(${batches.addedCount}, ${batchShares.users}))`;
+const toBigInt = (value: unknown) => BigInt(String(value));
+
+/** Reads partners' parts of batches, and their pending keys. */
+export class BatchStore {
+  readonly #databases: ReadonlySet<Database>;
+  readonly #holdOnConflict: boolean;
+
+  /** @param holdOnConflict whether a key with a conflicting key waits for the partner's decision */
+  constructor({ regions }: Pick<Databases, "regions">, holdOnConflict: boolean) {
+    this.#databases = new Set(Object.values(regions));
+    this.#holdOnConflict = holdOnConflict;
+  }
+
+  /** Lists one page of a partner's parts of batches, the newest first. @param after as `next` of the page before */
+  async listOfPartner(
+    bizID: string,
+    { after, limit }: PageOptions,
+  ): Promise<{ batches: BatchShare[]; next: string | null }> {
+    const { root, created, transactionHash, blockNumber, confirmed } = batches;
+    const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
+    const position = sql`(${created}, ${root}, ${batchShares.region})`;
+    // The first condition is about one table, so that an index finds the beginning of the page.
+    const isNext =
+      after === undefined
+        ? undefined
+        : sql`(${created}, ${root}) <= (${time}::bigint, ${lastRoot}) and ${position} < (${time}::bigint, ${lastRoot}, ${lastRegion})`;
+    const found = await this.#collect((database) =>
+      database
+        .select({
+          ...{ root, region: batchShares.region, users: batchShares.users },
+          ...{ created, confirmed, transactionHash, blockNumber },
+          gas: shareOf(batches.gasUsed).mapWith(toBigInt),
+          cost: shareOf(batches.cost).mapWith(toBigInt),
+        })
+        .from(batchShares)
+        .innerJoin(batches, eq(batches.root, batchShares.root))
+        .where(and(eq(batchShares.bizID, bizID), isNext))
+        .orderBy(desc(created), desc(root), desc(batchShares.region))
+        .limit(limit),
+    );
+    const page = found.sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, limit);
+    const last = page.length === limit ? page.at(-1) : undefined;
+    return { batches: page, next: last ? `${last.created}.${last.root}.${last.region}` : null };
+  }
+
+  /** Lists a partner's publications by day, oldest first. */
+  async history(bizID: string): Promise<PublishedDay[]> {
+    const { day, users, cost, unpriced } = publishedDays;
+    const rows = await this.#collect((database) =>
+      database
+        .select({ day, users, cost, unpriced })
+        .from(publishedDays)
+        .where(and(eq(publishedDays.bizID, bizID), gt(users, 0)))
+        .orderBy(desc(day))
+        .limit(MAX_DAYS),
+    );
+    const days = Map.groupBy(rows, (row) => row.day);
+    const sum = [...days].map(([start, some]) => ({
+      day: start,
+      users: some.reduce((total, row) => total + row.users, 0),
+      cost: some.reduce((total, row) => total + row.cost, 0n),
+      unpriced: some.reduce((total, row) => total + row.unpriced, 0),
+    }));
+    return sum.sort((a, b) => a.day - b.day);
+  }
+
+  /** Counts a partner's keys that are in no batch. */
+  async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
+    const isUndecided = this.#isUndecided();
+    const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.holdEndsAt} > ${now}`;
+    const rows = await this.#collect((database) =>
+      database
+        .select({
+          all: count(),
+          undecided: sql`count(*) filter (where ${isUndecided})`.mapWith(Number),
+          waiting: sql`count(*) filter (where not ${isUndecided} and ${isWaiting})`.mapWith(Number),
+        })
+        .from(publicKeys)
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root))),
+    );
+    const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
+    const [undecided, waiting] = [total("undecided"), total("waiting")];
+    return { undecided, waiting, ready: total("all") - undecided - waiting };
+  }
+
+  /** Lists one page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
+  async listPending(
+    bizID: string,
+    { after, limit }: PageOptions,
+  ): Promise<{ keys: PendingKey[]; next: UserID | null }> {
+    const { userID, region, keyID, registered } = publicKeys;
+    const isUndecided = this.#isUndecided();
+    const isNext = after === undefined ? undefined : gt(userID, after);
+    const found = await this.#collect((database) =>
+      database
+        .select({
+          ...{ userID, region, keyID, registered },
+          holdEndsAt: sql<string | number | null>`case when ${isUndecided} then null else ${publicKeys.holdEndsAt} end`,
+          submitted: sql<boolean>`${publicKeys.submitted} is not null`,
+        })
+        .from(publicKeys)
+        .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root), isNext))
+        .orderBy(userID)
+        .limit(limit),
+    );
+    const keys = found
+      .sort((a, b) => (a.userID < b.userID ? -1 : 1))
+      .slice(0, limit)
+      .map((key) => ({ ...key, holdEndsAt: key.holdEndsAt === null ? null : Number(key.holdEndsAt) }));
+    return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
+  }
+
+  /** Whether a key waits for its partner's decision. */
+  #isUndecided(): SQL {
+    if (!this.#holdOnConflict) return sql`false`;
+    return sql`(${publicKeys.submitted} is null and ${publicKeys.undecidedSince} is not null)`;
+  }
+
+  /** The rows of all regions. Regions may share a database. */
+  async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
+    return (await Promise.all([...this.#databases].map(select))).flat();
+  }
+}
+
+/** Counts again how many users each partner has in these batches. @param transaction that changed the roots of keys */
+export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
+  // First, so that concurrent counts of a batch, and changes of it, wait for each other.
+  await transaction
+    .select({ root: batches.root })
+    .from(batches)
+    .where(inArray(batches.root, [...roots]))
+    .orderBy(batches.root)
+    .for("no key update");
+  await transaction.delete(batchShares).where(inArray(batchShares.root, [...roots]));
+  await transaction.insert(batchShares).select(
+    transaction
+      .select({
+        root: sql<string>`${publicKeys.root}`.as("root"),
+        bizID: publicKeys.bizID,
+        region: publicKeys.region,
+        users: sql<number>`count(*)::integer`.as("users"),
+      })
+      .from(publicKeys)
+      .where(inArray(publicKeys.root, [...roots]))
+      .groupBy(publicKeys.root, publicKeys.bizID, publicKeys.region),
+  );
+}
+
+function isBefore(a: BatchShare, b: BatchShare): boolean {
+  if (a.created !== b.created) return a.created > b.created;
+  return a.root === b.root ? a.region > b.region : a.root > b.root;
+}

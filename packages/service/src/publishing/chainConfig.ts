@@ -1,0 +1,22 @@
+import type { CostLimits } from "@keyroot/operator/publisher";
+import type { Region } from "keyroot/identity";
+
+/** The chain and stores for publishing. */
+export interface ChainConfig {
+  /** The JSON-RPC endpoint of the chain. */
+  rpcUrl: string;
+  /** A second endpoint, of another operator. Keys count as published only if both agree. Default none. */
+  secondRpcUrl?: string | undefined;
+  /** Allows plain http to an endpoint on another machine. */
+  allowHttp?: boolean | undefined;
+  /** The registry's address: 0x and 40 hex digits. */
+  contract: string;
+  /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
+  chainId: number;
+  /** Cost limits per round and region; "local" on development chains. */
+  limits: CostLimits | "local";
+  /** Blocks after which a root counts as published, its own included. */
+  confirmations: number;
+  /** Store of each region's Merkle-tree files: a folder, or `s3://<bucket>/<prefix>`. */
+  files: Record<Region, string>;
+}

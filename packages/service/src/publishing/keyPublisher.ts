@@ -1,0 +1,291 @@
+import { KeyrootError } from "keyroot/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { Registry } from "@keyroot/operator/publisher";
+import type { MerkleFileStore } from "@keyroot/operator/publisher";
+import { openStore } from "@keyroot/operator/publisher";
+import { publish } from "@keyroot/operator/publisher";
+import type { PublishEvent, PublishedRoot } from "@keyroot/operator/publisher";
+import { endpointSender } from "@keyroot/operator/publisher";
+import { type SendTransaction, type Signer, signingSender } from "@keyroot/operator/publisher";
+import { type Author, SERVICE } from "../auditLog/recordChange.ts";
+import type { Databases } from "../database/database.ts";
+import { ServiceError } from "../errors.ts";
+import { PublicationStore } from "./publications.ts";
+import { DatabaseJournal } from "./databaseJournal.ts";
+import type { ChainConfig } from "./chainConfig.ts";
+import { type Fenced, isPublishing, withLease } from "./lease.ts";
+import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
+import { releaseSuspended } from "./releaseSuspended.ts";
+import { countPublishable, takePublishable } from "./takePublishable.ts";
+import {
+  type Difference,
+  distinctRegions,
+  type Recheck,
+  recheck,
+  type RecheckOptions,
+  recheckRoot,
+} from "./recheck.ts";
+import { type Reconciliation, reconcile } from "./reconcile.ts";
+import { RootCheck } from "./rootCheck.ts";
+
+/** A published batch of keys. */
+export interface PublishedBatch {
+  /** 64 lowercase hex digits. */
+  root: string;
+  /** The number of users who now have this root. */
+  users: number;
+  /** 0x and 64 hex digits. */
+  transaction: string;
+  block: number;
+}
+
+export interface KeyPublisherOptions {
+  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
+  holdOnConflict?: boolean;
+  /** Returns milliseconds since 1970. Default `Date.now`. */
+  now?: () => number;
+  /** Receives a root that a round could not confirm, and the error. */
+  onDifference?: (difference: Difference, error: unknown) => void;
+}
+
+/** Blocks in which a reorganization may still remove a published root, so `KeyPublisher` checks it again. */
+const REORGANIZATION_BLOCKS = 128;
+/** Time between two checks of a published root. */
+const RECHECK_MS = 24 * 60 * 60 * 1000;
+const MAX_DIFFERENCES = 100;
+
+/** Maximum attempts to publish a region's keys, each after a partner was suspended. */
+const MAX_ATTEMPTS = 5;
+
+/** One call of `publish`. */
+interface Round {
+  registry: Registry;
+  check: RootCheck;
+  send: SendTransaction;
+  fenced: Fenced;
+  author: Author;
+}
+
+/** Publishes the keys that users registered. */
+export class KeyPublisher {
+  readonly #databases: Databases;
+  readonly #publications: PublicationStore;
+  readonly #chain: ChainConfig;
+  readonly #signer: Signer | undefined;
+  readonly #holdOnConflict: boolean;
+  readonly #now: () => number;
+  readonly #onDifference: (difference: Difference, error: unknown) => void;
+
+  /** @param signer signs for the registry's owner; undefined if the chain's endpoint does */
+  constructor(
+    databases: Databases,
+    chain: ChainConfig,
+    signer: Signer | undefined,
+    { holdOnConflict = false, now = Date.now, onDifference = () => undefined }: KeyPublisherOptions = {},
+  ) {
+    this.#databases = databases;
+    this.#publications = new PublicationStore(databases);
+    this.#holdOnConflict = holdOnConflict;
+    this.#chain = chain;
+    this.#signer = signer;
+    this.#now = now;
+    this.#onDifference = onDifference;
+  }
+
+  /**
+   * Publishes all keys whose hold period is over, region by region. Taken keys can no longer be withdrawn. An unfinished plan is finished first, under its own roots. The process may end at any time: the plan is in the
+   * database, and the next call reads from the chain how far it got.
+   * @param author the actor in the audit log. Default the service
+   * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
+   */
+  publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+    return withLease(this.#databases.home, async (fenced, lost) => {
+      const registry = await this.#connect(lost);
+      const check = await this.#openCheck(registry, lost);
+      const send = await this.#senderFor(registry);
+      const done: PublishedBatch[] = [];
+      for (const region of REGIONS) {
+        await this.#recheckRecent(region, check);
+        for (let attempt = 1; ; attempt++) {
+          try {
+            done.push(...(await this.#publishRegion(region, { registry, check, send, fenced, author })));
+            break;
+          } catch (error) {
+            const isSuspended = error instanceof KeyrootError && error.code === "PARTNER_SUSPENDED";
+            if (!isSuspended || attempt === MAX_ATTEMPTS) throw error;
+          }
+        }
+      }
+      return done;
+    });
+  }
+
+  /** @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before its batch was sent; and as `publish` */
+  async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
+    const journal = await this.#openJournal(region, fenced);
+    await releaseSuspended(this.#databases.regions[region], region, journal, registry);
+    const records = await takePublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
+    if (records.length === 0) return [];
+    const { chainId, limits, confirmations, files } = this.#chain;
+    const events: PublishEvent[] = [];
+    const { published } = await publish(records, {
+      ...{ registry, chainId, limits, send, journal },
+      store: await openStore(files[region]),
+      finality: { confirmations },
+      onEvent: (event) => events.push(event),
+    });
+    const own = new Set(published.map(({ root }) => root));
+    const final = await check.finalBlock(Math.max(0, ...published.map(({ blockNumber }) => blockNumber)));
+    const confirmed = await this.#confirm(region, usersByRoot(published, events), check, final, author);
+    return confirmed.filter(({ root }) => own.has(root));
+  }
+
+  /** The number of registered keys that the next call of `publish` would publish, in all regions. */
+  async countPublishable(): Promise<number> {
+    let keys = 0;
+    for (const region of REGIONS)
+      keys += await countPublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
+    return keys;
+  }
+
+  /** The state of the chain, the stores and the publisher. */
+  async status(): Promise<PublishingStatus> {
+    const [chain, stores, publishable, running, differences] = await Promise.all([
+      checkChain(this.#chain),
+      checkStores(this.#chain),
+      this.countPublishable(),
+      isPublishing(this.#databases.home),
+      this.listDifferences(),
+    ]);
+    return { chain, stores, publishable, running, differences };
+  }
+
+  /**
+   * Compares the published roots with chain and files that were not compared for a day.
+   * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `recheck`
+   */
+  recheck(): Promise<Recheck> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const check = await this.#openCheck(await this.#connect(lost), lost);
+      const before = this.#now() - RECHECK_MS;
+      for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
+      return recheck(this.#recheckOptions(check), before);
+    });
+  }
+
+  /** The differences that the last checks found, at most 100 in each database. */
+  async listDifferences(): Promise<Difference[]> {
+    const found: Difference[] = [];
+    for (const region of distinctRegions(this.#databases))
+      for (const one of await this.#publications.listDifferences(region, MAX_DIFFERENCES))
+        found.push({ region, ...one });
+    return found;
+  }
+
+  /**
+   * After restoring a backup: adds published keys that are missing from the databases, and replaces keys that differ.
+   * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `reconcile`
+   */
+  reconcile(): Promise<Reconciliation> {
+    return withLease(this.#databases.home, async (_fenced, lost) => {
+      const registry = await this.#connect(lost);
+      return reconcile(this.#recheckOptions(await this.#openCheck(registry, lost)));
+    });
+  }
+
+  /** @param lost aborts all calls to the chain when the lease is lost */
+  async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
+    const { contract, chainId, allowHttp } = this.#chain;
+    const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+    const call = rpcCaller(rpcUrl, { maxBytes, timeoutMs, signal: lost, allowHttp });
+    const registry = await Registry.connect(call, contract);
+    await registry.chain.verifyChainId(chainId);
+    return registry;
+  }
+
+  /**
+   * Records published roots: those of this round, and those of users whom another publisher published. A key is recorded only after the
+   * root's file was verified, and the root was read at a final block. What cannot be confirmed is tried again in the next round.
+   */
+  async #confirm(
+    region: Region,
+    usersOf: ReadonlyMap<string, readonly UserID[]>,
+    check: RootCheck,
+    final: number,
+    author: Author,
+  ): Promise<PublishedBatch[]> {
+    const confirmed: PublishedBatch[] = [];
+    for (const [root, userIDs] of usersOf) {
+      try {
+        const { added, blockHash, records } = await check.check(root, userIDs, final);
+        if (added === undefined || blockHash === undefined) continue;
+        const { transactionHash: transaction, blockNumber: block } = added;
+        await this.#publications.adoptPublished(region, { root, blockHash, ...added }, records, this.#now(), author);
+        confirmed.push({ root, users: records.length, transaction, block });
+      } catch (error) {
+        if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+        await this.#publications.noteCheck(region, root, error.code, this.#now());
+        this.#onDifference({ region, root, code: error.code }, error);
+      }
+    }
+    return confirmed;
+  }
+
+  #openJournal(region: Region, fenced: Fenced): Promise<DatabaseJournal> {
+    return DatabaseJournal.open(this.#databases.home, fenced, region, {
+      onPlan: async ({ batches }) => {
+        for (const { root, userIDs } of batches)
+          await this.#publications.markSubmitted(region, root, userIDs, this.#now());
+      },
+      onFirstAttempt: async (root) => {
+        if (!(await this.#publications.hasSuspended(region, root))) return;
+        const message = `A partner with users in the batch ${root} was suspended. The next round publishes the batch without them.`;
+        throw new ServiceError(403, "PARTNER_SUSPENDED", message);
+      },
+    });
+  }
+
+  /** Checks the roots of recent blocks again, which a reorganization may have removed. */
+  async #recheckRecent(region: Region, check: RootCheck): Promise<void> {
+    const final = await check.finalBlock();
+    const recent = await this.#publications.publishedSince(region, final - REORGANIZATION_BLOCKS);
+    const roots = await check.rootsOf(
+      recent.map(({ userID }) => userID),
+      final,
+    );
+    for (const { root } of recent.filter(({ root }, i) => roots[i] !== root))
+      await recheckRoot(root, region, final, this.#recheckOptions(check));
+  }
+
+  #recheckOptions(check: RootCheck): RecheckOptions {
+    return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
+  }
+
+  /** @param lost aborts all calls to the chain when the lease is lost */
+  async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
+    const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
+    const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
+    const stores = {} as Record<Region, MerkleFileStore>;
+    for (const region of REGIONS) stores[region] = await openStore(files[region]);
+    return new RootCheck({ registries: [registry, ...second], stores, chainId, confirmations, now: this.#now });
+  }
+
+  async #senderFor(registry: Registry): Promise<SendTransaction> {
+    const { chainId } = this.#chain;
+    if (this.#signer === undefined) return endpointSender(registry, chainId);
+    const { chain, contract, owner } = registry;
+    return signingSender(this.#signer, { chainId, contract, owner }, chain.call);
+  }
+}
+
+/** The users of each root that a round published, or found on the chain. */
+function usersByRoot(published: readonly PublishedRoot[], events: readonly PublishEvent[]): Map<string, UserID[]> {
+  const users = new Map(published.map(({ root, userIDs }) => [root, [...userIDs]]));
+  const others = events.flatMap((event) => {
+    if (event.event === "alreadyPublished") return event.users;
+    return event.event === "published" ? event.superseded : [];
+  });
+  for (const { root, userID } of others) users.set(root, [...(users.get(root) ?? []), userID]);
+  return users;
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { and, eq, sql } from "drizzle-orm";
+import { ArgumentError } from "../errors.ts";
+import type { Database } from "../database/database.ts";
+import { publisherLeases } from "./tables.ts";
+
+/** The name of the only lease. */
+const NAME = "publisher";
+/** Duration of the lease after its last renewal. */
+const LEASE_SECONDS = 30;
+const RENEW_MS = 10_000;
+
+/** Runs a transaction of the home database, in which no other publisher can take the lease. */
+export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
+
+/**
+ * Runs `work` while holding the publisher's lease: a row of the home database that expires by the database's clock. Its
+ * fencing token grows with every holder, so a holder that paused while another took over cannot write any more.
+ * @param work receives the fenced transaction, and a signal that aborts when the lease is lost
+ * @throws ArgumentError PUBLISHER_RUNNING when another publisher holds the lease, or took it during `work`
+ */
+export async function withLease<T>(
+  home: Database,
+  work: (fenced: Fenced, signal: AbortSignal) => Promise<T>,
+  leaseSeconds = LEASE_SECONDS,
+): Promise<T> {
+  const holder = randomUUID();
+  const until = sql`clock_timestamp() + make_interval(secs => ${leaseSeconds})`;
+  const [lease] = await home
+    .insert(publisherLeases)
+    .values({ name: NAME, holder, fence: 1, until })
+    .onConflictDoUpdate({
+      target: publisherLeases.name,
+      set: { holder, fence: sql`${publisherLeases.fence} + 1`, until },
+      setWhere: sql`${publisherLeases.until} < clock_timestamp()`,
+    })
+    .returning();
+  if (lease === undefined) throw publisherRunning("Another publisher is running.");
+
+  // The fence alone is not enough: a restored database repeats the numbers of fences.
+  const isOurs = and(
+    eq(publisherLeases.name, NAME),
+    eq(publisherLeases.fence, lease.fence),
+    eq(publisherLeases.holder, holder),
+  );
+  const lost = new AbortController();
+  const renew = async (): Promise<void> => {
+    const renewed = await home.update(publisherLeases).set({ until }).where(isOurs).returning();
+    if (renewed.length === 0) lost.abort();
+  };
+  const timer = setInterval(
+    () => {
+      // A failed renewal is tried again. If the database stays unreachable, the lease expires.
+      renew().catch(() => undefined);
+    },
+    Math.max(100, Math.min(RENEW_MS, (leaseSeconds * 1000) / 3)),
+  );
+  const fenced: Fenced = (write) =>
+    home.transaction(async (transaction) => {
+      // The row lock keeps other publishers from taking the lease before the transaction ends.
+      const [held] = await transaction.select().from(publisherLeases).where(isOurs).for("update");
+      if (held === undefined) throw publisherRunning("Another publisher has taken over.");
+      return write(transaction);
+    });
+  try {
+    return await work(fenced, lost.signal);
+  } finally {
+    clearInterval(timer);
+    await home
+      .update(publisherLeases)
+      .set({ until: sql`clock_timestamp()` })
+      .where(isOurs)
+      .catch(() => undefined);
+  }
+}
+
+/** Whether a replica holds the publisher's lease. */
+export async function isPublishing(home: Database): Promise<boolean> {
+  const held = await home
+    .select()
+    .from(publisherLeases)
+    .where(sql`${publisherLeases.until} > clock_timestamp()`);
+  return held.length > 0;
+}
+
+function publisherRunning(message: string): ArgumentError {
+  return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
+}

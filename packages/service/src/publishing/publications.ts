@@ -1,0 +1,221 @@
+import { and, count, eq, gte, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
+import type { KeyRecord, Region, UserID } from "keyroot/identity";
+import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
+import type { Database, Databases } from "../database/database.ts";
+import { publicKeys } from "../keys/tables.ts";
+import type { Claim } from "../users/claims.ts";
+import { type Adopted, adoptPublished } from "./adoptPublished.ts";
+import { countShares } from "./batches.ts";
+import { batches } from "./tables.ts";
+import { isOfSuspended } from "./takePublishable.ts";
+
+/** A root on the chain, and the users whose root it is. */
+interface PublishedRoot {
+  root: string;
+  userIDs: readonly UserID[];
+  transactionHash: string;
+  blockNumber: number;
+  /** 0x and 64 hex digits. */
+  blockHash: string;
+  /** Gas that the transaction used. */
+  gasUsed?: number | undefined;
+  /** In wei per unit of gas. */
+  gasPrice?: bigint | undefined;
+  /** Number of users, of all partners, who got the root by this transaction. */
+  addedCount?: number | undefined;
+}
+
+const USERS_PER_STATEMENT = 1000;
+const UNPUBLISHED = {
+  ...{ transactionHash: null, blockNumber: null, blockHash: null, confirmed: null },
+  ...{ gasUsed: null, cost: null, addedCount: null },
+} as const;
+/** Records the publication of keys, in the users' region. */
+export class PublicationStore {
+  readonly #databases: Databases;
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+  }
+
+  /**
+   * Records that keys are part of the batch with this root, before its transaction is sent.
+   * @param now milliseconds since 1970
+   */
+  async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      await transaction.insert(batches).values({ root, created: now }).onConflictDoNothing();
+      await this.#setRoot(transaction, root, userIDs);
+    });
+  }
+
+  /**
+   * Records the transaction and block that published a root, and the users who have it. Repeating the call has no effect.
+   * @param now milliseconds since 1970
+   */
+  async markPublished(
+    region: Region,
+    { root, userIDs, transactionHash, blockNumber, blockHash, gasUsed, gasPrice, addedCount }: PublishedRoot,
+    now: number,
+    author: Author,
+  ): Promise<void> {
+    const data = { root, transaction: transactionHash, block: blockNumber };
+    const cost = gasUsed === undefined || gasPrice === undefined ? null : BigInt(gasUsed) * gasPrice;
+    const block = { transactionHash, blockNumber, blockHash, checked: now, difference: null };
+    const found = { ...block, gasUsed: gasUsed ?? null, cost, addedCount: addedCount ?? null };
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      const unpublished = await this.#findUnpublished(transaction, root, userIDs);
+      await transaction
+        .insert(batches)
+        .values({ root, created: now, confirmed: now, ...found })
+        .onConflictDoUpdate({
+          target: batches.root,
+          set: {
+            ...{ ...block, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
+            // Unknown to some callers.
+            gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
+            cost: sql`coalesce(excluded.cost, ${batches.cost})`,
+            addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,
+          },
+        });
+      await this.#setRoot(transaction, root, userIDs);
+      const changes = unpublished.map(({ userID, bizID, keyID }): Change => {
+        return { action: "key.published", at: now, partner: bizID, user: userID, data: { key_id: keyID, ...data } };
+      });
+      await recordChanges(transaction, author, changes);
+    });
+  }
+
+  /**
+   * Records published keys that are missing from the database, or differ from it: see `adoptPublished`.
+   * @param records all those of the root's file whose users have this root on the chain
+   * @param now milliseconds since 1970
+   */
+  async adoptPublished(
+    region: Region,
+    published: Omit<PublishedRoot, "userIDs">,
+    records: readonly KeyRecord[],
+    now: number,
+    author: Author,
+  ): Promise<Adopted> {
+    const adopted = await this.#databases.regions[region].transaction((transaction) =>
+      adoptPublished(transaction, region, published.root, records, now),
+    );
+    const { unchanged, recorded, replaced, added } = adopted;
+    const userIDs = [...recorded, ...replaced, ...added];
+    if (userIDs.length + unchanged.length > 0) await this.markPublished(region, { ...published, userIDs }, now, author);
+    return adopted;
+  }
+
+  /** One user of each root that was published in block `blockNumber` or later. */
+  async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
+    return this.#databases.regions[region]
+      .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
+      .from(batches)
+      .innerJoin(publicKeys, eq(publicKeys.root, batches.root))
+      .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
+  }
+
+  /** The users whose key the database has in this batch. */
+  async usersOf(region: Region, root: string): Promise<UserID[]> {
+    const { userID } = publicKeys;
+    const found = this.#databases.regions[region].select({ userID }).from(publicKeys).where(eq(publicKeys.root, root));
+    return (await found).map((row) => row.userID);
+  }
+
+  /** Whether a batch has a user of a suspended partner. */
+  async hasSuspended(region: Region, root: string): Promise<boolean> {
+    const found = this.#databases.regions[region]
+      .select({ userID: publicKeys.userID })
+      .from(publicKeys)
+      .where(and(eq(publicKeys.root, root), isOfSuspended))
+      .limit(1);
+    return (await found).length > 0;
+  }
+
+  /** Lists published roots, and those with a difference, whose last check was before a time. The oldest check is first. */
+  async listToCheck(region: Region, before: number, limit: number): Promise<string[]> {
+    const isDue = or(isNull(batches.checked), lt(batches.checked, before));
+    const found = await this.#databases.regions[region]
+      .select({ root: batches.root })
+      .from(batches)
+      .where(and(isNotNull(batches.blockNumber), isDue))
+      .orderBy(sql`${batches.checked} nulls first`)
+      .limit(limit);
+    return found.map(({ root }) => root);
+  }
+
+  /** Records that the chain does not have this root for these users: their keys are submitted again. */
+  async markLost(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
+    const difference = { checked: now, difference: "NOT_PUBLISHED" };
+    const ofBatch = eq(publicKeys.root, root);
+    await this.#databases.regions[region].transaction(async (transaction) => {
+      const [batch] = await transaction.select({ users: count() }).from(publicKeys).where(ofBatch);
+      const isWhole = batch?.users === userIDs.length;
+      for (let i = 0; i < userIDs.length && !isWhole; i += USERS_PER_STATEMENT) {
+        const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
+        const submitted = sql`coalesce(${publicKeys.submitted}, ${now})`;
+        await transaction.update(publicKeys).set({ root: null, submitted }).where(and(some, ofBatch));
+      }
+      if (!isWhole) await countShares(transaction, [root]);
+      const changes = isWhole ? { ...UNPUBLISHED, ...difference } : difference;
+      await transaction.update(batches).set(changes).where(eq(batches.root, root));
+    });
+  }
+
+  /** Records that a root was checked. @param difference the error code of the check; null if it succeeded. The keys' state remains */
+  async noteCheck(region: Region, root: string, difference: string | null, now: number): Promise<void> {
+    await this.#databases.regions[region]
+      .insert(batches)
+      .values({ root, created: now, checked: now, difference })
+      .onConflictDoUpdate({ target: batches.root, set: { checked: now, difference } });
+  }
+
+  /** Lists the differences that the last checks found. */
+  async listDifferences(region: Region, limit: number): Promise<{ root: string; code: string }[]> {
+    return this.#databases.regions[region]
+      .select({ root: batches.root, code: sql<string>`${batches.difference}` })
+      .from(batches)
+      .where(isNotNull(batches.difference))
+      .orderBy(batches.root)
+      .limit(limit);
+  }
+
+  /** Forgets the differences of batches without users: their keys are published under other roots. */
+  async dropEmptyBatches(region: Region, before: number): Promise<void> {
+    const isEmpty = sql`not exists (select from public_keys where public_keys.root = batches.root)`;
+    await this.#databases.regions[region]
+      .delete(batches)
+      .where(and(isNotNull(batches.difference), isNull(batches.blockNumber), lt(batches.checked, before), isEmpty));
+  }
+
+  /** Finds the users without a recorded publication under this root. Only the publisher changes that. */
+  async #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
+    const found: Pick<Claim & KeyRecord, "userID" | "bizID" | "keyID">[] = [];
+    const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
+    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
+      const rows = await database
+        .select({ userID: publicKeys.userID, bizID: publicKeys.bizID, keyID: publicKeys.keyID })
+        .from(publicKeys)
+        .leftJoin(batches, eq(batches.root, publicKeys.root))
+        .where(
+          and(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT)), sql`(${isPublished}) is not true`),
+        );
+      found.push(...rows);
+    }
+    return found;
+  }
+
+  /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
+  async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
+    const changed = new Set([root]);
+    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
+      const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
+      // Another publisher may have added these users before this batch's transaction did.
+      const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
+      for (const row of earlier) if (row.root !== null) changed.add(row.root);
+      await database.update(publicKeys).set({ root }).where(some);
+    }
+    await countShares(database, [...changed]);
+  }
+}

@@ -1,0 +1,91 @@
+import { KeyrootError, TransportError } from "keyroot/errors";
+import { REGIONS, type Region } from "keyroot/identity";
+import { SERVICE } from "../auditLog/recordChange.ts";
+import type { Database, Databases } from "../database/database.ts";
+import type { PublicationStore } from "./publications.ts";
+import type { RootCheck } from "./rootCheck.ts";
+
+/** A root about which chain, file and database differed at the last check. */
+export interface Difference {
+  region: Region;
+  root: string;
+  /** The error code of the check. */
+  code: string;
+}
+
+/** Results of a check, by number. */
+export interface Recheck {
+  /** Compared roots. */
+  roots: number;
+  /** Keys that the database had as published, and that are not on the chain. They are submitted again. */
+  lost: number;
+  /** Roots that could not be confirmed. */
+  differences: Difference[];
+}
+
+export interface RecheckOptions {
+  databases: Databases;
+  publications: PublicationStore;
+  check: RootCheck;
+  /** Returns milliseconds since 1970. */
+  now: () => number;
+}
+
+/** Roots that are read from the database at once. */
+const PAGE = 100;
+
+/**
+ * Compares published roots with the chain and with their files, and repairs the database: keys that are not on the chain are submitted
+ * again, and keys that differ from the published ones are replaced. The caller holds the publisher's lease.
+ * @param before compares the roots that were checked before this time, in milliseconds since 1970
+ * @throws TransportError as the endpoints and the stores. The next call continues
+ */
+export async function recheck(
+  { databases, publications, check, now }: RecheckOptions,
+  before: number,
+): Promise<Recheck> {
+  const result: Recheck = { roots: 0, lost: 0, differences: [] };
+  const final = await check.finalBlock();
+  for (const region of distinctRegions(databases)) {
+    for (;;) {
+      const roots = await publications.listToCheck(region, before, PAGE);
+      if (roots.length === 0) break;
+      for (const root of roots) {
+        result.roots++;
+        const { lost, code } = await recheckRoot(root, region, final, { databases, publications, check, now });
+        result.lost += lost;
+        if (code !== null) result.differences.push({ region, root, code });
+      }
+    }
+  }
+  return result;
+}
+
+/** Compares one root. @returns the number of keys that were lost, and the error code of the check */
+export async function recheckRoot(
+  root: string,
+  region: Region,
+  final: number,
+  { publications, check, now }: RecheckOptions,
+): Promise<{ lost: number; code: string | null }> {
+  try {
+    const userIDs = await publications.usersOf(region, root);
+    const { added, blockHash, records, lost } = await check.check(root, userIDs, final);
+    if (added !== undefined && blockHash !== undefined)
+      await publications.adoptPublished(region, { root, blockHash, ...added }, records, now(), SERVICE);
+    if (lost.length > 0) await publications.markLost(region, root, lost, now());
+    else await publications.noteCheck(region, root, null, now());
+    return { lost: lost.length, code: lost.length > 0 ? "NOT_PUBLISHED" : null };
+  } catch (error) {
+    if (!(error instanceof KeyrootError) || error instanceof TransportError) throw error;
+    await publications.noteCheck(region, root, error.code, now());
+    return { lost: 0, code: error.code };
+  }
+}
+
+/** The first region of each database. */
+export function distinctRegions({ regions }: Databases): Region[] {
+  const first = new Map<Database, Region>();
+  for (const region of REGIONS) if (!first.has(regions[region])) first.set(regions[region], region);
+  return [...first.values()];
+}

@@ -1,0 +1,77 @@
+import { KeyrootError } from "keyroot/errors";
+import { REGIONS, type UserID } from "keyroot/identity";
+import { SERVICE } from "../auditLog/recordChange.ts";
+import { isAnyOf } from "../database/columns.ts";
+import { userIDs } from "../users/tables.ts";
+import { type Difference, recheck, type RecheckOptions } from "./recheck.ts";
+import type { CheckedRoot } from "./rootCheck.ts";
+
+/** Differences between the chain and the databases, by number of users. */
+export interface Reconciliation {
+  /** The number of roots on the chain. */
+  roots: number;
+  /** Keys that the database had, but not as published. */
+  recorded: number;
+  /** Keys that the published key replaced. The replaced key is now a conflicting key. */
+  replaced: number;
+  /** Keys of users who had none. */
+  added: number;
+  /** Keys that the database had as published, and that are not on the chain. They are submitted again. */
+  lost: number;
+  /** Users with a published key who are missing from the databases. */
+  unknownUsers: UserID[];
+  /** Roots whose file is in no store, so their users could not be compared. */
+  missingFiles: string[];
+  /** Other roots that could not be confirmed. */
+  differences: Difference[];
+}
+
+/**
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. Adds missing published keys, replaces keys that
+ * differ, and submits keys again that are not on the chain. Needed after a restore: the chain is newer than the backup. The caller holds
+ * the publisher's lease.
+ * @throws VerificationError as `RootCheck.check`, except FILE_NOT_FOUND; TransportError as the chain and the stores
+ */
+export async function reconcile(options: RecheckOptions): Promise<Reconciliation> {
+  const { check, now } = options;
+  const started = now();
+  const final = await check.finalBlock();
+  const roots = await check.listAddedRoots(final);
+  const result: Reconciliation = {
+    ...{ roots: roots.length, recorded: 0, replaced: 0, added: 0, lost: 0 },
+    ...{ unknownUsers: [], missingFiles: [], differences: [] },
+  };
+  for (const root of roots) {
+    try {
+      await adoptRoot(root, await check.check(root, undefined, final), options, result);
+    } catch (error) {
+      if (!(error instanceof KeyrootError && error.code === "FILE_NOT_FOUND")) throw error;
+      result.missingFiles.push(root);
+    }
+  }
+  // The roots above were compared after `started`.
+  const { lost, differences } = await recheck(options, started);
+  return { ...result, lost, differences: differences.filter(({ root }) => !result.missingFiles.includes(root)) };
+}
+
+async function adoptRoot(
+  root: string,
+  { added, blockHash, records }: CheckedRoot,
+  { databases, publications, now }: RecheckOptions,
+  result: Reconciliation,
+): Promise<void> {
+  // The contract keeps a user's first root: users of this file may have another one.
+  if (added === undefined || blockHash === undefined) return;
+  const ids = records.map(({ userID }) => userID);
+  const owned = await databases.home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));
+  const regionOf = new Map(owned.map(({ userID, region }) => [userID, region]));
+  result.unknownUsers.push(...ids.filter((userID) => !regionOf.has(userID)));
+  for (const region of REGIONS) {
+    const here = records.filter(({ userID }) => regionOf.get(userID) === region);
+    if (here.length === 0) continue;
+    const adopted = await publications.adoptPublished(region, { root, blockHash, ...added }, here, now(), SERVICE);
+    result.recorded += adopted.recorded.length;
+    result.replaced += adopted.replaced.length;
+    result.added += adopted.added.length;
+  }
+}

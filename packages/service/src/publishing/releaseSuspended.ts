@@ -1,0 +1,50 @@
+import { and, eq, isNotNull, isNull, or } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import type { Plan, Registry } from "@keyroot/operator/publisher";
+import { isAnyOf } from "../database/columns.ts";
+import type { Database } from "../database/database.ts";
+import { publicKeys } from "../keys/tables.ts";
+import { countShares } from "./batches.ts";
+import type { DatabaseJournal } from "./databaseJournal.ts";
+import { isInOpenBatch } from "./tables.ts";
+import { isOfSuspended } from "./takePublishable.ts";
+
+/**
+ * Takes the keys of suspended partners out of batches for which no transaction was sent, so that users and partners can withdraw and
+ * discard them. These batches are made again without them.
+ * @param database of the region
+ */
+export async function releaseSuspended(
+  database: Database,
+  region: Region,
+  journal: DatabaseJournal,
+  registry: Registry,
+): Promise<void> {
+  const isTaken = or(and(isNull(publicKeys.root), isNotNull(publicKeys.submitted)), isInOpenBatch(publicKeys.root));
+  const taken = await database
+    .select({ userID: publicKeys.userID, root: publicKeys.root })
+    .from(publicKeys)
+    .where(and(eq(publicKeys.region, region), isTaken, isOfSuspended));
+  if (taken.length === 0) return;
+  const sent = new Set(journal.attempts().map(({ root }) => root));
+  const unsent = taken.filter(({ root }) => root === null || !sent.has(root));
+  const plan = await journal.readPlan();
+  if (plan !== undefined) await journal.replacePlan(withoutUsers(plan, unsent, sent));
+  // A key may be on the chain although the journal has lost its transaction, after a restore.
+  const ids = unsent.map(({ userID }) => userID);
+  const roots = await registry.getMerkleTreeRoots(ids);
+  const released = ids.filter((_, i) => roots[i] === undefined);
+  const which = and(isAnyOf(publicKeys.userID, released), isTaken, isOfSuspended);
+  await database.transaction(async (transaction) => {
+    await transaction.update(publicKeys).set({ root: null, submitted: null }).where(which);
+    await countShares(transaction, [...new Set(unsent.flatMap(({ root }) => (root === null ? [] : [root])))]);
+  });
+}
+
+/** The plan without the batches of these users that were not sent. */
+function withoutUsers(plan: Plan, users: readonly { userID: UserID }[], sent: ReadonlySet<string>): Plan {
+  const excluded = new Set(users.map(({ userID }) => userID));
+  const isKept = ({ root, userIDs }: Plan["batches"][number]) =>
+    sent.has(root) || !userIDs.some((userID) => excluded.has(userID));
+  return { ...plan, batches: plan.batches.filter(isKept) };
+}

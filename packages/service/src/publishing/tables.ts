@@ -1,0 +1,111 @@
+import { isNotNull, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  index,
+  integer,
+  numeric,
+  pgTable,
+  primaryKey,
+  serial,
+  text,
+  timestamp,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { Region } from "keyroot/identity";
+import { timestampMs } from "../database/columns.ts";
+
+/**
+ * Each region: Merkle trees of its users' keys, and the transaction and block in which each root was found on the chain. `confirmed`
+ * is when the file was verified against the chain first, `checked` when this was tried last. `difference` is the error code of that
+ * check; null if chain, file and database agreed. The transaction used this gas, cost `cost` wei, and gave its root to `added_count`
+ * users. All are null before the root is published.
+ */
+export const batches = pgTable(
+  "batches",
+  {
+    root: text("root").primaryKey(),
+    created: timestampMs("created").notNull(),
+    transactionHash: text("transaction_hash"),
+    blockNumber: bigint("block_number", { mode: "number" }),
+    blockHash: text("block_hash"),
+    confirmed: timestampMs("confirmed"),
+    checked: timestampMs("checked"),
+    difference: text("difference"),
+    gasUsed: bigint("gas_used", { mode: "number" }),
+    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }),
+    addedCount: integer("added_count"),
+  },
+  (table) => [
+    index("batches_by_block").on(table.blockNumber),
+    index("batches_by_time").on(table.created, table.root),
+    index("batches_by_check").on(table.checked).where(isNotNull(table.blockNumber)),
+    index("batches_with_difference").on(table.root).where(isNotNull(table.difference)),
+  ],
+);
+
+/** Each region: how many of a partner's users have their key in a batch. */
+export const batchShares = pgTable(
+  "batch_shares",
+  {
+    root: text("root")
+      .notNull()
+      .references(() => batches.root),
+    bizID: text("biz_id").notNull(),
+    region: text("region").$type<Region>().notNull(),
+    users: integer("users").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.root, table.bizID, table.region] }),
+    index("batch_shares_of_partner").on(table.bizID),
+  ],
+);
+
+/**
+ * Each region: what was published for a partner on a day (UTC), which begins at `day`: its users, the cost in wei, and those of
+ * the users whose cost is unknown. Triggers of `batches` and `batch_shares` maintain these sums, in the transaction of the
+ * change.
+ */
+export const publishedDays = pgTable(
+  "published_days",
+  {
+    bizID: text("biz_id").notNull(),
+    day: timestampMs("day").notNull(),
+    users: bigint("users", { mode: "number" }).notNull(),
+    cost: numeric("cost", { precision: 40, scale: 0, mode: "bigint" }).notNull(),
+    unpriced: bigint("unpriced", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.bizID, table.day] })],
+);
+
+/**
+ * Home database, one row: the publisher's lease. `until` is in the database's clock. `fence` is the fencing token: it grows
+ * with every holder, and writes with an older one are rejected.
+ */
+export const publisherLeases = pgTable("publisher_leases", {
+  name: text("name").primaryKey(),
+  holder: uuid("holder").notNull(),
+  fence: integer("fence").notNull(),
+  until: timestamp("until", { withTimezone: true }).notNull(),
+});
+
+/** Home database: the unfinished plan of each region. */
+export const plans = pgTable("plans", {
+  region: text("region").$type<Region>().primaryKey(),
+  plan: text("plan").notNull(),
+});
+
+/** Home database: the journal of transactions that were about to be sent for a region's plan. */
+export const attempts = pgTable("attempts", {
+  id: serial("id").primaryKey(),
+  region: text("region").$type<Region>().notNull(),
+  attempt: text("attempt").notNull(),
+});
+
+/**
+ * Whether a root is that of a batch that is not on the chain. Indexes find these batches and what has their roots, so the time
+ * depends on their number only.
+ */
+export function isInOpenBatch(root: PgColumn): SQL {
+  return sql`${root} = any(array(select root from batches where block_number is null))`;
+}

@@ -1,0 +1,80 @@
+import { and, count, eq, isNotNull, isNull, not, or, type SQL, sql } from "drizzle-orm";
+import type { KeyRecord, Region } from "keyroot/identity";
+import { DATABASE_NOW } from "../database/columns.ts";
+import type { Databases } from "../database/database.ts";
+import { publicKeys } from "../keys/tables.ts";
+import { isInOpenBatch } from "./tables.ts";
+
+/** Which keys a batch takes. */
+export interface TakeOptions {
+  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
+  holdOnConflict?: boolean | undefined;
+  /** Milliseconds since 1970. Default the database's clock, because replicas' clocks may be wrong. */
+  now?: number | undefined;
+}
+
+const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
+
+/** A key of a suspended partner. Names in SQL: drizzle leaves out the tables of columns in a query of one table. */
+export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
+
+/** A key that is in no batch, and that a publisher took. */
+const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
+
+/**
+ * Takes the region's keys that may be published: they are submitted, and can no longer be withdrawn.
+ * @returns all submitted keys, those of earlier calls included
+ */
+export async function takePublishable(
+  { regions }: Databases,
+  region: Region,
+  options: TakeOptions = {},
+): Promise<KeyRecord[]> {
+  const database = regions[region];
+  // A withdrawal deletes the row under the same condition: PostgreSQL lets one of both see it fulfilled.
+  await database
+    .update(publicKeys)
+    .set({ submitted: timeOf(options) })
+    .where(and(eq(publicKeys.region, region), isNull(publicKeys.root), isPublishable(options)));
+  return database
+    .select(RECORD)
+    .from(publicKeys)
+    .where(and(eq(publicKeys.region, region), or(isTaken, isInOpenBatch(publicKeys.root))));
+}
+
+/** Counts the keys that `takePublishable` would return. */
+export async function countPublishable(
+  { regions }: Databases,
+  region: Region,
+  options: TakeOptions = {},
+): Promise<number> {
+  const [row] = await regions[region]
+    .select({ keys: count() })
+    .from(publicKeys)
+    .where(
+      // One condition about keys without a batch, so that one scan of an index finds them.
+      and(
+        eq(publicKeys.region, region),
+        or(
+          and(isNull(publicKeys.root), or(isNotNull(publicKeys.submitted), isPublishable(options))),
+          isInOpenBatch(publicKeys.root),
+        ),
+      ),
+    );
+  return row?.keys ?? 0;
+}
+
+/** A pending key whose hold period is over, that no publisher took, and whose partner is not suspended. */
+function isPublishable(options: TakeOptions): SQL | undefined {
+  const isDecided = options.holdOnConflict === true ? isNull(publicKeys.undecidedSince) : undefined;
+  return and(
+    isNull(publicKeys.submitted),
+    not(isOfSuspended),
+    sql`${publicKeys.holdEndsAt} <= ${timeOf(options)}`,
+    isDecided,
+  );
+}
+
+function timeOf({ now }: TakeOptions): SQL<number> {
+  return now === undefined ? DATABASE_NOW : sql<number>`${now}::bigint`;
+}

@@ -1,0 +1,179 @@
+import { constants } from "node:fs";
+import { lstat, open, type FileHandle } from "node:fs/promises";
+import { createServer, STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { isUserID } from "keyroot/identity";
+import { MERKLE_ROOT } from "keyroot/merkle";
+import { checkOptions } from "@keyroot/operator/shared";
+import { listen } from "@keyroot/operator/shared";
+
+/** The paths that exist, literally: no query, no percent-encoding, no upper case. */
+const PATH = new RegExp(
+  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json$`,
+);
+
+/** Cache-Control for immutable content: one year, the maximum of caches. */
+const FOREVER = "public, max-age=31536000, immutable";
+/** Cache-Control for bundles, which newer blocks replace. */
+const REVALIDATE = "no-cache";
+
+/** The errors of `open` for a name that is not a regular file: absent, a symbolic link, a socket. */
+const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
+
+/** Serves Merkle-tree files, and users' proofs and bundles, over HTTP. */
+export interface FileHost {
+  /** `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
+  readonly url: string;
+  /** Ends every open connection at once and frees the port. */
+  close(): Promise<void>;
+}
+
+export interface FileHostOptions {
+  /** The folder with the files, in the layout of their URLs. Files may be added while the host runs. */
+  dir: string;
+  /** Further folders of the same layout, for files that `dir` does not have. */
+  otherDirs?: readonly string[];
+  /** The address to listen on. */
+  host?: string;
+  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
+  port: number;
+}
+
+/**
+ * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json` and bundles `/<root>/<userID>.bundle.json`, and
+ * nothing else. A root is 64 lowercase hex digits. Web pages of every origin may read. Writing is impossible.
+ *
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
+ * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
+ */
+export function startFileHost(options: FileHostOptions): Promise<FileHost> {
+  checkOptions("The options of startFileHost", options, { dir: true, otherDirs: true, host: true, port: true });
+  const { dir, otherDirs = [], host = "127.0.0.1", port } = options;
+  const server = createServer((request, response) => {
+    // After the head is sent, only a broken connection can signal that the body is incomplete.
+    respond([dir, ...otherDirs], request, response).catch(() => response.destroy());
+  });
+  return listen(server, { host, port });
+}
+
+async function respond(dirs: readonly string[], request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.setHeader("Access-Control-Allow-Origin", "*");
+  response.setHeader("X-Content-Type-Options", "nosniff");
+
+  const resource = resourceAt(request.url ?? "");
+  if (resource === undefined) {
+    reject(response, 404);
+  } else if (request.method === "GET" || request.method === "HEAD") {
+    await serve(dirs, resource, request, response);
+  } else if (request.method === "OPTIONS") {
+    response.writeHead(204, {
+      Allow: "GET, HEAD, OPTIONS",
+      "Access-Control-Allow-Methods": "GET, HEAD",
+      "Access-Control-Allow-Headers": "*",
+      "Access-Control-Max-Age": "86400",
+    });
+    response.end();
+  } else {
+    reject(response.setHeader("Allow", "GET, HEAD, OPTIONS"), 405);
+  }
+}
+
+/** The file that a path names. */
+interface Resource {
+  /** The folder of the file, relative to the served one. */
+  folder: string;
+  name: string;
+  /** The tag of its content, if the path determines it. */
+  etag: string | undefined;
+}
+
+function resourceAt(url: string): Resource | undefined {
+  const { root = "", userID, bundle = "" } = PATH.exec(url)?.groups ?? {};
+  if (root === "" || (userID !== undefined && !isUserID(userID))) return undefined;
+  if (userID === undefined) return { folder: "", name: `${root}.json`, etag: `"${root}"` };
+  return { folder: root, name: `${userID}${bundle}.json`, etag: bundle ? undefined : `"${root}/${userID}"` };
+}
+
+async function serve(
+  dirs: readonly string[],
+  resource: Resource,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  let file: FileHandle | undefined;
+  try {
+    for (const dir of dirs) if ((file = await openIn(dir, resource)) !== undefined) break;
+  } catch {
+    reject(response, 500);
+    return;
+  }
+  if (file === undefined) {
+    reject(response, 404);
+    return;
+  }
+  const { etag } = resource;
+  try {
+    const stat = await file.stat();
+    if (stat.isFile()) await send(file, stat.size, etag, request, response);
+    else reject(response, 404);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens a resource in a folder. @returns undefined if it has none */
+async function openIn(dir: string, { folder, name }: Resource): Promise<FileHandle | undefined> {
+  try {
+    // Does not follow links and does not wait for the other end of a named pipe.
+    if (folder !== "" && !(await lstat(join(dir, folder))).isDirectory()) return undefined;
+    return await open(join(dir, folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (NO_FILE.has((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+}
+
+async function send(
+  file: FileHandle,
+  size: number,
+  etag: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.setHeader("Cache-Control", etag === undefined ? REVALIDATE : FOREVER);
+  if (etag !== undefined) {
+    response.setHeader("ETag", etag);
+    if (matches(request.headers["if-none-match"], etag)) {
+      response.writeHead(304).end();
+      return;
+    }
+  }
+  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": size });
+  if (request.method === "HEAD") {
+    response.end();
+    return;
+  }
+  const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
+  await pipeline(content, response, { end: false });
+  // If the file shrank while it was read, the client would wait for the rest.
+  if (content.bytesRead === size) response.end();
+  else response.destroy();
+}
+
+/** Whether an If-None-Match header contains this tag. */
+function matches(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes(etag) || tags.includes("*");
+}
+
+/** Sends an error without details. */
+function reject(response: ServerResponse, status: number): void {
+  const body = `${STATUS_CODES[status] ?? "Error"}\n`;
+  response.writeHead(status, {
+    "Cache-Control": "no-store",
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+  });
+  response.end(body);
+}

@@ -1,0 +1,91 @@
+import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
+import type { NetworkHooks } from "hardhat/types/hooks";
+import type { JsonRpcServer, NetworkConnection } from "hardhat/types/network";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { connect, createServer, type Server } from "node:net";
+import { pipeline } from "node:stream";
+import { checkOptions } from "@keyroot/operator/shared";
+import { Cleanup } from "@keyroot/operator/shared";
+import { listen } from "@keyroot/operator/shared";
+
+/** The simulated network of Hardhat's `node` command. */
+const NETWORK = "node";
+
+/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. It ends with the process. */
+export interface LocalChain {
+  /** `http://<address>:<port>`, without a slash at the end. */
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  /** Hardhat's connection to the chain, without a socket. */
+  readonly connection: NetworkConnection;
+  /** Ends every open connection at once, frees the port and discards the chain. Repeating the call has no effect. */
+  close(): Promise<void>;
+}
+
+export interface LocalChainOptions {
+  /** The address to listen on. */
+  host?: string;
+  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
+  port: number;
+}
+
+/**
+ * Starts a simulated chain with JSON-RPC. Its error messages name only contracts that were compiled before.
+ *
+ * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
+ * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
+ */
+export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: LocalChainOptions): Promise<LocalChain> {
+  const { host = "127.0.0.1", port } = checkOptions("The options of startLocalChain", options, {
+    host: true,
+    port: true,
+  });
+  // Disposed of in reverse order: at the first step that fails, or by `close`.
+  await using starting = new Cleanup();
+  const { server, connection } = await createChain(hre);
+  starting.defer(() => connection.close());
+  const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
+
+  // Hardhat's server crashes the process if its port is in use, and its close() waits for every WebSocket. So it listens on
+  // a random port, and a relay listens on the requested one.
+  const inner = await server.listen();
+  starting.defer(() => server.close());
+  const outer = await listen(relayTo(inner), { host, port });
+  starting.defer(() => outer.close());
+
+  const running = starting.move();
+  return { rpcUrl: outer.url, chainId, connection, close: () => running[Symbol.asyncDispose]() };
+}
+
+/** Creates the chain and captures the connection, which Hardhat's server does not expose. */
+async function createChain(
+  hre: HardhatRuntimeEnvironment,
+): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {
+  // The hook is called for every connection of the process, so mark the one that is made within this call.
+  const ours = new AsyncLocalStorage<true>();
+  let captured: NetworkConnection<string> | undefined;
+  const hooks: Pick<NetworkHooks, "newConnection"> = {
+    async newConnection(context, next) {
+      const connection = await next(context);
+      if (ours.getStore()) captured = connection;
+      return connection;
+    },
+  };
+  hre.hooks.registerHandlers("network", hooks);
+  try {
+    const server = await ours.run(true, () => hre.network.createServer({ network: NETWORK }, "127.0.0.1", 0));
+    return { server, connection: captured as NetworkConnection };
+  } finally {
+    hre.hooks.unregisterHandlers("network", hooks);
+  }
+}
+
+/** Forwards bytes in both directions. */
+function relayTo({ address, port }: { address: string; port: number }): Server {
+  return createServer({ noDelay: true }, (outer) => {
+    const inner = connect({ host: address, port, noDelay: true });
+    pipeline(outer, inner, outer, () => {
+      // Both sockets are closed now, with or without an error.
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import { print } from "@keyroot/operator/commands";
+import { untilStopped } from "@keyroot/operator/commands";
+import { stackPorts } from "@keyroot/operator/shared";
+import { startStack } from "./stack.ts";
+import type { HardhatHost } from "@keyroot/operator/hardhat";
+
+/** `keyroot stack`: chain, registry, file host and, if PGlite is installed, partner service on this machine, until Ctrl-C. */
+export default async function runStack(
+  { port, json }: { port: number; json: boolean },
+  { hre }: HardhatHost,
+): Promise<undefined> {
+  const stopped = untilStopped();
+  const { chain, files, service: servicePort } = stackPorts(port);
+  const ports = { chain, files, ...(hasDatabase() && { service: servicePort }) };
+  const stack = await startStack(hre, { ports, announce: true });
+  try {
+    const { rpcUrl, merkleUrl, filesDir, contract, chainId, service, announced } = stack;
+    if (json)
+      print(JSON.stringify({ rpcUrl, merkleUrl, filesDir, contract, chainId, serviceUrl: service?.serviceUrl }));
+    else {
+      print(
+        [
+          `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
+          `registry      ${contract}`,
+          `Merkle files  ${merkleUrl}  (from ${filesDir})`,
+          `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl)}`,
+          announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
+        ].join("\n"),
+      );
+    }
+    await stopped;
+  } finally {
+    await stack.close();
+  }
+}
+
+/** Whether the service's database for development is installed. */
+function hasDatabase(): boolean {
+  try {
+    import.meta.resolve("@electric-sql/pglite");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const describeService = (url: string) => `${url}  (API description: ${url}/docs)`;
+const NO_SERVICE = "none: it needs a database, 'npm install @electric-sql/pglite'";
+const SECOND_STACK =
+  "Another stack runs in this project, and other commands use that one. Press Ctrl-C to stop this one.";

@@ -1,0 +1,133 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { and, count, eq, gt, isNull } from "drizzle-orm";
+import { ServiceError } from "../errors.ts";
+import { hashSecret } from "../app/secrets.ts";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import {
+  endAccess,
+  isOf,
+  lockPartner,
+  lockPerson,
+  type Person,
+  requireAnotherAdministrator,
+  type Transaction,
+} from "./staff.ts";
+import { invitations, type Role, staff } from "./tables.ts";
+
+/** Lifetime of an invitation link. */
+const INVITATION_MS = 15 * 60 * 1000;
+/** Maximum people per partner. */
+const MAX_STAFF = 200;
+
+/** A new invitation, at the only time when its token is available. */
+export interface Invitation {
+  personID: string;
+  name: string;
+  role: Role;
+  /** 256 random bits in base64url. */
+  token: string;
+  /** Milliseconds since 1970. */
+  expires: number;
+}
+
+/** Stores invitations to the dashboard, in the home database. A null `bizID` is the operator. */
+export class InvitationStore {
+  readonly #home: Database;
+
+  constructor(home: Database) {
+    this.#home = home;
+  }
+
+  /**
+   * Adds a person, with an invitation.
+   * @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED
+   */
+  add(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
+    return this.#home.transaction(async (transaction) => {
+      await lockPartner(transaction, bizID);
+      const isActive = and(isOf(bizID), isNull(staff.removed));
+      const [active] = await transaction.select({ people: count() }).from(staff).where(isActive);
+      if ((active?.people ?? 0) >= MAX_STAFF)
+        throw new ServiceError(409, "STAFF_LIMIT_REACHED", `There are ${MAX_STAFF} people: remove one first.`);
+      const person = { personID: randomUUID(), bizID, name, role, created: now };
+      // Under the lock, no other request adds this name.
+      const named = await transaction
+        .select()
+        .from(staff)
+        .where(and(isActive, eq(staff.name, name)));
+      if (named.length > 0)
+        throw new ServiceError(409, "NAME_TAKEN", "There is a person with this name: choose another one.");
+      await transaction.insert(staff).values(person);
+      return invite(transaction, person, now, author);
+    });
+  }
+
+  /**
+   * Invites a person again: the earlier invitation, all passkeys and all sessions of the person end.
+   * @returns undefined when the partner has no such person
+   * @throws ServiceError LAST_ADMINISTRATOR when no other administrator could sign in
+   */
+  again(bizID: string | null, personID: string, now: number, author: Author): Promise<Invitation | undefined> {
+    return this.#home.transaction(async (transaction) => {
+      const person = await lockPerson(transaction, bizID, eq(staff.personID, personID));
+      if (person === undefined) return undefined;
+      await requireAnotherAdministrator(transaction, person);
+      return inviteAgain(transaction, person, now, author);
+    });
+  }
+
+  /**
+   * Invites the person with this name, as the operator: a new person, or one who lost the passkeys. Unlike a partner's
+   * administrator, the operator may invite the last administrator again.
+   * @throws ServiceError STAFF_LIMIT_REACHED
+   */
+  async byName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
+    const invitation = await this.#home.transaction(async (transaction) => {
+      const person = await lockPerson(transaction, bizID, eq(staff.name, name));
+      if (person === undefined) return undefined;
+      await transaction.update(staff).set({ role }).where(eq(staff.personID, person.personID));
+      return inviteAgain(transaction, { ...person, role }, now, author);
+    });
+    return invitation ?? this.add(bizID, name, role, now, author);
+  }
+
+  /** The id of the person whom a link invites. @returns undefined for an unknown, used or replaced link */
+  async findPerson(token: string): Promise<string | undefined> {
+    const tokenHash = hashSecret(token);
+    const [found] = await this.#home.select().from(invitations).where(eq(invitations.tokenHash, tokenHash));
+    return found?.personID;
+  }
+}
+
+/** Uses an invitation up. @returns false when it is unknown, used, replaced or expired: callers cannot tell which */
+export async function useInvitation(transaction: Transaction, token: string, now: number): Promise<boolean> {
+  const isValid = and(eq(invitations.tokenHash, hashSecret(token)), gt(invitations.expires, now));
+  return (await transaction.delete(invitations).where(isValid).returning()).length > 0;
+}
+
+/** Whoever holds the old passkeys is locked out before the new link is shown. */
+async function inviteAgain(transaction: Transaction, person: Person, now: number, author: Author): Promise<Invitation> {
+  await endAccess(transaction, person.personID);
+  return invite(transaction, person, now, author);
+}
+
+async function invite(
+  transaction: Transaction,
+  { personID, bizID, name, role }: Person,
+  now: number,
+  author: Author,
+): Promise<Invitation> {
+  const token = randomBytes(32).toString("base64url");
+  const expires = now + INVITATION_MS;
+  await transaction.insert(invitations).values({ personID, tokenHash: hashSecret(token), expires });
+  const data = { name, role };
+  await recordChange(transaction, author, {
+    action: "person.invited",
+    at: now,
+    partner: bizID,
+    person: personID,
+    data,
+  });
+  return { personID, name, role, token, expires };
+}

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { type Call, defineOperation } from "../app/defineOperation.ts";
+import { amount, bizID, empty, limit, name, page, strict, timestamp } from "../app/fields.ts";
+import { baseUrlOf } from "../app/origin.ts";
+import { requirePartner } from "../partners/operations.ts";
+import type { Invitation } from "./invitations.ts";
+import { person, role, toPerson } from "./signInOperations.ts";
+import type { StaffInfo } from "./staff.ts";
+
+const ofPerson = strict({ person_id: person.person_id });
+const invitation = strict({
+  ...person,
+  url: z.string().meta({ description: "The link for the person. It works once, and is shown only once." }),
+  expires: timestamp.meta({ description: "When the link expires, in milliseconds since 1970-01-01, UTC." }),
+});
+export const staffOperations = [
+  defineOperation({
+    path: "/v1/admin/staff/invite",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Invite a person to a partner's dashboard",
+    description:
+      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
+    answer: invitation,
+    status: 201,
+    errors: [404, 409],
+    async handle({ biz_id, name, role }, call) {
+      const { context, author } = call;
+      await requirePartner(context, biz_id);
+      return toInvitation(await context.invitations.byName(biz_id, name, role, context.now(), author), call);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/staff/remove",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Remove a person from a partner's dashboard, with all passkeys and sessions",
+    body: strict({ biz_id: bizID, name }),
+    answer: empty,
+    errors: [404],
+    async handle({ biz_id, name }, { context, author }) {
+      if ((await context.staff.removeByName(biz_id, name, context.now(), author)) === undefined) personUnknown();
+      return {};
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/operators/invite",
+    callers: ["operator"],
+    summary: "Invite a person to the operator's console",
+    description:
+      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    body: strict({ name, role: role.default("administrator") }),
+    answer: invitation,
+    status: 201,
+    errors: [409],
+    async handle({ name, role }, call) {
+      const { context, author } = call;
+      return toInvitation(await context.invitations.byName(null, name, role, context.now(), author), call);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/staff/list",
+    callers: ["partnerStaff", "operatorStaff"],
+    summary: "List the people of the person's company in pages, in the order of their names",
+    body: strict({ limit, after: name.optional() }),
+    answer: page(
+      "people",
+      strict({
+        ...person,
+        created: timestamp,
+        last_sign_in: timestamp.nullable(),
+        invitation_expires: timestamp.nullable(),
+        passkeys: amount,
+      }),
+      name,
+    ),
+    async handle({ limit, after }, { context, principal: { bizID } }) {
+      const people = await context.staff.list(bizID, after, limit);
+      return {
+        people: people.map(toStaffMember),
+        next: people.length === limit ? (people.at(-1)?.name ?? null) : null,
+      };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/staff/invite",
+    callers: ["partnerStaff", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Invite a person to the person's company",
+    body: strict({ name, role }),
+    answer: invitation,
+    async handle({ name, role }, call) {
+      const { context, principal, author } = call;
+      return toInvitation(await context.invitations.add(principal.bizID, name, role, context.now(), author), call);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/staff/inviteAgain",
+    callers: ["partnerStaff", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Invite a person again: the earlier link, all passkeys and all sessions of the person end",
+    body: ofPerson,
+    answer: invitation,
+    async handle({ person_id }, call) {
+      const { context, principal, author } = call;
+      if (person_id === principal.session.person.personID)
+        throw new ServiceError(409, "LAST_PASSKEY", "You are signed in: add another passkey instead.");
+      const invited = await context.invitations.again(principal.bizID, person_id, context.now(), author);
+      return toInvitation(invited ?? personUnknown(), call);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/staff/setRole",
+    callers: ["partnerStaff", "operatorStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Change the role of a person",
+    body: strict({ person_id: person.person_id, role }),
+    answer: strict(person),
+    async handle({ person_id, role }, { context, principal: { bizID }, author }) {
+      const changed = await context.staff.setRole(bizID, person_id, role, context.now(), author);
+      return toPerson(changed ?? personUnknown());
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/staff/remove",
+    callers: ["partnerStaff", "operatorStaff"],
+    role: "administrator",
+    summary: "Remove a person from the company",
+    body: ofPerson,
+    answer: empty,
+    async handle({ person_id }, { context, principal: { bizID }, author }) {
+      if ((await context.staff.remove(bizID, person_id, context.now(), author)) === undefined) personUnknown();
+      return {};
+    },
+  }),
+];
+
+/** @throws ServiceError PERSON_UNKNOWN */
+function personUnknown(): never {
+  throw new ServiceError(404, "PERSON_UNKNOWN", "There is no such person.");
+}
+
+function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...person }: StaffInfo) {
+  const times = { created, last_sign_in: lastSignIn, invitation_expires: invitationExpires };
+  return { ...toPerson(person), ...times, passkeys };
+}
+
+/** The link's token is in the fragment, which browsers do not send. */
+function toInvitation(invitation: Invitation, { context, request }: Pick<Call, "context" | "request">) {
+  const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invitation.token}`;
+  return { ...toPerson(invitation), url, expires: invitation.expires };
+}

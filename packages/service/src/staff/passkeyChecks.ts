@@ -1,0 +1,141 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import type { FastifyRequest } from "fastify";
+import { ServiceError } from "../errors.ts";
+import type { ServiceContext } from "../app/context.ts";
+import { baseUrlOf } from "../app/origin.ts";
+import { CHALLENGE_MS, type Purpose, type Session } from "./sessions.ts";
+import type { Passkey } from "./passkeys.ts";
+import type { Person } from "./staff.ts";
+
+/** Ed25519, ES256 and RS256 (IANA, COSE Algorithms): what authenticators have. */
+const ALGORITHMS = [-8, -7, -257];
+
+/** The fields of a browser's answer that count. */
+export type AnswerTo<Options extends "register" | "authenticate"> = Pick<
+  Options extends "register" ? RegistrationResponseJSON : AuthenticationResponseJSON,
+  "id" | "rawId" | "type" | "response"
+>;
+
+/** Registers and verifies passkeys (W3C, Web Authentication Level 3) with user verification. */
+export class Passkeys {
+  readonly #context: ServiceContext;
+
+  constructor(context: ServiceContext) {
+    this.#context = context;
+  }
+
+  /** The options of `navigator.credentials.create` for a new passkey of the session's person. */
+  async registrationOptions({ person, sessionHash }: Session, request: FastifyRequest) {
+    const { generateRegistrationOptions } = await load();
+    const { passkeys, sessions, now } = this.#context;
+    const options = await generateRegistrationOptions({
+      rpName: "Keyroot",
+      rpID: this.#relyingParty(request).expectedRPID,
+      userID: new TextEncoder().encode(person.personID),
+      userName: person.name,
+      userDisplayName: person.name,
+      attestationType: "none",
+      excludeCredentials: (await passkeys.listOf(person.personID)).map(toDescriptor),
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      supportedAlgorithmIDs: ALGORITHMS,
+      timeout: CHALLENGE_MS,
+    });
+    await sessions.addChallenge(options.challenge, "register", sessionHash, now());
+    return options;
+  }
+
+  /** Verifies the new passkey. @throws ServiceError PASSKEY_REFUSED */
+  async verifyRegistration(answer: AnswerTo<"register">, session: Session, request: FastifyRequest): Promise<Passkey> {
+    const { verifyRegistrationResponse } = await load();
+    const { registrationInfo } = await refusing(() =>
+      verifyRegistrationResponse({
+        response: { ...answer, clientExtensionResults: {} },
+        expectedChallenge: (challenge) => this.#useChallenge(challenge, "register", session),
+        ...this.#relyingParty(request),
+        requireUserVerification: true,
+        supportedAlgorithmIDs: ALGORITHMS,
+      }),
+    );
+    if (registrationInfo === undefined) throw refused();
+    const { id: credentialID, publicKey, counter, transports = [] } = registrationInfo.credential;
+    return { credentialID, publicKey: Buffer.from(publicKey).toString("base64url"), counter, transports };
+  }
+
+  /** The options of `navigator.credentials.get`: to sign in, or to verify the session's person. */
+  async authenticationOptions(session: Session | undefined, request: FastifyRequest) {
+    const { generateAuthenticationOptions } = await load();
+    const { passkeys, sessions, now } = this.#context;
+    const own = session === undefined ? [] : await passkeys.listOf(session.person.personID);
+    const options = await generateAuthenticationOptions({
+      rpID: this.#relyingParty(request).expectedRPID,
+      allowCredentials: own.map(toDescriptor),
+      userVerification: "required",
+      timeout: CHALLENGE_MS,
+    });
+    const purpose = session === undefined ? "signIn" : "verify";
+    await sessions.addChallenge(options.challenge, purpose, session?.sessionHash ?? null, now());
+    return options;
+  }
+
+  /**
+   * Verifies the signature of a passkey: of anybody's to sign in, or of the session's person.
+   * @throws ServiceError PASSKEY_REFUSED
+   */
+  async verifyAuthentication(
+    answer: AnswerTo<"authenticate">,
+    session: Session | undefined,
+    request: FastifyRequest,
+  ): Promise<{ person: Person; credentialID: string; counter: number }> {
+    const { verifyAuthenticationResponse } = await load();
+    const found = await this.#context.passkeys.get(answer.id);
+    if (found === undefined || (session !== undefined && session.person.personID !== found.person.personID))
+      throw refused();
+    const { credentialID, publicKey, counter } = found.passkey;
+    const { verified, authenticationInfo } = await refusing(() =>
+      verifyAuthenticationResponse({
+        response: { ...answer, clientExtensionResults: {} },
+        expectedChallenge: (challenge) =>
+          this.#useChallenge(challenge, session === undefined ? "signIn" : "verify", session),
+        ...this.#relyingParty(request),
+        credential: { id: credentialID, publicKey: new Uint8Array(Buffer.from(publicKey, "base64url")), counter },
+        requireUserVerification: true,
+      }),
+    );
+    if (!verified) throw refused();
+    return { person: found.person, credentialID, counter: authenticationInfo.newCounter };
+  }
+
+  #useChallenge(challenge: string, purpose: Purpose, session: Session | undefined): Promise<boolean> {
+    const { sessions, now } = this.#context;
+    return sessions.useChallenge(challenge, purpose, session?.sessionHash ?? null, now());
+  }
+
+  #relyingParty(request: FastifyRequest) {
+    const { origin, hostname } = new URL(baseUrlOf(this.#context, request));
+    return { expectedOrigin: origin, expectedRPID: hostname };
+  }
+}
+
+/** Loaded on demand, because it loads parsers of certificates. */
+function load() {
+  return import("@simplewebauthn/server");
+}
+
+/** The library throws an `Error` for each way in which an answer is invalid. Database errors pass. */
+async function refusing<T>(verify: () => Promise<T>): Promise<T> {
+  try {
+    return await verify();
+  } catch (error) {
+    if (error instanceof Error && "query" in error) throw error;
+    throw refused({ cause: error });
+  }
+}
+
+function refused(options: ErrorOptions = {}): ServiceError {
+  const message = "This passkey was not accepted: use another one, or get a new invitation.";
+  return new ServiceError(403, "PASSKEY_REFUSED", message, options);
+}
+
+function toDescriptor({ credentialID: id, transports }: Passkey) {
+  return { id, transports: transports };
+}

@@ -1,0 +1,134 @@
+import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { ServiceError } from "../errors.ts";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import { recordUse, type Session, sessionRequired } from "./sessions.ts";
+import { lockStaff, type Person } from "./staff.ts";
+import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
+
+/** Maximum passkeys per person. */
+const MAX_PASSKEYS = 10;
+
+/** A passkey (WebAuthn, public-key credential). */
+export interface Passkey {
+  /** In base64url. */
+  credentialID: string;
+  /** A COSE key in base64url. */
+  publicKey: string;
+  /** The authenticator's signature counter; 0 if it has none. */
+  counter: number;
+  /** WebAuthn transports of the authenticator, such as "internal". */
+  transports: string[];
+}
+
+/** A passkey in the list of a person's own. */
+export interface PasskeyInfo {
+  credentialID: string;
+  /** The device, or another name that the person chose; null if there is none. */
+  name: string | null;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Milliseconds since 1970; null before its first use. */
+  lastUsed: number | null;
+}
+
+/** Stores passkeys, in the home database. */
+export class PasskeyStore {
+  readonly #home: Database;
+
+  constructor(home: Database) {
+    this.#home = home;
+  }
+
+  /**
+   * Adds a passkey for a session's person, and ends the person's other challenges for new passkeys.
+   * @throws ServiceError SESSION_REQUIRED, PASSKEY_REFUSED, PASSKEY_LIMIT_REACHED
+   */
+  add(
+    { sessionHash, person, passkeys: known }: Session,
+    passkey: Passkey & { name?: string | undefined },
+    now: number,
+    author: Author,
+  ): Promise<void> {
+    const { personID, bizID } = person;
+    return this.#home.transaction(async (transaction) => {
+      await lockStaff(transaction, personID);
+      const session = await transaction.select().from(sessions).where(eq(sessions.sessionHash, sessionHash));
+      if (session.length === 0) throw sessionRequired();
+      const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
+      if (earlier.length >= MAX_PASSKEYS)
+        throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys: remove one first.`);
+      // Only the first passkey needs no verification. A request from before it must not add a second one.
+      if (known === 0 && earlier.length > 0)
+        throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime: try again.");
+      const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
+      const inserted = await transaction.insert(passkeys).values(row).onConflictDoNothing().returning();
+      if (inserted.length === 0)
+        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey is in use already: add another one.");
+      const own = transaction
+        .select({ hash: sessions.sessionHash })
+        .from(sessions)
+        .where(eq(sessions.personID, personID));
+      await transaction
+        .delete(passkeyChallenges)
+        .where(and(eq(passkeyChallenges.purpose, "register"), inArray(passkeyChallenges.sessionHash, own)));
+      await recordChange(transaction, author, { action: "passkey.added", at: now, partner: bizID, person: personID });
+    });
+  }
+
+  /** The person's passkeys in the order of creation. */
+  async listOf(personID: string): Promise<(Passkey & PasskeyInfo)[]> {
+    const rows = await this.#home
+      .select()
+      .from(passkeys)
+      .where(eq(passkeys.personID, personID))
+      .orderBy(asc(passkeys.created), asc(passkeys.credentialID));
+    return rows.map((row) => ({ ...row, transports: row.transports.split(",").filter(Boolean) }));
+  }
+
+  /** @returns undefined when there is no such passkey */
+  async get(credentialID: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
+    const [found] = await this.#home
+      .select({
+        passkey: passkeys,
+        person: { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role },
+      })
+      .from(passkeys)
+      .innerJoin(staff, eq(staff.personID, passkeys.personID))
+      .where(and(eq(passkeys.credentialID, credentialID), isNull(staff.removed)));
+    if (found === undefined) return undefined;
+    const { passkey, person } = found;
+    return { passkey: { ...passkey, transports: passkey.transports.split(",").filter(Boolean) }, person };
+  }
+
+  /** Renames one of a person's passkeys. @returns false when the person has no such passkey */
+  async rename({ personID }: Person, credentialID: string, name: string): Promise<boolean> {
+    const isOwn = and(eq(passkeys.credentialID, credentialID), eq(passkeys.personID, personID));
+    const renamed = await this.#home.update(passkeys).set({ name }).where(isOwn).returning();
+    return renamed.length > 0;
+  }
+
+  /** Records that a passkey was used. @returns false when it was removed, or its counter was used before */
+  setUsed(credentialID: string, counter: number, now: number): Promise<boolean> {
+    return recordUse(this.#home, credentialID, counter, now);
+  }
+
+  /**
+   * Removes one of a person's passkeys.
+   * @returns false when the person has no such passkey
+   * @throws ServiceError LAST_PASSKEY
+   */
+  remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
+    return this.#home.transaction(async (transaction) => {
+      // The lock makes concurrent requests count one after the other.
+      await lockStaff(transaction, personID);
+      const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
+      if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;
+      if (own.length === 1)
+        throw new ServiceError(409, "LAST_PASSKEY", "This is your only passkey: add another one first.");
+      await transaction.delete(passkeys).where(eq(passkeys.credentialID, credentialID));
+      await recordChange(transaction, author, { action: "passkey.removed", at: now, partner: bizID, person: personID });
+      return true;
+    });
+  }
+}

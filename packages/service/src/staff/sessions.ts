@@ -1,0 +1,202 @@
+import { randomBytes } from "node:crypto";
+import { and, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
+import { ServiceError } from "../errors.ts";
+import { hashSecret } from "../app/secrets.ts";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import { useInvitation } from "./invitations.ts";
+import { actorOfPerson, lockStaff, type Person, type Transaction } from "./staff.ts";
+import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
+
+/** A session ends after this time, */
+export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
+/** or after this time without a request. */
+const MAX_IDLE_MS = 12 * 60 * 60 * 1000;
+/** The time of the last request is stored to this precision. */
+const IDLE_STEP_MS = 60 * 1000;
+/** A change that requires fresh verification must follow it within this time. */
+const FRESH_MS = 60 * 1000;
+/** A challenge must be answered within this time. */
+export const CHALLENGE_MS = 5 * 60 * 1000;
+
+/** A session of the dashboard, and whose it is. */
+export interface Session {
+  sessionHash: string;
+  person: Person;
+  /** Number of the person's passkeys. With 0, only adding a passkey is permitted. */
+  passkeys: number;
+}
+
+/** A new session, at the only time when the value of its cookie is available. */
+export interface StartedSession {
+  /** 256 random bits in base64url. */
+  cookie: string;
+  person: Person;
+}
+
+/** The request that starts a session. Its author is known when the session is. */
+type Request = Omit<Author, "actor">;
+
+/** Purposes of passkey challenges. */
+export type Purpose = "signIn" | "register" | "verify";
+
+/** Stores sessions of the dashboard and the challenges of passkeys, in the home database. */
+export class SessionStore {
+  readonly #home: Database;
+
+  constructor(home: Database) {
+    this.#home = home;
+  }
+
+  /**
+   * Uses an invitation up and starts a session.
+   * @returns undefined when it is unknown, used, replaced or expired: callers cannot tell which
+   */
+  async startWithInvitation(
+    { personID, token }: { personID: string; token: string },
+    now: number,
+    request: Request,
+    earlier?: string,
+  ): Promise<StartedSession | undefined> {
+    return this.#start(personID, now, request, earlier, (transaction) => useInvitation(transaction, token, now));
+  }
+
+  /** Starts a session after the passkey's signature was verified. @returns undefined when the passkey was removed, or its counter was used before */
+  startWithPasskey(
+    { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
+    now: number,
+    request: Request,
+    earlier?: string,
+  ): Promise<StartedSession | undefined> {
+    return this.#start(personID, now, request, earlier, async (transaction) => {
+      return recordUse(transaction, credentialID, counter, now);
+    });
+  }
+
+  /** Starts a session if `isAdmitted`, and ends the browser's earlier one. */
+  #start(
+    personID: string,
+    now: number,
+    request: Request,
+    earlier: string | undefined,
+    isAdmitted: (transaction: Transaction) => Promise<boolean>,
+  ): Promise<StartedSession | undefined> {
+    const cookie = randomBytes(32).toString("base64url");
+    return this.#home.transaction(async (transaction) => {
+      const person = await lockStaff(transaction, personID);
+      if (person === undefined || !(await isAdmitted(transaction))) return undefined;
+      if (earlier !== undefined)
+        await transaction.delete(sessions).where(eq(sessions.sessionHash, hashSecret(earlier)));
+      const session = { sessionHash: hashSecret(cookie), personID, created: now, lastUsed: now };
+      await transaction.insert(sessions).values(session);
+      await transaction.update(staff).set({ lastSignIn: now }).where(eq(staff.personID, personID));
+      const change = { action: "session.started", at: now, partner: person.bizID, person: personID } as const;
+      await recordChange(transaction, { ...request, actor: actorOfPerson(person) }, change);
+      return { cookie, person };
+    });
+  }
+
+  /** @returns undefined when the session has ended, or its person was removed */
+  async get(value: string, now: number): Promise<Session | undefined> {
+    const sessionHash = hashSecret(value);
+    const [found] = await this.#home
+      .select({
+        lastUsed: sessions.lastUsed,
+        person: { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role },
+        passkeys: sql<number>`(select count(*)::int from ${passkeys} where ${passkeys.personID} = ${staff.personID})`,
+      })
+      .from(sessions)
+      .innerJoin(staff, eq(staff.personID, sessions.personID))
+      .where(
+        and(
+          ...[eq(sessions.sessionHash, sessionHash), isNull(staff.removed)],
+          ...[gt(sessions.created, now - MAX_SESSION_MS), gt(sessions.lastUsed, now - MAX_IDLE_MS)],
+        ),
+      );
+    if (found === undefined) return undefined;
+    if (found.lastUsed <= now - IDLE_STEP_MS)
+      await this.#home.update(sessions).set({ lastUsed: now }).where(eq(sessions.sessionHash, sessionHash));
+    return { sessionHash, person: found.person, passkeys: found.passkeys };
+  }
+
+  async end({ sessionHash, person }: Session, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const isSession = eq(sessions.sessionHash, sessionHash);
+      const ended = await transaction.delete(sessions).where(isSession).returning();
+      if (ended.length === 0) return;
+      const { personID, bizID } = person;
+      await recordChange(transaction, author, { action: "session.ended", at: now, partner: bizID, person: personID });
+    });
+  }
+
+  /** Remembers that the session's person was verified, for one change. */
+  async setVerified(sessionHash: string, now: number): Promise<void> {
+    await this.#home.update(sessions).set({ verified: now }).where(eq(sessions.sessionHash, sessionHash));
+  }
+
+  /** Uses a fresh verification up. @returns whether there was one */
+  async useVerification(sessionHash: string, now: number): Promise<boolean> {
+    const used = await this.#home
+      .update(sessions)
+      .set({ verified: null })
+      .where(and(eq(sessions.sessionHash, sessionHash), gt(sessions.verified, now - FRESH_MS)))
+      .returning();
+    return used.length > 0;
+  }
+
+  /** Remembers a challenge until it is answered. */
+  async addChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<void> {
+    const expires = now + CHALLENGE_MS;
+    await this.#home
+      .insert(passkeyChallenges)
+      .values({ challengeHash: hashSecret(challenge), purpose, sessionHash, expires });
+  }
+
+  /** Uses a challenge up. @returns whether it was for this purpose and session, unused and not expired */
+  async useChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<boolean> {
+    const used = await this.#home
+      .delete(passkeyChallenges)
+      .where(
+        and(
+          ...[eq(passkeyChallenges.challengeHash, hashSecret(challenge)), eq(passkeyChallenges.purpose, purpose)],
+          sessionHash === null ? isNull(passkeyChallenges.sessionHash) : eq(passkeyChallenges.sessionHash, sessionHash),
+          gt(passkeyChallenges.expires, now),
+        ),
+      )
+      .returning();
+    return used.length > 0;
+  }
+
+  /** Deletes sessions that have ended and challenges that have expired. */
+  async dropExpired(now: number): Promise<void> {
+    await this.#home
+      .delete(sessions)
+      .where(or(lt(sessions.created, now - MAX_SESSION_MS), lt(sessions.lastUsed, now - MAX_IDLE_MS)));
+    await this.#home.delete(passkeyChallenges).where(lt(passkeyChallenges.expires, now));
+  }
+}
+
+/**
+ * Records that a passkey was used. A signature counter must grow (WebAuthn, section 6.1.1), so of several requests with one counter, one
+ * succeeds. Authenticators without a counter always send 0.
+ * @returns false when the passkey was removed, or the counter was used before
+ */
+export async function recordUse(
+  database: Database,
+  credentialID: string,
+  counter: number,
+  now: number,
+): Promise<boolean> {
+  const isNewer = or(lt(passkeys.counter, counter), and(eq(passkeys.counter, 0), sql`${counter}::bigint = 0`));
+  const used = await database
+    .update(passkeys)
+    .set({ counter, lastUsed: now })
+    .where(and(eq(passkeys.credentialID, credentialID), isNewer))
+    .returning();
+  return used.length > 0;
+}
+
+/** The error of requests without a session. */
+export function sessionRequired(): ServiceError {
+  return new ServiceError(401, "SESSION_REQUIRED", "You are signed out: sign in again.");
+}

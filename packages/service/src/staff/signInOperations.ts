@@ -1,0 +1,258 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { identify, requireVerification } from "../app/authenticate.ts";
+import { refuseSuspended } from "../app/refuseSuspended.ts";
+import type { ServiceContext } from "../app/context.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { amount, empty, name, strict, timestamp } from "../app/fields.ts";
+import { requestOf } from "../app/requestLog.ts";
+import { clearSessionCookie, sessionCookieOf, setSessionCookie } from "./cookie.ts";
+import { type AnswerTo, Passkeys } from "./passkeyChecks.ts";
+import type { Person } from "./staff.ts";
+import { ROLES } from "./tables.ts";
+
+export const role = z
+  .enum(ROLES)
+  .meta({ description: "What the person may do in the dashboard: everything, or look only." });
+export const person = { person_id: z.uuid().meta({ description: "The id of the person." }), name, role };
+const me = strict({
+  person: strict(person),
+  partner: strict({ biz_id: z.string(), name, suspended: z.boolean() })
+    .nullable()
+    .meta({ description: "Null for people of the operator." }),
+  explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_EXPLORER_URL is unset." }),
+  block_explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_BLOCK_EXPLORER_URL is unset." }),
+  passkeys: amount,
+});
+const base64url = z
+  .string()
+  .min(1)
+  .max(8000)
+  .regex(/^[A-Za-z0-9_-]+$/);
+/** The options of the browser's passkey functions. The WebAuthn library defines them. */
+const passkeyOptions = z.looseObject({ challenge: z.string() });
+const passkeyAnswer = <Shape extends z.core.$ZodLooseShape>(response: Shape) =>
+  strict({
+    answer: strict({ id: base64url, rawId: base64url, type: z.literal("public-key"), response: strict(response) }),
+  });
+const authentication = passkeyAnswer({
+  clientDataJSON: base64url,
+  authenticatorData: base64url,
+  signature: base64url,
+  userHandle: base64url.nullish(),
+});
+const registration = passkeyAnswer({
+  clientDataJSON: base64url,
+  attestationObject: base64url,
+  transports: z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).max(8),
+});
+
+/** Invitations, sessions and passkeys of the person who calls. */
+export const signInOperations = [
+  defineOperation({
+    path: "/v1/dashboard/invitations/accept",
+    callers: ["visitor"],
+    summary: "Start a session with the link of an invitation",
+    body: strict({ token: z.string().min(1).max(64) }),
+    answer: me,
+    async handle({ token }, { context, request, reply }) {
+      const earlier = sessionCookieOf(request);
+      const { invitations, sessions, now } = context;
+      const personID = await invitations.findPerson(token);
+      const started =
+        personID && (await sessions.startWithInvitation({ personID, token }, now(), requestOf(request), earlier));
+      if (!started) {
+        const message = "This link has been used, has expired or was replaced: get a new invitation.";
+        throw new ServiceError(403, "INVITATION_REFUSED", message);
+      }
+      identify(request, started);
+      setSessionCookie(reply, started.cookie);
+      // An invitation ends all earlier passkeys.
+      return describeMe(context, started.person, 0);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/get",
+    callers: ["invited"],
+    summary: "Get the person of the session",
+    body: empty,
+    answer: me,
+    handle: (_body, { context, principal: { session } }) => describeMe(context, session.person, session.passkeys),
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/signInOptions",
+    callers: ["visitor"],
+    summary: "Get a challenge to sign in with a passkey",
+    body: empty,
+    answer: passkeyOptions,
+    async handle(_body, { context, request, reply }) {
+      // Each call stores a challenge, whoever sends it.
+      context.rateLimits.countRefused(request, reply);
+      return { ...(await new Passkeys(context).authenticationOptions(undefined, request)) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/signIn",
+    callers: ["visitor"],
+    summary: "Start a session with a passkey",
+    body: authentication,
+    answer: me,
+    async handle({ answer }, { context, request, reply }) {
+      const signature = answer as AnswerTo<"authenticate">;
+      const verified = await new Passkeys(context).verifyAuthentication(signature, undefined, request);
+      const { credentialID, counter, person } = verified;
+      const passkey = { personID: person.personID, credentialID, counter };
+      const earlier = sessionCookieOf(request);
+      const started = await context.sessions.startWithPasskey(passkey, context.now(), requestOf(request), earlier);
+      if (started === undefined)
+        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed, or its signature was used before.");
+      identify(request, started);
+      setSessionCookie(reply, started.cookie);
+      return describeMe(context, started.person, (await context.passkeys.listOf(person.personID)).length);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/verifyOptions",
+    callers: ["partnerStaff", "operatorStaff"],
+    summary: "Get a challenge for fresh verification",
+    body: empty,
+    answer: passkeyOptions,
+    async handle(_body, { context, principal: { session }, request }) {
+      return { ...(await new Passkeys(context).authenticationOptions(session, request)) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/verify",
+    callers: ["partnerStaff", "operatorStaff"],
+    summary: "Verify the person for the next change",
+    body: authentication,
+    answer: empty,
+    async handle({ answer }, { context, principal: { session }, request }) {
+      const signature = answer as AnswerTo<"authenticate">;
+      const verified = await new Passkeys(context).verifyAuthentication(signature, session, request);
+      if (!(await context.passkeys.setUsed(verified.credentialID, verified.counter, context.now())))
+        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed, or its signature was used before.");
+      await context.sessions.setVerified(session.sessionHash, context.now());
+      return {};
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/session/end",
+    callers: ["invited"],
+    summary: "End the session",
+    body: empty,
+    answer: empty,
+    async handle(_body, { context, principal: { session }, author, reply }) {
+      await context.sessions.end(session, context.now(), author);
+      clearSessionCookie(reply);
+      return {};
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/passkeys/options",
+    callers: ["invited"],
+    summary: "Get a challenge for a new passkey",
+    body: empty,
+    answer: passkeyOptions,
+    async handle(_body, { context, principal: { session }, request }) {
+      // The first passkey follows an invitation. Whoever finds an open page must not add another one.
+      if (session.passkeys > 0) {
+        await requireVerification(context, session);
+        await refuseSuspended(context, session.person.bizID);
+      }
+      return { ...(await new Passkeys(context).registrationOptions(session, request)) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/passkeys/add",
+    callers: ["invited"],
+    summary: "Add a passkey of the person",
+    body: strict({ ...registration.shape, name: name.optional() }),
+    answer: me,
+    async handle({ answer, name }, { context, principal: { session }, author, request }) {
+      const passkey = await new Passkeys(context).verifyRegistration(answer, session, request);
+      await context.passkeys.add(session, { ...passkey, name }, context.now(), author);
+      return describeMe(context, session.person, session.passkeys + 1);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/passkeys/list",
+    callers: ["partnerStaff", "operatorStaff"],
+    summary: "List the person's passkeys in the order of creation",
+    body: empty,
+    answer: strict({
+      passkeys: z.array(
+        strict({
+          passkey_id: z.string(),
+          name: z.string().nullable().meta({ description: "The device, or another name that the person chose." }),
+          created: timestamp,
+          last_used: timestamp.nullable(),
+        }),
+      ),
+    }),
+    async handle(_body, { context, principal: { session } }) {
+      const own = await context.passkeys.listOf(session.person.personID);
+      const passkeys = own.map(({ credentialID, name, created, lastUsed }) => {
+        return { passkey_id: credentialID, name, created, last_used: lastUsed };
+      });
+      return { passkeys };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/passkeys/rename",
+    callers: ["partnerStaff", "operatorStaff"],
+    summary: "Rename one of the person's passkeys",
+    body: strict({ passkey_id: base64url, name }),
+    answer: empty,
+    async handle({ passkey_id, name }, { context, principal: { session } }) {
+      if (!(await context.passkeys.rename(session.person, passkey_id, name))) passkeyUnknown();
+      return {};
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/passkeys/remove",
+    callers: ["partnerStaff", "operatorStaff"],
+    verified: true,
+    summary: "Remove one of the person's passkeys",
+    body: strict({ passkey_id: base64url }),
+    answer: empty,
+    async handle({ passkey_id }, { context, principal: { session }, author }) {
+      if (!(await context.passkeys.remove(session.person, passkey_id, context.now(), author))) passkeyUnknown();
+      return {};
+    },
+  }),
+];
+
+/** A signed-in person. @param passkeys the number of the person's passkeys */
+async function describeMe(
+  { partners, explorerUrl, blockExplorerUrl }: ServiceContext,
+  person: Person,
+  passkeys: number,
+) {
+  const { bizID } = person;
+  const links = { explorer_url: explorerUrl ?? null, block_explorer_url: blockExplorerUrl ?? null };
+  const fields = { person: toPerson(person), ...links, passkeys };
+  if (bizID === null) return { ...fields, partner: null };
+  const [partner, suspended] = await Promise.all([partners.find(bizID), partners.isSuspended(bizID)]);
+  return { ...fields, partner: { biz_id: bizID, name: partner?.name ?? "", suspended } };
+}
+
+export function toPerson({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
+  return { person_id: personID, name, role };
+}
+
+/** @throws ServiceError PASSKEY_UNKNOWN */
+function passkeyUnknown(): never {
+  throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey.");
+}

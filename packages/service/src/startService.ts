@@ -1,0 +1,280 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { FastifyBaseLogger } from "fastify";
+import { KeyrootError } from "keyroot/errors";
+import { Cleanup } from "@keyroot/operator/shared";
+import { openSigner } from "@keyroot/operator/publisher";
+import type { Signer } from "@keyroot/operator/publisher";
+import { TransportError } from "./errors.ts";
+import { makeApp } from "./app/app.ts";
+import { limitsOf, rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "./config/config.ts";
+import { refuseReuse } from "./app/baseApp.ts";
+import { makeContext, type ServiceContext } from "./app/context.ts";
+import type { App } from "./app/defineOperation.ts";
+import { makeLogger } from "./app/logger.ts";
+import { makeMonitoring, type Monitoring } from "./app/monitoring.ts";
+import { KeyPublisher } from "./publishing/keyPublisher.ts";
+import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
+import { readConfig } from "./config/readConfig.ts";
+import { checkMigrations, openDatabases } from "./database/database.ts";
+import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
+import { WebhookKeys } from "./webhooks/webhookKeys.ts";
+import { VARIABLES } from "./config/variables.ts";
+import { WebhookWorker } from "./webhooks/worker.ts";
+
+/** Interval of deletion: sealed copies of tokens after 24 hours, and expired challenges. */
+const DROP_MS = 60 * 60 * 1000;
+
+/** Interval of deletion: expired dashboard sessions. */
+const DROP_SESSIONS_MS = 10 * 60 * 1000;
+
+/** Interval of deletion: request counts of past minutes. */
+const DROP_COUNTS_MS = 60 * 1000;
+
+/** Interval of deletion: events after the configured days, and ended webhook secrets. */
+const DROP_EVENTS_MS = 60 * 60 * 1000;
+
+/** Interval of the check whether published roots are due for comparison. */
+const RECHECK_MS = 60 * 60 * 1000;
+
+/** Interval of deletion: audit log entries after the configured days. */
+const DROP_ENTRIES_MS = 10 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** A service that accepts requests. */
+export interface RunningService {
+  /** `http://<address>:<port>`, without a trailing slash. */
+  readonly url: string;
+  /** The URL of /healthz, /readyz and /metrics, of the same form; undefined if they are not served. */
+  readonly monitoringUrl: string | undefined;
+  /**
+   * Lets /readyz respond 503 and waits for `shutdownDelay`. Then it stops accepting requests, finishes those in progress, and
+   * closes the databases.
+   */
+  close(): Promise<void>;
+}
+
+/** Options of `startService`: the configuration, and a signer that no configuration can name. */
+export interface StartServiceOptions extends ServiceConfig {
+  /**
+   * Signs the publishing transactions of the registry's owner. Default the signer that the environment variables of
+   * `openSigner` name, and otherwise the chain's endpoint.
+   */
+  signer?: Signer | undefined;
+  /** For a local stack: gives each region a database in memory of its own. Default false. */
+  separateRegions?: boolean | undefined;
+}
+
+/**
+ * Starts the partner service: opens its databases, checks their tables (a PGlite gets them created), and listens.
+ * @param options the configuration. Default `readConfig(process.env)`
+ * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
+ * @example
+ * ```ts
+ * import { startService } from "@keyroot/operator";
+ *
+ * const service = await startService({ adminToken: process.env.ADMIN_TOKEN, port: 0, databaseFolder: null });
+ * console.log(service.url);
+ * await service.close();
+ * ```
+ */
+export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
+  const { signer, separateRegions, ...fields } = options;
+  const config = resolveConfig(fields);
+  const { stage, bucketPrefix, adminToken, chain, schedule, trustedProxies } = config;
+
+  await using starting = new Cleanup();
+  const signingKeys =
+    config.signingKeys === undefined
+      ? await toSigningKeys([await makeSigningKey()])
+      : await readSigningKeys(config.signingKeys);
+  const webhookKeys = await webhookKeysOf(config);
+  const databases = starting.use(
+    await openDatabases({
+      url: config.databaseUrl,
+      regionUrls: config.regionUrls,
+      folder: config.databaseFolder,
+      separateRegions,
+      connections: config.connections,
+    }),
+  );
+  if (config.databaseUrl === undefined) await databases.migrate();
+  await checkMigrations(databases);
+
+  const logger = makeLogger(config.logLevel);
+  const publisher =
+    chain &&
+    new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, signer ?? (await openSigner(process.env)), {
+      holdOnConflict: config.holdOnConflict,
+      onDifference: (difference, err) => {
+        logger.error({ ...difference, err }, "a published root is not confirmed");
+      },
+    });
+  if (publisher !== undefined && schedule !== undefined)
+    starting.defer(publishInBackground(publisher, schedule, logger));
+
+  if (publisher !== undefined)
+    starting.defer(every(RECHECK_MS, logger, "comparing published roots", () => recheckPublished(publisher, logger)));
+
+  const context = makeContext({
+    databases,
+    signingKeys,
+    issuer: config.serviceUrl ?? `urn:keyroot:${stage}`,
+    serviceUrl: config.serviceUrl,
+    explorerUrl: config.explorerUrl,
+    blockExplorerUrl: config.blockExplorerUrl,
+    registry: chain && { chainId: chain.chainId, contract: chain.contract },
+    possession: config.possession,
+    holdPeriodMs: config.holdPeriod * 1000,
+    holdOnConflict: config.holdOnConflict,
+    stage,
+    bucketPrefix,
+    rateLimits: rateLimitsOf(config),
+    adminToken,
+    eventDays: config.eventDays,
+    webhookKeys,
+    webhooks: { allowPrivate: config.webhooksPrivate },
+    publish: publisher && ((author) => publisher.publish(author)),
+    publishing: publisher && (() => publisher.status()),
+  });
+  const { refreshTokens, rateLimits, challenges, sessions, auditLog, webhookEndpoints, webhookDeliveries, now } =
+    context;
+  await webhookEndpoints.checkKeys();
+  starting.defer(every(DROP_MS, logger, "deleting sealed tokens", () => refreshTokens.dropSealed(now())));
+  starting.defer(every(DROP_MS, logger, "deleting expired challenges", () => challenges.dropExpired(now())));
+  starting.defer(every(DROP_COUNTS_MS, logger, "deleting counts of requests", () => rateLimits.dropExpired()));
+  starting.defer(every(DROP_SESSIONS_MS, logger, "deleting expired sessions", () => sessions.dropExpired(now())));
+  const dropEvents = () => webhookDeliveries.dropEvents(now() - config.eventDays * DAY_MS);
+  starting.defer(every(DROP_EVENTS_MS, logger, "deleting old events", dropEvents));
+  starting.defer(
+    every(DROP_EVENTS_MS, logger, "deleting ended webhook secrets", () => webhookEndpoints.dropEnded(now())),
+  );
+
+  if (config.auditDays > 0) {
+    const dropEntries = (signal: AbortSignal) => auditLog.drop(now() - config.auditDays * DAY_MS, signal);
+    starting.defer(every(DROP_ENTRIES_MS, logger, "deleting old entries of the audit log", dropEntries));
+  }
+
+  // Closed after the API, so that /readyz reports that the service is stopping.
+  const countPending = (limit: number) => webhookDeliveries.countPending(limit);
+  const countDifferences = publisher && (async () => (await publisher.listDifferences()).length);
+  const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit, countPending, countDifferences });
+  starting.defer(() => monitoring.app.close());
+  if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
+  const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });
+  starting.defer(() => app.close());
+
+  const { monitoringHost, monitoringPort } = config;
+  const monitoringUrl =
+    monitoringPort === null
+      ? undefined
+      : await listen(monitoring.app, monitoringHost, monitoringPort, VARIABLES.monitoringPort);
+  const url = await listen(app, config.host, config.port, VARIABLES.port);
+  const running = starting.move();
+  let closed: Promise<void> | undefined;
+  const close = async () => {
+    monitoring.stop();
+    refuseReuse(app);
+    await sleep(config.shutdownDelay * 1000);
+    await running[Symbol.asyncDispose]();
+  };
+  return { url, monitoringUrl, close: () => (closed ??= close()) };
+}
+
+/**
+ * @param variable the environment variable of the port
+ * @returns the URL
+ * @throws TransportError PORT_UNAVAILABLE
+ */
+async function listen(app: App, host: string, port: number, variable: string): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port with ${variable}.`;
+    throw new TransportError("PORT_UNAVAILABLE", message, { cause });
+  }
+  const { address, family, port: bound } = app.server.address() as AddressInfo;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
+}
+
+/** Repeats a task at intervals. @returns stops it, after the statement that is in progress */
+function every(
+  ms: number,
+  logger: FastifyBaseLogger,
+  task: string,
+  run: (signal: AbortSignal) => Promise<void>,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  let round: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    round ??= run(stopping.signal)
+      .catch((err: unknown) => {
+        logger.error({ err }, `${task} failed`);
+      })
+      .finally(() => (round = undefined));
+  }, ms);
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await round;
+  };
+}
+
+/** @returns stops it, after the round that is in progress */
+function publishInBackground(
+  publisher: KeyPublisher,
+  schedule: Schedule,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = publishBySchedule(
+    schedule,
+    {
+      countPublishable: () => publisher.countPublishable(),
+      publish: async () => {
+        for (const batch of await publisher.publish()) logger.info(batch, "published");
+      },
+      onError: (err) => {
+        logger.error({ err }, "publishing failed");
+      },
+    },
+    stopping.signal,
+  );
+  return () => {
+    stopping.abort();
+    return ended;
+  };
+}
+
+/** Compares the published roots that are due, unless a replica publishes. */
+async function recheckPublished(publisher: KeyPublisher, logger: FastifyBaseLogger): Promise<void> {
+  try {
+    for (const difference of (await publisher.recheck()).differences)
+      logger.error(difference, "a published root differs from the chain or its file");
+  } catch (error) {
+    if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) throw error;
+  }
+}
+
+/** A database in memory needs no key that outlasts the process. */
+async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
+  if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
+  return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;
+}
+
+/** @returns stops it, after the requests that are in progress */
+function deliverInBackground(
+  { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now }: ServiceContext,
+  { observeDelivery: onAttempt }: Monitoring,
+  logger: FastifyBaseLogger,
+): () => Promise<void> {
+  const worker = new WebhookWorker({ endpoints, deliveries, sender, logger, now, onAttempt });
+  const ended = worker.run();
+  return async () => {
+    await worker.stop();
+    await ended;
+    sender[Symbol.dispose]();
+  };
+}

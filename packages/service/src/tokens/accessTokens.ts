@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { createSigner } from "fast-jwt";
+import { errors, jwtVerify } from "jose";
+import { LRUCache } from "lru-cache";
+import { ServiceError } from "keyroot/errors";
+import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
+import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
+
+/** Lifetime of an access token: 4 hours (docs/specification.md, "Limits"). */
+const LIFETIME_SECONDS = 4 * 60 * 60;
+/** The `typ` header of access tokens (RFC 9068, section 2.1). */
+const TYPE = "at+jwt";
+/** Maximum length of a token. Longer texts are not parsed. */
+const MAX_CHARACTERS = 2048;
+/** Maximum tokens with a remembered signature, about 1 kB each. */
+const MAX_REMEMBERED = 10_000;
+
+const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
+
+/** The caller that an access token identifies, and the refresh token that it was exchanged for. */
+export type Principal =
+  | { kind: "partner"; bizID: string; tokenID: string }
+  | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
+
+/** The principal of a kind. */
+export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
+
+interface VerifiedToken {
+  principal: Principal;
+  /** Milliseconds since 1970. */
+  expires: number;
+  /** Whether it was accepted when it was used last: not revoked, and of the kind that the operation requires. */
+  isAccepted: boolean;
+}
+
+/** Issues and verifies access tokens: JWTs (RFC 9068) with one issuer, and one audience per kind of principal. */
+export class AccessTokens {
+  readonly #keys: SigningKeys;
+  readonly #issuer: string;
+  /** Signs claims in this thread. An Ed25519 signature takes less time than jose's transfer to another thread and back. */
+  readonly #sign: (claims: Record<string, unknown>) => string;
+  /** Verifying a signature costs more than the rest of a request, so each token is verified once. */
+  readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
+
+  /** @param issuer the URL at which callers reach the service */
+  constructor(keys: SigningKeys, issuer: string) {
+    this.#keys = keys;
+    this.#issuer = issuer;
+    const { kid, pem } = keys.signing;
+    this.#sign = createSigner({ key: pem, algorithm: ALGORITHM, kid, header: { alg: ALGORITHM, typ: TYPE } });
+  }
+
+  /** @param now milliseconds since 1970 */
+  issue(principal: Principal, now: number): string {
+    const seconds = Math.floor(now / 1000);
+    return this.#sign({
+      biz_id: principal.bizID,
+      rti: principal.tokenID,
+      ...(principal.kind === "user" && { region: principal.region }),
+      iss: this.#issuer,
+      aud: AUDIENCES[principal.kind],
+      sub: principal.kind === "user" ? principal.userID : principal.bizID,
+      jti: randomUUID(),
+      iat: seconds,
+      exp: seconds + LIFETIME_SECONDS,
+    });
+  }
+
+  /**
+   * Verifies an access token. Revocation is not checked here: see `RefreshTokenStore.refusalOf`.
+   * @param kind the only kind of principal that is accepted
+   * @param now milliseconds since 1970
+   * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
+   */
+  async verify<Kind extends Principal["kind"]>(token: string, kind: Kind, now: number): Promise<PrincipalOf<Kind>> {
+    if (token.length > MAX_CHARACTERS) throw invalid();
+    const known = this.#verified.get(token);
+    if (known !== undefined && known.expires <= now) throw expired();
+    const { principal } = known ?? (await this.#verifySignature(token, now));
+    if (principal.kind === kind) return principal as PrincipalOf<Kind>;
+    const message = `This operation requires a ${kind}'s access token, but this one is a ${principal.kind}'s.`;
+    throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
+  }
+
+  /** Whether this access token was accepted when it was used last, and has not expired. It may be revoked since. */
+  isAccepted(token: string, now: number): boolean {
+    const known = this.#verified.get(token);
+    return known?.isAccepted === true && known.expires > now;
+  }
+
+  /** Records whether a request with this access token was accepted. */
+  setAccepted(token: string, isAccepted: boolean): void {
+    const known = this.#verified.get(token);
+    if (known !== undefined) known.isAccepted = isAccepted;
+  }
+
+  async #verifySignature(token: string, now: number): Promise<VerifiedToken> {
+    const { payload } = await jwtVerify(
+      token,
+      ({ kid }) => {
+        const key = this.#keys.verifying.get(kid ?? "");
+        if (key === undefined) throw new errors.JWKSNoMatchingKey();
+        return key;
+      },
+      {
+        algorithms: [ALGORITHM],
+        typ: TYPE,
+        issuer: this.#issuer,
+        audience: Object.values(AUDIENCES),
+        requiredClaims: ["exp", "iat", "sub", "jti", "rti", "biz_id"],
+        currentDate: new Date(now),
+      },
+    ).catch((error: unknown) => {
+      throw error instanceof errors.JWTExpired ? expired() : invalid();
+    });
+    const verified = { principal: toPrincipal(payload), expires: Number(payload.exp) * 1000, isAccepted: false };
+    this.#verified.set(token, verified);
+    return verified;
+  }
+}
+
+/** The claims are checked like any other input, although the service signed them. */
+function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
+  const { biz_id: bizID, rti: tokenID, region } = claims;
+  if (typeof bizID !== "string" || typeof tokenID !== "string") throw invalid();
+  if (aud === AUDIENCES.partner && sub === bizID) return { kind: "partner", bizID, tokenID };
+  if (aud === AUDIENCES.user && isUserID(sub) && isRegion(region))
+    return { kind: "user", bizID, tokenID, userID: sub, region };
+  throw invalid();
+}
+
+function invalid(): ServiceError {
+  return new ServiceError(401, "ACCESS_TOKEN_INVALID", "This is not a valid access token of this service.");
+}
+
+function expired(): ServiceError {
+  const message = "The access token has expired: exchange the refresh token for a new one.";
+  return new ServiceError(401, "ACCESS_TOKEN_EXPIRED", message);
+}

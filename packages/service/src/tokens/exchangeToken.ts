@@ -1,0 +1,34 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { tokenRefused } from "../app/authenticator.ts";
+import { hideFromBrowsers } from "../app/cors.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { bizID, strict } from "../app/fields.ts";
+import { actorOf } from "../app/requestLog.ts";
+
+/** The exchange of a refresh token for an access token (docs/specification.md, "Endpoints"). */
+export const exchangeToken = defineOperation({
+  path: "/v1/public/auth/jwt",
+  callers: ["public"],
+  specified: true,
+  summary: "Exchange a refresh token for an access token",
+  body: strict({ biz_id: bizID, token: z.string().min(1).max(128).meta({ description: "A refresh token." }) }),
+  answer: strict({ jwt: z.string().meta({ description: "The access token. It expires after four hours." }) }),
+  async handle({ biz_id, token }, { context, request, reply }) {
+    const { refreshTokens, accessTokens, rateLimits, now } = context;
+    const found = await refreshTokens.principalOf(token, biz_id, now());
+    if (found === undefined) {
+      const message = "The refresh token is not an active token of this biz_id.";
+      throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
+    }
+    const { principal, refusal } = found;
+    // A partner's token belongs on its servers: a page that has one cannot use it.
+    if (principal.kind === "partner") hideFromBrowsers(reply);
+    request.actor = actorOf(principal);
+    // The users of a suspended partner can still withdraw a pending key that is not theirs.
+    const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
+    if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
+    await rateLimits.countCaller(principal, reply);
+    return { jwt: accessTokens.issue(principal, now()) };
+  },
+});

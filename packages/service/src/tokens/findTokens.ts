@@ -1,0 +1,80 @@
+import { eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
+import type { Database } from "../database/database.ts";
+import { users } from "../users/tables.ts";
+import { serverTokens, userTokens } from "./tables.ts";
+import { isSuspended } from "./tokenState.ts";
+
+/**
+ * The values of an array that is a parameter, each with its place. PostgreSQL cannot see the array's length in this form.
+ * Otherwise it plans the statement again at each execution, for the length, which takes longer than the execution.
+ */
+const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
+const place = sql<number>`wanted.place::int`;
+
+/**
+ * Prepares the search for tokens of servers that are not revoked, by one of their columns. `limit` keeps the search for one value
+ * apart, so that PostgreSQL uses the column's unique index, also with a plan that it made when the table was empty.
+ */
+export function prepareServerTokens(
+  home: Database,
+  column: typeof serverTokens.tokenHash | typeof serverTokens.tokenID,
+  name: string,
+) {
+  const { tokenID, lastUsed, bizID, revoked } = serverTokens;
+  const found = home
+    .select({ tokenID, lastUsed, bizID, revoked, suspended: isSuspended("server_tokens").as("suspended") })
+    .from(serverTokens)
+    .where(isWanted(column))
+    .limit(1)
+    .as("found");
+  const statement = home
+    .select({
+      place,
+      ...{ tokenID: found.tokenID, lastUsed: found.lastUsed, bizID: found.bizID, suspended: found.suspended },
+      deactivated: sql<boolean>`false`,
+    })
+    .from(wanted)
+    .innerJoinLateral(found, isNull(found.revoked))
+    .prepare(name);
+  return async (values: readonly string[]) => inOrder(values, await statement.execute({ values }));
+}
+
+/** Prepares the search for tokens of users that are not revoked, by one of their columns. */
+export function prepareUserTokens(
+  database: Database,
+  column: typeof userTokens.tokenHash | typeof userTokens.tokenID,
+  name: string,
+) {
+  const { tokenID, lastUsed, userID, revoked } = userTokens;
+  const found = database
+    .select({
+      ...{ tokenID, lastUsed, userID, revoked, bizID: users.bizID, suspended: isSuspended("users").as("suspended") },
+      deactivated: sql<boolean>`${users.deactivated} is not null`.as("is_deactivated"),
+    })
+    .from(userTokens)
+    .innerJoin(users, eq(users.userID, userTokens.userID))
+    .where(isWanted(column))
+    .limit(1)
+    .as("found");
+  const statement = database
+    .select({
+      place,
+      ...{ tokenID: found.tokenID, lastUsed: found.lastUsed, userID: found.userID, bizID: found.bizID },
+      ...{ suspended: found.suspended, deactivated: found.deactivated },
+    })
+    .from(wanted)
+    .innerJoinLateral(found, isNull(found.revoked))
+    .prepare(name);
+  return async (values: readonly string[]) => inOrder(values, await statement.execute({ values }));
+}
+
+function isWanted(column: PgColumn): SQL {
+  return sql`${column} = wanted.value::${sql.raw(column.getSQLType())}`;
+}
+
+/** One row per value, in the order of the values; undefined for a value without a row. */
+function inOrder<Row extends { place: number }>(values: readonly string[], rows: Row[]): (Row | undefined)[] {
+  const byPlace = new Map(rows.map((row) => [row.place, row]));
+  return values.map((_, i) => byPlace.get(i + 1));
+}

@@ -1,0 +1,182 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { tokenRefused } from "../app/authenticator.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { bizID, limit, name, page, strict, timestamp, tokenContext, tokenID, userIDHex } from "../app/fields.ts";
+import { requirePartner } from "../partners/operations.ts";
+import { requireUser, userRefreshToken } from "../users/operations.ts";
+import { exchangeToken } from "./exchangeToken.ts";
+import type { ServerTokenInfo, UserTokenInfo } from "./refreshTokens.ts";
+
+const metadata = {
+  created: timestamp,
+  revoked: timestamp.nullable().meta({ description: "When the token was revoked; null while it is active." }),
+  last_used: timestamp.nullable().meta({
+    description:
+      "The beginning of the hour in which the token was last used, some seconds late; null before its first use.",
+  }),
+};
+const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata });
+const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
+const createdServerToken = strict({
+  token_id: tokenID,
+  token: z.string().meta({ description: "The partner's refresh token. It is shown only once." }),
+  name: name.nullable(),
+  created: timestamp,
+});
+
+export const tokenOperations = [
+  exchangeToken,
+  defineOperation({
+    path: "/v1/authdBizSrv/users/createRefreshToken",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    specified: true,
+    idempotent: true,
+    summary: "Create a refresh token for a user",
+    body: strict({ user_id_hex: userIDHex, context: tokenContext }),
+    answer: strict({ token: userRefreshToken }),
+    errors: [404, 409],
+    async handle({ user_id_hex, context: purpose }, { context, principal, author, repeatable }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      if (user.deactivated !== null) throw tokenRefused("deactivated");
+      const options = { now: context.now(), author, repeatable };
+      const { token } = await context.refreshTokens.createForUser(user, purpose, options);
+      return { token };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/listRefreshTokens",
+    callers: ["partner", "partnerStaff"],
+    summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
+    body: strict({ user_id_hex: userIDHex, limit, after: tokenID.optional() }),
+    answer: page("tokens", userToken, tokenID),
+    errors: [404],
+    async handle({ user_id_hex, limit, after }, { context, principal }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      const { tokens, next } = (await context.refreshTokens.listOfUser(user, { limit, after })) ?? tokenUnknown();
+      return { tokens: tokens.map(toUserToken), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/revokeRefreshToken",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    duringSuspension: true,
+    summary: "Revoke a user's refresh token and its access tokens",
+    body: strict({ user_id_hex: userIDHex, token_id: tokenID }),
+    answer: userToken,
+    errors: [404],
+    async handle({ user_id_hex, token_id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      const revoked = await context.refreshTokens.revokeOfUser(user, token_id, context.now(), author);
+      return toUserToken(revoked ?? tokenUnknown());
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/serverTokens/list",
+    callers: ["partner", "partnerStaff"],
+    summary: "List the partner's own server tokens in pages, in the order of creation, without their values",
+    body: strict({ limit, after: tokenID.optional() }),
+    answer: page("tokens", serverToken, tokenID),
+    errors: [404],
+    async handle(options, { context, principal: { bizID } }) {
+      const { tokens, next } = (await context.refreshTokens.listOfPartner(bizID, options)) ?? tokenUnknown();
+      return { tokens: tokens.map(toServerToken), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/serverTokens/revoke",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    duringSuspension: true,
+    summary: "Revoke one of the partner's own server tokens and its access tokens",
+    body: strict({ token_id: tokenID }),
+    answer: serverToken,
+    errors: [404],
+    async handle({ token_id }, { context, principal: { bizID }, author }) {
+      const revoked = await context.refreshTokens.revokeServerToken(bizID, token_id, context.now(), author);
+      return toServerToken(revoked ?? tokenUnknown());
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/serverTokens/create",
+    callers: ["partnerStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Create a server token of the person's partner",
+    body: strict({ name: name.optional() }),
+    answer: createdServerToken,
+    status: 201,
+    async handle({ name = null }, { context, principal: { bizID }, author, repeatable }) {
+      const options = { now: context.now(), author, repeatable };
+      const { tokenID, token, created } = await context.refreshTokens.createForServer(bizID, name, options);
+      return { token_id: tokenID, token, name, created };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/serverTokens/create",
+    callers: ["operator"],
+    idempotent: true,
+    summary: "Create a server token of a partner",
+    body: strict({ biz_id: bizID, name: name.optional() }),
+    answer: createdServerToken,
+    status: 201,
+    errors: [404, 409],
+    async handle({ biz_id, name = null }, { context, author, repeatable }) {
+      await requirePartner(context, biz_id);
+      const options = { now: context.now(), author, repeatable };
+      const { tokenID, token, created } = await context.refreshTokens.createForServer(biz_id, name, options);
+      return { token_id: tokenID, token, name, created };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/serverTokens/list",
+    callers: ["operator", "operatorStaff"],
+    summary: "List a partner's server tokens in pages, in the order of creation, without their values",
+    body: strict({ biz_id: bizID, limit, after: tokenID.optional() }),
+    answer: page("tokens", serverToken, tokenID),
+    errors: [404],
+    async handle({ biz_id, ...options }, { context }) {
+      await requirePartner(context, biz_id);
+      const { tokens, next } = (await context.refreshTokens.listOfPartner(biz_id, options)) ?? tokenUnknown();
+      return { tokens: tokens.map(toServerToken), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/admin/serverTokens/revoke",
+    callers: ["operator", "operatorStaff"],
+    role: "administrator",
+    summary: "Revoke any server token and its access tokens",
+    body: strict({ token_id: tokenID }),
+    answer: strict({ biz_id: bizID, ...serverToken.shape }),
+    errors: [404],
+    async handle({ token_id }, { context, author }) {
+      const found = await context.refreshTokens.revokeServerToken(undefined, token_id, context.now(), author);
+      const revoked = found ?? tokenUnknown();
+      return { biz_id: revoked.bizID, ...toServerToken(revoked) };
+    },
+  }),
+];
+
+/** @throws ServiceError TOKEN_UNKNOWN */
+function tokenUnknown(): never {
+  throw new ServiceError(404, "TOKEN_UNKNOWN", "There is no refresh token with this id.");
+}
+
+function toUserToken({ tokenID, context, created, revoked, lastUsed }: UserTokenInfo) {
+  return { token_id: tokenID, context, created, revoked, last_used: lastUsed };
+}
+
+function toServerToken({ tokenID, name, created, revoked, lastUsed }: ServerTokenInfo) {
+  return { token_id: tokenID, name, created, revoked, last_used: lastUsed };
+}

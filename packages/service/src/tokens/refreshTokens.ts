@@ -1,0 +1,297 @@
+import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import type { Principal } from "./accessTokens.ts";
+import { REPEATABLE_MS } from "../app/idempotency.ts";
+import { hashSecret } from "../app/secrets.ts";
+import { parseRefreshToken } from "./refreshToken.ts";
+import { batchingLoader } from "../database/batchingLoader.ts";
+import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import { type Database, type Databases, perRegion } from "../database/database.ts";
+import { LastUse } from "./lastUse.ts";
+import { partners } from "../partners/tables.ts";
+import { serverTokens, userTokens } from "./tables.ts";
+import { users } from "../users/tables.ts";
+import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./tokenCreation.ts";
+import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
+
+/** A refresh token in a list, without its value. */
+interface TokenInfo {
+  tokenID: string;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Milliseconds since 1970; null while the token is active. */
+  revoked: number | null;
+  /** The beginning of the hour in which it was last used, in milliseconds since 1970; null before its first use. */
+  lastUsed: number | null;
+}
+
+export interface ServerTokenInfo extends TokenInfo {
+  name: string | null;
+}
+
+export interface UserTokenInfo extends TokenInfo {
+  context: string;
+}
+
+/** A page of a list of tokens. */
+export interface PageOptions {
+  /** The id of the token before the page; undefined for the first page. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** One page of a list of tokens. */
+export interface Page<Token> {
+  tokens: Token[];
+  /** The id of the page's last token; null when no page follows. */
+  next: string | null;
+}
+
+/** Stores refresh tokens: partners' in the home database, users' in the user's region, each only as a hash. */
+export class RefreshTokenStore {
+  readonly #databases: Databases;
+  readonly #uses: LastUse[];
+  readonly #serverTokens;
+  readonly #userTokens;
+
+  constructor(databases: Databases) {
+    this.#databases = databases;
+    const { home } = databases;
+    this.#serverTokens = {
+      uses: new LastUse(home, serverTokens),
+      byHash: batchingLoader(prepareServerTokens(home, serverTokens.tokenHash, "server_tokens_by_hash")),
+      active: batchingLoader(prepareServerTokens(home, serverTokens.tokenID, "active_server_tokens")),
+    };
+    this.#userTokens = perRegion(databases, (database) => ({
+      uses: new LastUse(database, userTokens),
+      byHash: batchingLoader(prepareUserTokens(database, userTokens.tokenHash, "user_tokens_by_hash")),
+      active: batchingLoader(prepareUserTokens(database, userTokens.tokenID, "active_user_tokens")),
+    }));
+    this.#uses = [this.#serverTokens, ...Object.values(this.#userTokens)].map(({ uses }) => uses);
+  }
+
+  /**
+   * The principal of a refresh token, and why the token is refused, if it is.
+   * @param now milliseconds since 1970
+   * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers cannot tell which
+   */
+  async principalOf(
+    token: string,
+    bizID: string,
+    now: number,
+  ): Promise<{ principal: Principal; refusal: Refusal | undefined } | undefined> {
+    const parsed = parseRefreshToken(token);
+    if (parsed === undefined) return undefined;
+    const hash = hashSecret(token);
+    if (parsed.kind === "partner") {
+      const found = await this.#serverTokens.byHash(hash);
+      if (found?.bizID !== bizID) return undefined;
+      const principal = { kind: "partner" as const, bizID, tokenID: found.tokenID };
+      return { principal, refusal: refusalOf(found, this.#serverTokens.uses, now) };
+    }
+    const { region } = parsed;
+    const found = await this.#userTokens[region].byHash(hash);
+    if (found?.bizID !== bizID) return undefined;
+    const principal = { kind: "user" as const, region, bizID, tokenID: found.tokenID, userID: found.userID };
+    return { principal, refusal: refusalOf(found, this.#userTokens[region].uses, now) };
+  }
+
+  /**
+   * Why a principal's tokens are refused; undefined if they are accepted. Revocation, suspension and deactivation take effect
+   * on access tokens at once.
+   * @param now milliseconds since 1970
+   */
+  async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
+    const { active, uses } = principal.kind === "partner" ? this.#serverTokens : this.#userTokens[principal.region];
+    return refusalOf(await active(principal.tokenID), uses, now);
+  }
+
+  /** Stores which tokens were used in the last second. */
+  async storeUses(): Promise<void> {
+    for (const uses of this.#uses) await uses.store();
+  }
+
+  /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
+  createForServer(bizID: string, name: string | null, options: CreateTokenOptions): Promise<CreatedToken> {
+    const { home } = this.#databases;
+    return createToken({ kind: "partner" }, bizID, options, {
+      insert: (row) =>
+        home.transaction(async (transaction) => {
+          // The lock makes concurrent requests count one after the other.
+          const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
+          await owner.for("no key update");
+          const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
+          const [active] = await transaction.select({ tokens: count() }).from(serverTokens).where(isActive);
+          if (isFull(active)) return "full";
+          const values = { ...row, bizID, name };
+          const inserted = await transaction.insert(serverTokens).values(values).onConflictDoNothing().returning();
+          const change = {
+            action: "serverToken.created",
+            at: row.created,
+            partner: bizID,
+            token: row.tokenID,
+          } as const;
+          if (inserted.length > 0) await recordChange(transaction, options.author, change);
+          return inserted;
+        }),
+      find: (requestHash) => home.select().from(serverTokens).where(eq(serverTokens.requestHash, requestHash)),
+    });
+  }
+
+  /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED, USER_DEACTIVATED */
+  createForUser(
+    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
+    context: string,
+    options: CreateTokenOptions,
+  ): Promise<CreatedToken> {
+    const database = this.#databases.regions[region];
+    return createToken({ kind: "user", region }, userID, options, {
+      insert: (row) =>
+        database.transaction(async (transaction) => {
+          // The lock makes concurrent requests count one after the other.
+          const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
+          const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
+          if ((await owner.for("no key update")).length === 0) throw userDeactivated();
+          const isActive = and(eq(userTokens.userID, userID), isNull(userTokens.revoked));
+          const [active] = await transaction.select({ tokens: count() }).from(userTokens).where(isActive);
+          if (isFull(active)) return "full";
+          const values = { ...row, userID, context };
+          const inserted = await transaction.insert(userTokens).values(values).onConflictDoNothing().returning();
+          const { tokenID: token, created: at } = row;
+          const change = { action: "refreshToken.created", at, partner: bizID, user: userID, token } as const;
+          if (inserted.length > 0) await recordChange(transaction, options.author, change);
+          return inserted;
+        }),
+      find: (requestHash) => database.select().from(userTokens).where(eq(userTokens.requestHash, requestHash)),
+    });
+  }
+
+  /**
+   * Lists one page of a partner's own tokens in the order of creation.
+   * @returns undefined when `after` is not one of them
+   */
+  async listOfPartner(bizID: string, { after, limit }: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
+    const { home } = this.#databases;
+    const { tokenID, created, revoked, lastUsed, name } = getTableColumns(serverTokens);
+    const owned = eq(serverTokens.bizID, bizID);
+    let start: SQL | undefined;
+    if (after !== undefined) {
+      const [last] = await home
+        .select({ created })
+        .from(serverTokens)
+        .where(and(owned, eq(tokenID, after)));
+      if (last === undefined) return undefined;
+      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
+    }
+    const tokens = await home
+      .select({ tokenID, created, revoked, lastUsed, name })
+      .from(serverTokens)
+      .where(and(owned, start))
+      .orderBy(asc(created), asc(tokenID))
+      .limit(limit);
+    return toPage(tokens, limit);
+  }
+
+  /**
+   * Lists one page of a user's tokens in the order of creation.
+   * @returns undefined when `after` is not one of them
+   */
+  async listOfUser(
+    { userID, region }: { userID: UserID; region: Region },
+    { after, limit }: PageOptions,
+  ): Promise<Page<UserTokenInfo> | undefined> {
+    const database = this.#databases.regions[region];
+    const { tokenID, created, revoked, lastUsed, context } = getTableColumns(userTokens);
+    const owned = eq(userTokens.userID, userID);
+    let start: SQL | undefined;
+    if (after !== undefined) {
+      const [last] = await database
+        .select({ created })
+        .from(userTokens)
+        .where(and(owned, eq(tokenID, after)));
+      if (last === undefined) return undefined;
+      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
+    }
+    const tokens = await database
+      .select({ tokenID, created, revoked, lastUsed, context })
+      .from(userTokens)
+      .where(and(owned, start))
+      .orderBy(asc(created), asc(tokenID))
+      .limit(limit);
+    return toPage(tokens, limit);
+  }
+
+  /**
+   * Revokes a server's token permanently. Repeating the call has no effect.
+   * @param bizID the partner whose token it must be; undefined for the operator, who may revoke any
+   * @returns undefined when there is no such token
+   */
+  revokeServerToken(
+    bizID: string | undefined,
+    tokenID: string,
+    now: number,
+    author: Author,
+  ): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
+    return this.#databases.home.transaction(async (transaction) => {
+      const owned = bizID === undefined ? undefined : eq(serverTokens.bizID, bizID);
+      const which = and(owned, eq(serverTokens.tokenID, tokenID));
+      const [revoked] = await transaction
+        .update(serverTokens)
+        .set({ revoked: now, sealedToken: null })
+        .where(and(which, isNull(serverTokens.revoked)))
+        .returning();
+      if (revoked === undefined) return (await transaction.select().from(serverTokens).where(which))[0];
+      const change = { action: "serverToken.revoked", at: now, partner: revoked.bizID, token: tokenID } as const;
+      await recordChange(transaction, author, change);
+      return revoked;
+    });
+  }
+
+  /**
+   * Revokes a user's token permanently. Repeating the call has no effect.
+   * @returns undefined when the user has no such token
+   */
+  revokeOfUser(
+    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
+    tokenID: string,
+    now: number,
+    author: Author,
+  ): Promise<UserTokenInfo | undefined> {
+    return this.#databases.regions[region].transaction(async (transaction) => {
+      const which = and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID));
+      const [revoked] = await transaction
+        .update(userTokens)
+        .set({ revoked: now, sealedToken: null })
+        .where(and(which, isNull(userTokens.revoked)))
+        .returning();
+      if (revoked === undefined) return (await transaction.select().from(userTokens).where(which))[0];
+      const change = { action: "refreshToken.revoked", at: now, partner: bizID, user: userID, token: tokenID } as const;
+      await recordChange(transaction, author, change);
+      return revoked;
+    });
+  }
+
+  /** Deletes the sealed copies of tokens whose requests can no longer be repeated. */
+  async dropSealed(now: number): Promise<void> {
+    const before = now - REPEATABLE_MS;
+    const { home, regions } = this.#databases;
+    await home
+      .update(serverTokens)
+      .set({ sealedToken: null })
+      .where(and(isNotNull(serverTokens.sealedToken), lt(serverTokens.created, before)));
+    for (const database of new Set<Database>(Object.values(regions)))
+      await database
+        .update(userTokens)
+        .set({ sealedToken: null })
+        .where(and(isNotNull(userTokens.sealedToken), lt(userTokens.created, before)));
+  }
+}
+
+function isFull(active: { tokens: number } | undefined): boolean {
+  return active !== undefined && active.tokens >= MAX_ACTIVE;
+}
+
+function toPage<Token extends TokenInfo>(tokens: Token[], limit: number): Page<Token> {
+  return { tokens, next: tokens.length === limit ? (tokens.at(-1)?.tokenID ?? null) : null };
+}

@@ -1,0 +1,54 @@
+import { isNotNull, isNull } from "drizzle-orm";
+import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { requestColumns, timestampMs } from "../database/columns.ts";
+import { partners } from "../partners/tables.ts";
+import { users } from "../users/tables.ts";
+
+/**
+ * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, whose value is not stored.
+ * `last_used` is the beginning of the hour in which the token was last used.
+ * A request with an Idempotency-Key also stores, for 24 hours, the token encrypted under the key. The key itself is not stored, so
+ * the database alone does not reveal the token.
+ */
+const refreshToken = () => ({
+  tokenID: uuid("token_id").primaryKey(),
+  tokenHash: text("token_hash").notNull().unique(),
+  created: timestampMs("created").notNull(),
+  revoked: timestampMs("revoked"),
+  lastUsed: timestampMs("last_used"),
+  ...requestColumns(),
+  sealedToken: text("sealed_token"),
+});
+
+/** Home database: partners' refresh tokens. */
+export const serverTokens = pgTable(
+  "server_tokens",
+  {
+    ...refreshToken(),
+    bizID: text("biz_id")
+      .notNull()
+      .references(() => partners.bizID),
+    name: text("name"),
+  },
+  (table) => [
+    index("server_tokens_of_partner").on(table.bizID, table.created, table.tokenID),
+    index("active_server_tokens").on(table.bizID).where(isNull(table.revoked)),
+  ],
+);
+
+/** User's region: users' refresh tokens. */
+export const userTokens = pgTable(
+  "user_tokens",
+  {
+    ...refreshToken(),
+    userID: text("user_id")
+      .notNull()
+      .references(() => users.userID),
+    context: text("context").notNull(),
+  },
+  (table) => [
+    index("user_tokens_of_user").on(table.userID, table.created, table.tokenID),
+    index("active_user_tokens").on(table.userID).where(isNull(table.revoked)),
+    index("sealed_user_tokens").on(table.created).where(isNotNull(table.sealedToken)),
+  ],
+);

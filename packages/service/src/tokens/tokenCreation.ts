@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { ServiceError } from "keyroot/errors";
+import {
+  checkSameRequest,
+  keyReused,
+  openToken,
+  type RepeatableRequest,
+  REPEATABLE_MS,
+  requestColumns,
+  type RequestColumns,
+  sealToken,
+} from "../app/idempotency.ts";
+import { hashSecret } from "../app/secrets.ts";
+import { makeRefreshToken } from "./refreshToken.ts";
+import type { Author } from "../auditLog/recordChange.ts";
+
+/** Maximum active tokens per user, and per partner for its servers. */
+export const MAX_ACTIVE = 100;
+
+/** A new refresh token, at the only time when its value is available. */
+export interface CreatedToken {
+  tokenID: string;
+  token: string;
+  /** Milliseconds since 1970. */
+  created: number;
+}
+
+export interface CreateTokenOptions {
+  author: Author;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** The request, if it has an Idempotency-Key. */
+  repeatable: RepeatableRequest | undefined;
+}
+
+/** The columns that both tables of tokens have. */
+export interface TokenRow extends RequestColumns {
+  tokenID: string;
+  tokenHash: string;
+  created: number;
+  sealedToken: string | null;
+}
+
+/** Creates a token, or returns the one that an earlier request with the same Idempotency-Key created. */
+export async function createToken<Row extends TokenRow>(
+  kind: Parameters<typeof makeRefreshToken>[0],
+  owner: string,
+  options: CreateTokenOptions,
+  rows: {
+    insert: (row: TokenRow) => Promise<Row[] | "full">;
+    find: (requestHash: string) => Promise<Row[]>;
+  },
+): Promise<CreatedToken> {
+  const { token, row } = await makeToken(kind, owner, options);
+  const { now, repeatable } = options;
+  const result = await rows.insert(row);
+  if (result !== "full" && result.length > 0) return { tokenID: row.tokenID, token, created: now };
+
+  const [earlier] = row.requestHash === null ? [] : await rows.find(row.requestHash);
+  if (result === "full" && earlier === undefined) throw tooManyTokens();
+  if (repeatable === undefined) throw new Error("Two tokens of 256 random bits are equal.");
+  if (earlier === undefined) throw keyReused("its token was deleted");
+  return {
+    tokenID: earlier.tokenID,
+    token: await openEarlier(earlier, row, repeatable, now),
+    created: earlier.created,
+  };
+}
+
+/** A new token, and the row that stores it. @param owner what the Idempotency-Key belongs to */
+export async function makeToken(
+  kind: Parameters<typeof makeRefreshToken>[0],
+  owner: string,
+  { now, repeatable }: Omit<CreateTokenOptions, "author">,
+): Promise<{ token: string; row: TokenRow }> {
+  const token = makeRefreshToken(kind);
+  const tokenID = randomUUID();
+  const sealedToken = repeatable === undefined ? null : await sealToken(token, tokenID, repeatable.key);
+  const columns = requestColumns(owner, repeatable);
+  return { token, row: { tokenID, tokenHash: hashSecret(token), created: now, ...columns, sealedToken } };
+}
+
+/**
+ * The token that an earlier request with the same Idempotency-Key created.
+ * @throws ServiceError IDEMPOTENCY_KEY_REUSED if that request was a different one, or its token is not available
+ */
+export async function openEarlier(
+  earlier: TokenRow,
+  request: RequestColumns,
+  { key }: RepeatableRequest,
+  now: number,
+): Promise<string> {
+  checkSameRequest(earlier, request);
+  const { tokenID, created, sealedToken } = earlier;
+  if (sealedToken === null || created < now - REPEATABLE_MS)
+    throw keyReused("its token is revoked or older than 24 hours, so it is no longer available");
+  return openToken(sealedToken, tokenID, key);
+}
+
+/** The error for an owner with the most active tokens that are allowed. */
+export function tooManyTokens(): ServiceError {
+  const message = `There are ${MAX_ACTIVE} active refresh tokens, the most that are allowed: revoke one first.`;
+  return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);
+}

@@ -1,0 +1,277 @@
+import { and, asc, count, isNull, sql } from "drizzle-orm";
+import { ServiceError } from "keyroot/errors";
+import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { type Change, recordChanges } from "../auditLog/recordChange.ts";
+import { byUserID, type Claim, findClaims, prepareClaims } from "./claims.ts";
+import { columnOf } from "../database/columns.ts";
+import type { Database, Databases } from "../database/database.ts";
+import { userErased } from "./eraseUser.ts";
+import { hashSecret } from "../app/secrets.ts";
+import { users } from "./tables.ts";
+import { userTokens } from "../tokens/tables.ts";
+import {
+  type CreateTokenOptions,
+  makeToken,
+  MAX_ACTIVE,
+  openEarlier,
+  type TokenRow,
+  tooManyTokens,
+} from "../tokens/tokenCreation.ts";
+import { userDeactivated } from "../tokens/tokenState.ts";
+import { claimWithinLimit } from "./userLimit.ts";
+import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./user.ts";
+import { userIDTaken } from "./users.ts";
+
+/** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
+export interface WantedUser {
+  userID: UserID;
+  region: Region;
+  context?: string | undefined;
+}
+
+/** A user that was created by this request or an earlier one, with the token that was requested. */
+export interface CreatedUser {
+  user: User;
+  token?: string | undefined;
+}
+
+/** A row of the table of users. `erased` is when the user was erased. */
+type UserRow = User & { erased: number | null };
+
+/**
+ * Creates lists of users with one statement per table, instead of one per user. Each user of a list gets the result that it
+ * would get in a separate request, after those before it in the list.
+ */
+export class BulkCreation {
+  readonly #databases: Databases;
+  readonly #naming: UserNaming;
+  readonly #insertClaims;
+
+  constructor(databases: Databases, naming: UserNaming) {
+    this.#databases = databases;
+    this.#naming = naming;
+    this.#insertClaims = prepareClaims(databases.home);
+  }
+
+  /**
+   * Creates users and their refresh tokens: all of a region in one transaction, or none. After a failure, repeating the call
+   * completes the list. With an Idempotency-Key, the same user and context get the same token, in whichever list they are.
+   * @returns the result or the error for each user, in the order of the list
+   */
+  async create(
+    bizID: string,
+    wanted: readonly WantedUser[],
+    options: CreateTokenOptions,
+  ): Promise<(CreatedUser | ServiceError)[]> {
+    const claims = await this.#claim(bizID, wanted);
+    const refusals = wanted.map(({ userID, region }) => {
+      const claim = claims.get(userID);
+      if (claim instanceof ServiceError) return claim;
+      return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
+    });
+    const results = new Map<WantedUser, CreatedUser | ServiceError>();
+    // A failure in one region is reported when the other one is complete.
+    const settled = await Promise.allSettled(
+      REGIONS.map(async (region) => {
+        const here = wanted.filter((user, i) => user.region === region && refusals[i] === undefined);
+        if (here.length === 0) return;
+        const created = await this.#createInRegion(bizID, region, here, options);
+        here.forEach((user, i) => results.set(user, present(created[i])));
+      }),
+    );
+    for (const each of settled) if (each.status === "rejected") throw each.reason;
+    return wanted.map((user, i) => refusals[i] ?? present(results.get(user)));
+  }
+
+  /** Claims ids in the order of the list, as far as the partner's limit of users allows. */
+  async #claim(bizID: string, wanted: readonly WantedUser[]): Promise<Map<UserID, Claim | ServiceError>> {
+    const { home } = this.#databases;
+    const claims = new Map<UserID, Claim>();
+    for (const { userID, region } of wanted) if (!claims.has(userID)) claims.set(userID, { userID, bizID, region });
+    const found = new Map<UserID, Claim | ServiceError>();
+    const add = (rows: readonly Claim[]) => {
+      for (const row of rows) found.set(row.userID, row);
+    };
+    const unknown = () => [...claims.values()].filter(({ userID }) => !found.has(userID));
+    add(await this.#insertClaims(unknown()));
+    const earlier = unknown().map(({ userID }) => userID);
+    if (earlier.length > 0) add(await findClaims(home, earlier));
+    if (unknown().length > 0) {
+      const { claims: within, refusal } = await claimWithinLimit(home, bizID, unknown());
+      add(within);
+      for (const { userID } of unknown()) found.set(userID, refusal);
+    }
+    return found;
+  }
+
+  /** Creates users whose ids are claimed, with their tokens, in one transaction. */
+  async #createInRegion(
+    bizID: string,
+    region: Region,
+    wanted: readonly WantedUser[],
+    options: CreateTokenOptions,
+  ): Promise<(CreatedUser | ServiceError)[]> {
+    // Before the transaction: encryption takes longer than the statements.
+    const tokens = await Promise.all(
+      wanted.map(async ({ userID, context }) => {
+        if (context === undefined) return undefined;
+        // In other lists, the same user and context are the same request.
+        const repeatable = options.repeatable && {
+          ...options.repeatable,
+          digest: hashSecret("user of a list", region),
+        };
+        return makeToken({ kind: "user", region }, `${userID}\n${context}`, { ...options, repeatable });
+      }),
+    );
+    const ids = [...new Set(wanted.map(({ userID }) => userID))];
+    const rows = ids.map((userID) => newUser({ userID, bizID, region }, options.now, this.#naming));
+    const database = this.#databases.regions[region];
+    const results = await database.transaction(async (transaction) => {
+      const inserted = await insertUsers(transaction, rows);
+      const isNew = new Set(inserted.map(({ userID }) => userID));
+      const earlier = ids.filter((userID) => !isNew.has(userID));
+      const locked = earlier.length === 0 ? [] : await lockUsers(transaction, earlier);
+      const byID = new Map([...inserted, ...locked].map((row) => [row.userID, row]));
+      const planned = wanted.map(({ userID, context = "" }, i) =>
+        planFor(present(byID.get(userID)), context, tokens[i]),
+      );
+      const created = await createTokens(transaction, planned, locked);
+      const changes = [...inserted.map(creationOf), ...created.map((row) => creationOfToken(row, bizID))];
+      await recordChanges(transaction, options.author, changes);
+      return planned;
+    });
+    const { repeatable, now } = options;
+    return Promise.all(
+      results.map(async ({ user, refusal, made, earlier }) => {
+        if (refusal !== undefined) return refusal;
+        if (earlier === undefined || made === undefined || repeatable === undefined)
+          return { user, token: made?.token };
+        return openEarlier(earlier, made.row, repeatable, now).then((token) => ({ user, token }), orThrow);
+      }),
+    );
+  }
+}
+
+/** The result for one user in the list. */
+interface Planned {
+  user: User;
+  context: string;
+  /** The token to store; undefined for none. */
+  made: { token: string; row: TokenRow } | undefined;
+  /** The token that an earlier request with the same Idempotency-Key stored. */
+  earlier?: TokenRow | undefined;
+  refusal?: ServiceError | undefined;
+}
+
+function planFor(user: UserRow, context: string, made: Planned["made"]): Planned {
+  const planned = { user, context, made };
+  if (user.erased !== null) return { ...planned, refusal: userErased() };
+  return made !== undefined && user.deactivated !== null ? { ...planned, refusal: userDeactivated() } : planned;
+}
+
+/** A row of the table of users' tokens. */
+type UserTokenRow = TokenRow & { userID: UserID; context: string };
+
+function creationOfToken({ created: at, tokenID: token, userID: user }: UserTokenRow, partner: string): Change {
+  return { action: "refreshToken.created", at, partner, user, token };
+}
+
+/**
+ * Stores the tokens of a plan, and notes in it which ones are not stored.
+ * @param locked users who may have tokens
+ * @returns the stored ones
+ */
+async function createTokens(
+  transaction: Database,
+  plan: Planned[],
+  locked: readonly UserRow[],
+): Promise<UserTokenRow[]> {
+  const known = new Map<string, TokenRow>();
+  const active = new Map<string, number>();
+  const ids = columnOf("text", locked, ({ userID }) => userID);
+  if (locked.length > 0) {
+    const hashes = columnOf("text", plan, ({ made }) => made?.row.requestHash ?? null);
+    const earlier = await transaction
+      .select()
+      .from(userTokens)
+      .where(sql`${userTokens.requestHash} = any(${hashes})`);
+    for (const row of earlier) known.set(String(row.requestHash), row);
+    const counts = await transaction
+      .select({ userID: userTokens.userID, tokens: count() })
+      .from(userTokens)
+      .where(and(sql`${userTokens.userID} = any(${ids})`, isNull(userTokens.revoked)))
+      .groupBy(userTokens.userID);
+    for (const { userID, tokens } of counts) active.set(userID, tokens);
+  }
+  const rows: UserTokenRow[] = [];
+  for (const planned of plan) {
+    const { user, context, made, refusal } = planned;
+    if (made === undefined || refusal !== undefined) continue;
+    const { requestHash } = made.row;
+    planned.earlier = requestHash === null ? undefined : known.get(requestHash);
+    if (planned.earlier !== undefined) continue;
+    const tokens = active.get(user.userID) ?? 0;
+    if (tokens >= MAX_ACTIVE) {
+      planned.refusal = tooManyTokens();
+      continue;
+    }
+    active.set(user.userID, tokens + 1);
+    // The same user and context may follow in the list.
+    if (requestHash !== null) known.set(requestHash, made.row);
+    rows.push({ ...made.row, userID: user.userID, context });
+  }
+  if (rows.length > 0) await insertTokens(transaction, rows);
+  return rows;
+}
+
+/** Inserts users, and returns those that did not exist. */
+function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<UserRow[]> {
+  const sorted = rows.toSorted(byUserID);
+  const columns = (["userID", "bizID", "region", "bucket", "salt", "created"] as const).map((name) =>
+    columnOf(name === "created" ? "bigint" : "text", sorted, (row) => row[name]),
+  );
+  return transaction
+    .insert(users)
+    .select(sql`select *, null::bigint, null::bigint from unnest(${sql.join(columns, sql`, `)})`)
+    .onConflictDoNothing()
+    .returning();
+}
+
+/** Users who existed, locked: concurrent requests count their tokens, and compare Idempotency-Keys, one after the other. */
+function lockUsers(transaction: Database, ids: readonly UserID[]): Promise<UserRow[]> {
+  return transaction
+    .select()
+    .from(users)
+    .where(sql`${users.userID} = any(${columnOf("text", ids, (id) => id)})`)
+    .orderBy(asc(users.userID))
+    .for("no key update");
+}
+
+async function insertTokens(transaction: Database, rows: readonly UserTokenRow[]): Promise<void> {
+  const columns = [
+    columnOf("uuid", rows, ({ tokenID }) => tokenID),
+    columnOf("text", rows, ({ tokenHash }) => tokenHash),
+    columnOf("bigint", rows, ({ created }) => created),
+    columnOf("text", rows, ({ requestHash }) => requestHash),
+    columnOf("text", rows, ({ requestDigest }) => requestDigest),
+    columnOf("text", rows, ({ sealedToken }) => sealedToken),
+    columnOf("text", rows, ({ userID }) => userID),
+    columnOf("text", rows, ({ context }) => context),
+  ];
+  await transaction.insert(userTokens).select(
+    sql`select token_id, token_hash, created, null::bigint, null::bigint, request_hash, request_digest, sealed_token, user_id, context
+      from unnest(${sql.join(columns, sql`, `)})
+      as token(token_id, token_hash, created, request_hash, request_digest, sealed_token, user_id, context)`,
+  );
+}
+
+function orThrow(error: unknown): ServiceError {
+  if (error instanceof ServiceError) return error;
+  throw error;
+}
+
+/** Every user of a list has a row and a result. */
+function present<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error("A user of a list is missing.");
+  return value;
+}

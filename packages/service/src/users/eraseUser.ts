@@ -1,0 +1,65 @@
+import { and, eq, isNull } from "drizzle-orm";
+import { ServiceError } from "keyroot/errors";
+import type { UserID } from "keyroot/identity";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import { keyEvents, conflictingKeys, possessionChallenges, publicKeys } from "../keys/tables.ts";
+import { users } from "./tables.ts";
+import { userTokens } from "../tokens/tables.ts";
+import { userDeactivated } from "../tokens/tokenState.ts";
+
+/** An erased user. */
+export interface ErasedUser {
+  userID: UserID;
+  /** Milliseconds since 1970. */
+  erased: number;
+  /** Whether the user's public key is on the chain or about to be, and therefore not deleted. */
+  keyRemains: boolean;
+}
+
+/**
+ * Deletes a user's tokens, salt, challenges, the history of its keys, and its key if it is not submitted, in one transaction. The row remains, so that the id is not
+ * used again. Repeating the call has no effect.
+ * @param database of the user's region
+ * @returns undefined when there is no such user
+ */
+export function eraseUser(
+  database: Database,
+  userID: UserID,
+  now: number,
+  author: Author,
+): Promise<ErasedUser | undefined> {
+  return database.transaction(async (transaction) => {
+    const [user] = await transaction.select().from(users).where(eq(users.userID, userID)).for("update");
+    if (user === undefined) return undefined;
+    const { erased, deactivated } = { erased: user.erased ?? now, deactivated: user.deactivated ?? now };
+    await transaction.update(users).set({ salt: "", deactivated, erased }).where(eq(users.userID, userID));
+    for (const table of [userTokens, keyEvents, conflictingKeys, possessionChallenges])
+      await transaction.delete(table).where(eq(table.userID, userID));
+    const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
+    await transaction.delete(publicKeys).where(and(eq(publicKeys.userID, userID), isPending));
+    const keys = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+    if (user.erased === null)
+      await recordChange(transaction, author, { action: "user.erased", at: now, partner: user.bizID, user: userID });
+    return { userID, erased, keyRemains: keys.length > 0 };
+  });
+}
+
+/**
+ * Locks a user who is active until the transaction ends: it is deactivated or erased before or after, not meanwhile.
+ * @throws ServiceError USER_DEACTIVATED
+ */
+export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {
+  const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
+  const found = await transaction.select({ userID: users.userID }).from(users).where(isActive).for("share");
+  if (found.length === 0) throw userDeactivated();
+}
+
+/** The error for creating an erased user again. */
+export function userErased(): ServiceError {
+  return new ServiceError(
+    409,
+    "USER_ERASED",
+    "This user was erased, and its id cannot be used again: choose another one.",
+  );
+}

@@ -1,0 +1,228 @@
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { userIDFromHex } from "keyroot/identity";
+import type { ServiceContext } from "../app/context.ts";
+import { defineOperation } from "../app/defineOperation.ts";
+import { limit, page, region, strict, timestamp, tokenContext, userID, userIDHex } from "../app/fields.ts";
+import type { CreatedUser } from "./bulkCreation.ts";
+import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
+import type { User } from "./user.ts";
+import { userIDTaken } from "./users.ts";
+
+/** The maximum number of users in a list to create. */
+const MAX_LIST = 500;
+/**
+ * The maximum size of a body with such a list: a user takes at most 1,310 bytes, if every character of its context is escaped
+ * (RFC 8259, section 7).
+ */
+const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
+
+const listedState = z.enum(LISTED_STATES).meta({
+  description:
+    "The state of the user's key: `unregistered`, `waiting` in its hold period, `undecided` until the partner decides, `ready` for the next batch, `submitted` or `published`.",
+});
+
+/** A shadow user (docs/specification.md, "Shadow user"). */
+export const userFields = {
+  user_id: userID,
+  bucket: z
+    .string()
+    .meta({ description: "The name of the user's storage container: <prefix>-<stage>-<region>-<user_id>." }),
+  region,
+  stage: z.string().meta({ description: "The name of the deployment stage." }),
+  salt: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .meta({ description: "A random value of this user, 32 hex digits." }),
+  created: timestamp,
+};
+const activeUser = strict({
+  ...userFields,
+  deactivated: timestamp.nullable().meta({ description: "When the user was deactivated; null if it is active." }),
+});
+export const userRefreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
+
+export const userOperations = [
+  defineOperation({
+    path: "/v1/authdBizSrv/users/create",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    specified: true,
+    summary: "Create a shadow user",
+    description: "Repeating the request returns the same user.",
+    body: strict({ user_id_hex: userIDHex, region }),
+    answer: strict({ status: z.literal(201), ...userFields }),
+    status: 201,
+    errors: [409],
+    async handle({ user_id_hex, region }, { context, principal: { bizID }, author }) {
+      const id = userIDFromHex(user_id_hex);
+      const user = await context.users.create(bizID, id, region, context.now(), author);
+      if (user === undefined) throw userIDTaken();
+      return { status: 201 as const, ...toUser(user, context) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/createMany",
+    callers: ["partner"],
+    summary: "Create up to 500 shadow users, each with a refresh token if it has a context",
+    description:
+      "The results are in the order of the list. Each user gets what it would get in a separate request, and counts as one request. With an Idempotency-Key, repeating the request returns the same users and tokens.",
+    idempotent: true,
+    bodyLimit: MAX_LIST_BODY_BYTES,
+    body: strict({
+      users: z
+        .array(strict({ user_id_hex: userIDHex, region, context: tokenContext.optional() }))
+        .min(1)
+        .max(MAX_LIST)
+        .meta({ description: "The users. Those with a `context` get a refresh token for this device or purpose." }),
+    }),
+    answer: strict({
+      users: z
+        .array(
+          z.union([
+            strict({ status: z.literal(201), ...userFields, token: userRefreshToken.optional() }),
+            strict({
+              status: z.int().min(400).max(499).meta({ description: "The HTTP status that fits the error." }),
+              code: z.string().meta({ description: "A stable identifier of the error." }),
+              detail: z.string().meta({ description: "What is wrong, and what to do." }),
+            }),
+          ]),
+        )
+        .max(MAX_LIST)
+        .meta({ description: "The result for each user, in the order of the request: the user, or the error." }),
+    }),
+    async handle({ users: list }, { context, principal, author, repeatable, reply }) {
+      await context.rateLimits.countList(principal, reply, list.length);
+      const wanted = list.map(({ user_id_hex, ...rest }) => ({ ...rest, userID: userIDFromHex(user_id_hex) }));
+      const options = { now: context.now(), author, repeatable };
+      const results = await context.bulkCreation.create(principal.bizID, wanted, options);
+      return { users: results.map((result) => toCreation(result, context)) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/get",
+    callers: ["partner", "partnerStaff"],
+    summary: "Get a user",
+    body: strict({ user_id_hex: userIDHex }),
+    answer: activeUser,
+    errors: [404],
+    async handle({ user_id_hex }, { context, principal }) {
+      return toActiveUser(await requireUser(context, principal.bizID, user_id_hex), context);
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/list",
+    callers: ["partner", "partnerStaff"],
+    summary: "List the partner's users in pages, ordered by id",
+    body: strict({ limit, after: userID.optional() }),
+    answer: page("users", activeUser, userID),
+    async handle({ limit, after }, { context, principal: { bizID } }) {
+      const { users, next } = await context.users.list(bizID, after, limit);
+      return { users: users.map((user) => toActiveUser(user, context)), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/users/list",
+    callers: ["partnerStaff"],
+    summary: "List the partner's users with the states of their keys in pages, ordered by id",
+    description: "With a filter, a page may have fewer users than `limit`, although `next` is not null.",
+    body: strict({
+      state: listedState.optional().meta({ description: "Only users whose key has this state." }),
+      region: region.optional(),
+      limit,
+      after: userID.optional(),
+    }),
+    answer: page(
+      "users",
+      strict({
+        ...{ user_id: userID, region, created: timestamp },
+        deactivated: timestamp.nullable(),
+        state: listedState,
+        hold_ends_at: timestamp.nullable().meta({ description: "The end of the hold period of a waiting key." }),
+        last_used: timestamp.nullable().meta({ description: "The hour in which a token of the user was last used." }),
+      }),
+      userID,
+    ),
+    async handle(filter, { context, principal: { bizID } }) {
+      const { users, next } = await context.usersWithKeys.list(bizID, filter, context.now());
+      return { users: users.map(toListedUser), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/deactivate",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Refuse all tokens of a user permanently",
+    description: "The user's public key remains published and verifiable. Repeating the request has no effect.",
+    body: strict({ user_id_hex: userIDHex }),
+    answer: strict({ user_id: userID, deactivated: timestamp }),
+    errors: [404],
+    async handle({ user_id_hex }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, user_id_hex);
+      const deactivated = await context.users.deactivate(user, context.now(), author);
+      return { user_id: user.userID, deactivated };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/users/erase",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Deactivate a user and delete its data permanently",
+    description:
+      "The id cannot be used again. A public key that is on the chain, or about to be, cannot be deleted: its file and the chain show the user id and the key.",
+    body: strict({ user_id_hex: userIDHex }),
+    answer: strict({
+      user_id: userID,
+      erased: timestamp,
+      key: z.enum(["deleted", "remains"]).meta({
+        description: "`remains` if the user's public key is on the chain or about to be: it cannot be deleted.",
+      }),
+    }),
+    errors: [404],
+    async handle({ user_id_hex }, { context, principal: { bizID }, author }) {
+      const erased = await context.users.erase(bizID, userIDFromHex(user_id_hex), context.now(), author);
+      if (erased === undefined) throw userUnknown();
+      const key = erased.keyRemains ? ("remains" as const) : ("deleted" as const);
+      return { user_id: erased.userID, erased: erased.erased, key };
+    },
+  }),
+];
+
+/** A partner's user. @throws ServiceError USER_UNKNOWN */
+export async function requireUser({ users }: ServiceContext, bizID: string, userIDHex: string): Promise<User> {
+  const user = await users.get(bizID, userIDFromHex(userIDHex));
+  if (user === undefined) throw userUnknown();
+  return user;
+}
+
+/** The error for an id that no user of the caller's partner has. */
+export function userUnknown(): ServiceError {
+  return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
+}
+
+/** A user in the API's field names. */
+export function toUser({ userID, bucket, region, salt, created }: User, { stage }: Pick<ServiceContext, "stage">) {
+  return { user_id: userID, bucket, region, stage, salt, created };
+}
+
+function toActiveUser(user: User, context: ServiceContext) {
+  return { ...toUser(user, context), deactivated: user.deactivated };
+}
+
+function toListedUser({ userID, state, holdEndsAt, lastUsed, ...user }: UserWithKey) {
+  return { user_id: userID, state, hold_ends_at: holdEndsAt, last_used: lastUsed, ...user };
+}
+
+function toCreation(result: CreatedUser | ServiceError, context: ServiceContext) {
+  if (result instanceof ServiceError) return { status: result.status, code: result.code, detail: result.message };
+  const { user, token } = result;
+  return { status: 201 as const, ...toUser(user, context), ...(token !== undefined && { token }) };
+}

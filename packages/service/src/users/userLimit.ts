@@ -1,0 +1,42 @@
+import { eq, sum } from "drizzle-orm";
+import { ServiceError } from "keyroot/errors";
+import { plural } from "@keyroot/operator/shared";
+import { addClaims, type Claim, findClaims } from "./claims.ts";
+import type { Database } from "../database/database.ts";
+import { partners } from "../partners/tables.ts";
+import { userCounts } from "./tables.ts";
+
+/**
+ * Claims user ids for a partner with a limit, in the order of the list as far as the limit allows. A lock on the partner makes
+ * concurrent claims count one after the other.
+ * @param claims of different ids, which had no claim
+ * @returns the claims of these ids, which may be another partner's; and the error USER_LIMIT_REACHED for ids without a claim
+ */
+export function claimWithinLimit(
+  home: Database,
+  bizID: string,
+  claims: readonly Claim[],
+): Promise<{ claims: Claim[]; refusal: ServiceError }> {
+  return home.transaction(async (transaction) => {
+    const owner = transaction.select({ limit: partners.userLimit }).from(partners).where(eq(partners.bizID, bizID));
+    const [partner] = await owner.for("no key update");
+    const limit = partner?.limit ?? Infinity;
+    const ids = claims.map(({ userID }) => userID);
+    // Concurrent requests for the same ids may have claimed them before the lock.
+    const claimed = new Set((await findClaims(transaction, ids)).map(({ userID }) => userID));
+    const [counted] = await transaction
+      .select({ users: sum(userCounts.users).mapWith(Number) })
+      .from(userCounts)
+      .where(eq(userCounts.bizID, bizID));
+    const users = counted?.users ?? 0;
+    const missing = claims.filter(({ userID }) => !claimed.has(userID));
+    const fitting = missing.slice(0, Math.max(0, limit - users));
+    if (fitting.length > 0) await addClaims(transaction, fitting);
+    return { claims: await findClaims(transaction, ids), refusal: limitReached(users + fitting.length, limit) };
+  });
+}
+
+function limitReached(users: number, limit: number): ServiceError {
+  const message = `You have ${plural(users, "user")}, and may have ${limit}: request a higher limit from the operator of the service.`;
+  return new ServiceError(409, "USER_LIMIT_REACHED", message);
+}

@@ -1,0 +1,76 @@
+import { promises as dns, type LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import ipaddr from "ipaddr.js";
+
+const DNS_TIMEOUT_MS = 3_000;
+const DNS_TRIES = 2;
+/** The addresses of the public Internet in IPv6 (RFC 4291, section 2.4). All others are reserved. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+/** Documentation (RFC 9637), which ipaddr.js does not list. */
+const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
+
+/** Returns the IP addresses of a host name. */
+export type ResolveHost = (hostname: string) => Promise<string[]>;
+
+/** The error for an address to which no webhook is sent. */
+export class AddressRefusedError extends Error {
+  override readonly name = "AddressRefusedError";
+}
+
+/**
+ * Whether an IP address is a public one: none of loopback, private, link-local, shared (carrier-grade NAT), multicast,
+ * reserved, or an IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4, Teredo), which may be any of these.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed.range() !== "unicast") return false;
+  return parsed instanceof ipaddr.IPv4 || (parsed.match(GLOBAL_UNICAST) && !parsed.match(DOCUMENTATION));
+}
+
+/**
+ * Resolves a public host name by DNS. It does not use the threads of the process, unlike the system's resolver, so a name
+ * whose servers do not respond delays no other work.
+ * @param servers the addresses of name servers. Default: those of the system
+ */
+export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
+  const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  if (servers !== undefined) resolver.setServers(servers);
+  const results = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+  const found = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  const [failure] = results;
+  if (found.length === 0 && failure.status === "rejected") throw failure.reason;
+  return found;
+}
+
+/** Resolves a host name as the system does, which includes names of this machine. */
+export async function resolveAnyHost(hostname: string): Promise<string[]> {
+  return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
+}
+
+/**
+ * A `lookup` for connections: resolves the host name, and returns its addresses only if all of them are allowed. The connection
+ * then uses one of these addresses, so a name whose address changes in between is of no use to an attacker.
+ */
+export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, callback) => {
+    void resolveAllowed(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => {
+        callback(error as Error, [], 0);
+      },
+    );
+  };
+
+  async function resolveAllowed(hostname: string): Promise<[LookupAddress, ...LookupAddress[]]> {
+    const [first, ...rest] = (await resolve(hostname)).map((address) => ({ address, family: isIP(address) }));
+    if (first === undefined) throw new Error("The host name has no address.");
+    const refused = [first, ...rest].filter(({ address }) => !isAllowed(address));
+    if (refused.length === 0) return [first, ...rest];
+    throw new AddressRefusedError("The host name has an address that is not public.");
+  }
+}

@@ -1,0 +1,157 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { z } from "zod";
+import { ServiceError } from "keyroot/errors";
+import type { UserID } from "keyroot/identity";
+import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
+import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
+import { events } from "./tables.ts";
+
+/** An event for a partner. */
+export interface StoredEvent {
+  /** A UUID, by which receivers recognize duplicates. */
+  id: string;
+  type: EventType;
+  userID: UserID | null;
+  data: ChangeData;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+const MAX_XID = 2n ** 64n - 1n;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** The clocks of replicas differ, and a transaction may commit some time after it took the time of its event. */
+const TOLERANCE_MS = 60 * 60 * 1000;
+
+/** The last event that was read in one database. */
+const anchorSchema = z.strictObject({
+  xid: z.string().refine((digits) => /^\d{1,20}$/.test(digits) && BigInt(digits) <= MAX_XID),
+  position: z.int().nonnegative(),
+  id: z.uuid(),
+});
+type Anchor = z.output<typeof anchorSchema>;
+
+/**
+ * How far a partner has read. `seen` is when it had last read everything, or else when it began to read, in ms since 1970.
+ */
+export const eventCursorSchema = z.strictObject({
+  seen: z.int().nonnegative(),
+  read: z.partialRecord(z.enum(PLACES), anchorSchema),
+});
+export type EventCursor = z.output<typeof eventCursorSchema>;
+
+type Row = StoredEvent & Anchor;
+
+/** Reads the outbox of events, in all databases. */
+export class EventStore {
+  readonly #databases: ReadonlyMap<Place, Database>;
+  readonly #keptMs: number;
+
+  /** @param eventDays how long events are kept, in days */
+  constructor(databases: Databases, eventDays: number) {
+    this.#databases = distinctDatabases(databases);
+    this.#keptMs = eventDays * DAY_MS;
+  }
+
+  /**
+   * Lists events of a partner after a cursor, the oldest first. Each database has a separate order: by transaction, then by
+   * insertion. An event becomes visible when all earlier transactions of its database have ended, so that no event of a
+   * transaction that commits late is skipped.
+   * @param cursor undefined for all stored events
+   * @param limit the most events
+   * @param now milliseconds since 1970
+   * @returns the events, and the cursor after them
+   * @throws ServiceError CURSOR_UNKNOWN
+   */
+  async list(
+    bizID: string,
+    cursor: EventCursor | undefined,
+    limit: number,
+    now: number,
+  ): Promise<{ events: StoredEvent[]; cursor: EventCursor }> {
+    const pages = await Promise.all(
+      [...this.#databases].map(async ([place, database]) => {
+        if (cursor !== undefined) await this.#checkCursor(database, bizID, cursor.read[place], cursor.seen, now);
+        return { place, rows: await readPage(database, bizID, cursor?.read[place], limit) };
+      }),
+    );
+    const { taken, read } = merge(pages, cursor?.read ?? {}, limit);
+    const isComplete = pages.every(({ rows }) => rows.length < limit) && taken.length < limit;
+    return { events: taken, cursor: { seen: isComplete ? now : (cursor?.seen ?? now), read } };
+  }
+
+  /**
+   * Checks that no unread event before the next page was deleted, and that the database is not an earlier state of the one that
+   * was read. Events are deleted in the order of `position`.
+   */
+  async #checkCursor(
+    database: Database,
+    bizID: string,
+    anchor: Anchor | undefined,
+    seen: number,
+    now: number,
+  ): Promise<void> {
+    if (anchor !== undefined) {
+      const { xid, position, id } = anchor;
+      const [state = {}] = rowsOf(
+        await database.execute(sql`select
+          ${xid}::xid8 < pg_snapshot_xmax(pg_current_snapshot()) as is_past,
+          exists (select from events where position = ${position}::bigint and xid = ${xid}::xid8
+            and id = ${id}::uuid and biz_id = ${bizID}) as is_stored,
+          exists (select from events where position <= ${position}::bigint) as has_older`),
+      );
+      if (state["is_past"] !== true) throw cursorUnknown();
+      if (state["is_stored"] === true) return;
+      // The event was lost. It is too new to be deleted.
+      if (state["has_older"] === true) throw cursorUnknown();
+    }
+    if (seen < now - this.#keptMs + TOLERANCE_MS) throw cursorUnknown();
+  }
+}
+
+function cursorUnknown(): ServiceError {
+  const message =
+    "The service does not have the events at this cursor any more: the cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore the events whose ids you know.";
+  return new ServiceError(404, "CURSOR_UNKNOWN", message);
+}
+
+function readPage(database: Database, bizID: string, anchor: Anchor | undefined, limit: number): Promise<Row[]> {
+  const { id, type, userID, data, at, xid, position } = events;
+  const isAfter = anchor && sql`(${xid}, ${position}) > (${anchor.xid}::xid8, ${anchor.position}::bigint)`;
+  return database
+    .select({ id, type, userID, data, at, xid, position })
+    .from(events)
+    .where(and(eq(events.bizID, bizID), sql`${xid} < pg_snapshot_xmin(pg_current_snapshot())`, isAfter))
+    .orderBy(asc(xid), asc(position))
+    .limit(limit);
+}
+
+/** Takes the first events of all pages by their time, without changing the order of any page. */
+function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before: EventCursor["read"], limit: number) {
+  const read = { ...before };
+  const heads = pages.map(({ place, rows }) => ({ place, rows, next: 0 }));
+  const taken: StoredEvent[] = [];
+  while (taken.length < limit) {
+    let first: { head: (typeof heads)[number]; row: Row } | undefined;
+    for (const head of heads) {
+      const row = head.rows[head.next];
+      if (row !== undefined && (first === undefined || row.at < first.row.at)) first = { head, row };
+    }
+    if (first === undefined) break;
+    const { head, row } = first;
+    const { xid, position, ...event } = row;
+    head.next++;
+    read[head.place] = { xid, position, id: row.id };
+    taken.push(event);
+  }
+  return { taken, read };
+}
+
+/** An event as partners receive it, from this list and by webhooks with the time in milliseconds. */
+export function toMessage({ type, id, userID, data, at }: Omit<StoredEvent, "type"> & { type: string }) {
+  return {
+    type,
+    at,
+    id,
+    data: { ...(userID !== null && { user_id: userID }), ...data },
+  };
+}

@@ -1,0 +1,318 @@
+import { randomUUID } from "node:crypto";
+import { z } from "zod";
+import { ServiceError } from "../errors.ts";
+import { EVENT_TYPES, type EventType } from "../auditLog/recordChange.ts";
+import { type Call, defineOperation } from "../app/defineOperation.ts";
+import { count, cursor, data, empty, limit, page, strict, timestamp } from "../app/fields.ts";
+import { decodeCursor, encodeCursor } from "../database/cursor.ts";
+import { checkEndpointUrl } from "./endpointUrl.ts";
+import { eventCursorSchema, toMessage } from "./events.ts";
+import type { DeliveryInfo } from "./webhookDeliveries.ts";
+import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
+
+/** A caller waits for a test, so it is shorter than other deliveries, and than the timeout of `PartnerClient`. */
+const TEST_TIMEOUT_MS = 8_000;
+
+const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
+const eventID = z.uuid().meta({ description: "The id of an event: the same in every delivery of the event." });
+const url = z.string().min(1).max(2048).meta({
+  description: "Where events are sent: an https URL on a public host.",
+  example: "https://example.com/keyroot",
+});
+const types = z
+  .array(z.enum(EVENT_TYPES))
+  .max(EVENT_TYPES.length)
+  .meta({ description: "The types of events that the endpoint receives; an empty list for all types." });
+const secret = z.string().meta({
+  description: "The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once.",
+});
+const ofEndpoint = strict({ endpoint_id: endpointID });
+const endpoint = strict({
+  endpoint_id: endpointID,
+  url: z.string(),
+  types,
+  created: timestamp,
+  paused: timestamp.nullable().meta({ description: "When the endpoint was paused; null if it is not." }),
+});
+const state = z.enum(["pending", "delivered", "failed"]);
+const status = z.int().nullable().meta({ description: "The HTTP status of the last response; null without one." });
+const error = z.string().nullable().meta({ description: "Why the last attempt failed; null if it did not." });
+const delivery = strict({
+  event_id: eventID,
+  type: z.enum(EVENT_TYPES),
+  state: state.meta({ description: "`failed` deliveries are not sent again, unless they are redelivered." }),
+  attempts: count("attempts so far"),
+  created: timestamp,
+  last_attempt: timestamp.nullable().meta({ description: "When the last attempt ended; null before the first one." }),
+  next_attempt: timestamp.nullable().meta({ description: "Of a pending delivery: when it is sent next." }),
+  status,
+  error,
+});
+const queued = strict({ queued: count("deliveries that are sent again") });
+const event = strict({
+  type: z.string().meta({ description: `The kind of change: ${EVENT_TYPES.join(", ")}.`, example: EVENT_TYPES[0] }),
+  at: timestamp,
+  id: z.uuid().meta({ description: "The id of the event. An event that is listed again has the same id." }),
+  data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
+});
+
+export const webhookOperations = [
+  defineOperation({
+    path: "/v1/authdBizSrv/events/list",
+    callers: ["partner"],
+    summary: "List what happened to the partner and its users after a cursor, the oldest events first",
+    description:
+      "Store `cursor` when you have processed the events, and send it as `after` in the next request. An empty list means that there is nothing new. An event has the same id and contents each time.",
+    body: strict({
+      limit,
+      after: cursor.optional().meta({
+        description: "The `cursor` of an earlier response. Without it, the list begins with the oldest stored event.",
+      }),
+    }),
+    answer: strict({
+      events: z.array(event),
+      cursor: cursor.meta({ description: "Send it as `after` to get the events after these." }),
+    }),
+    errors: [404],
+    async handle({ limit, after }, { context, principal: { bizID } }) {
+      const from = after === undefined ? undefined : decodeCursor(eventCursorSchema, after);
+      const page = await context.events.list(bizID, from, limit, context.now());
+      return { events: page.events.map(toMessage), cursor: encodeCursor(page.cursor) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/create",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    idempotent: true,
+    summary: "Add an endpoint that receives events",
+    description: "The endpoint receives the events from now on. At most 10 endpoints.",
+    body: strict({ url, types: types.optional() }),
+    answer: strict({ ...endpoint.shape, secret }),
+    errors: [409],
+    async handle({ url, types = [] }, { context, principal: { bizID }, author, repeatable }) {
+      const fields = { url: checkEndpointUrl(url, context.allowPrivateWebhooks), types: toTypes(types) };
+      const options = { now: context.now(), author, repeatable };
+      const { endpoint, secret } = await context.webhookEndpoints.create(bizID, fields, options);
+      return { ...toEndpoint(endpoint), secret };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/list",
+    callers: ["partner", "partnerStaff"],
+    summary: "List the partner's webhook endpoints in the order of creation, without their secrets",
+    body: empty,
+    answer: strict({
+      enabled: z.boolean().meta({ description: "Whether this service sends webhooks." }),
+      endpoints: z.array(endpoint).max(MAX_ENDPOINTS),
+    }),
+    async handle(_body, { context: { webhookEndpoints }, principal: { bizID } }) {
+      const endpoints = await webhookEndpoints.list(bizID);
+      return { enabled: webhookEndpoints.enabled, endpoints: endpoints.map(toEndpoint) };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/update",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    summary: "Change where a webhook endpoint receives events, or which types",
+    description: "Applies to deliveries that wait, too. Repeating the request has no effect.",
+    body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
+    answer: endpoint,
+    errors: [404],
+    async handle({ endpoint_id, url, types }, { context, principal: { bizID }, author }) {
+      const checked = url === undefined ? undefined : checkEndpointUrl(url, context.allowPrivateWebhooks);
+      const changes = { url: checked, types: types && toTypes(types) };
+      const changed = await context.webhookEndpoints.update(bizID, endpoint_id, changes, context.now(), author);
+      return toEndpoint(changed ?? endpointUnknown());
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/pause",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Pause a webhook endpoint: its deliveries wait",
+    description: "Repeating the request has no effect.",
+    body: ofEndpoint,
+    answer: endpoint,
+    errors: [404],
+    handle: ({ endpoint_id }, call) => setPaused(endpoint_id, true, call),
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/resume",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Resume a webhook endpoint: its deliveries are sent",
+    description: "Repeating the request has no effect.",
+    body: ofEndpoint,
+    answer: endpoint,
+    errors: [404],
+    handle: ({ endpoint_id }, call) => setPaused(endpoint_id, false, call),
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/delete",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Delete a webhook endpoint, and all deliveries to it",
+    description: "Repeating the request has no effect.",
+    body: ofEndpoint,
+    answer: ofEndpoint,
+    async handle({ endpoint_id }, { context, principal: { bizID }, author }) {
+      await context.webhookEndpoints.delete(bizID, endpoint_id, context.now(), author);
+      return { endpoint_id };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/rotateSecret",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    verified: true,
+    idempotent: true,
+    summary: "Replace the secret of a webhook endpoint",
+    description: "Deliveries are signed with the new and the earlier secret for 24 hours, then with the new one only.",
+    body: ofEndpoint,
+    answer: strict({
+      endpoint_id: endpointID,
+      secret,
+      previous_until: timestamp
+        .nullable()
+        .meta({ description: "Until then, deliveries are also signed with the earlier secrets." }),
+    }),
+    errors: [404, 409],
+    async handle({ endpoint_id }, { context, principal: { bizID }, author, repeatable }) {
+      const options = { now: context.now(), author, repeatable };
+      const made = (await context.webhookEndpoints.rotateSecret(bizID, endpoint_id, options)) ?? endpointUnknown();
+      return { endpoint_id, secret: made.secret, previous_until: made.previousUntil };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/test",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Send an event of the type webhook.test to an endpoint, and return its response",
+    description: "Sends once, also to a paused endpoint.",
+    body: ofEndpoint,
+    answer: strict({
+      event_id: eventID,
+      delivered: z.boolean().meta({ description: "Whether the endpoint returned a 2xx status." }),
+      status,
+      error,
+      duration: z.int().nonnegative().meta({ description: "The time until the response, in milliseconds." }),
+    }),
+    errors: [404],
+    async handle({ endpoint_id }, { context, principal: { bizID } }) {
+      const { webhookEndpoints, webhookSender, now } = context;
+      const { url } = (await webhookEndpoints.get(bizID, endpoint_id)) ?? endpointUnknown();
+      const event = { id: randomUUID(), type: "webhook.test" as const, userID: null, data: {}, at: now() };
+      const secrets = await webhookEndpoints.secretsOf(endpoint_id, now());
+      if (secrets.length === 0) endpointUnknown();
+      const started = performance.now();
+      const { status, error } = await webhookSender.send(url, event, secrets, now(), TEST_TIMEOUT_MS);
+      const duration = Math.round(performance.now() - started);
+      return { event_id: event.id, delivered: error === null, status, error, duration };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/listDeliveries",
+    callers: ["partner", "partnerStaff"],
+    summary: "List the deliveries to an endpoint in pages, the newest first",
+    body: strict({ endpoint_id: endpointID, state: state.optional(), limit, after: eventID.optional() }),
+    answer: page("deliveries", delivery, eventID),
+    errors: [404],
+    async handle({ endpoint_id, ...options }, call) {
+      await requireEndpoint(endpoint_id, call);
+      const deliveries = (await call.context.webhookDeliveries.list(endpoint_id, options)) ?? eventUnknown();
+      const next = deliveries.length === options.limit ? (deliveries.at(-1)?.eventID ?? null) : null;
+      return { deliveries: deliveries.map(toDelivery), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/redeliver",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Deliver one event to an endpoint again",
+    description: "The event keeps its id. It must be one that the endpoint was to receive, at most 30 days ago.",
+    body: strict({ endpoint_id: endpointID, event_id: eventID }),
+    answer: queued,
+    errors: [404],
+    async handle({ endpoint_id, event_id }, call) {
+      await requireEndpoint(endpoint_id, call);
+      const { webhookDeliveries, now } = call.context;
+      const queued = await webhookDeliveries.redeliver(endpoint_id, event_id, now());
+      return queued === 0 ? eventUnknown() : { queued };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/authdBizSrv/webhooks/redeliverFailed",
+    callers: ["partner", "partnerStaff"],
+    role: "administrator",
+    summary: "Deliver all events again whose delivery to an endpoint failed",
+    body: strict({
+      endpoint_id: endpointID,
+      since: timestamp.meta({ description: "Only deliveries created at this time or later." }),
+    }),
+    answer: queued,
+    errors: [404],
+    async handle({ endpoint_id, since }, call) {
+      await requireEndpoint(endpoint_id, call);
+      const { webhookDeliveries, now } = call.context;
+      return { queued: await webhookDeliveries.redeliverFailed(endpoint_id, since, now()) };
+    },
+  }),
+];
+
+type PartnerCall = Call<"partner" | "partnerStaff">;
+
+async function setPaused(endpointID: string, pause: boolean, { context, principal, author }: PartnerCall) {
+  const { bizID } = principal;
+  const endpoint = await context.webhookEndpoints.setPaused({ bizID, endpointID }, pause, context.now(), author);
+  return toEndpoint(endpoint ?? endpointUnknown());
+}
+
+/** @throws ServiceError WEBHOOK_UNKNOWN */
+async function requireEndpoint(endpointID: string, { context, principal: { bizID } }: PartnerCall): Promise<void> {
+  if ((await context.webhookEndpoints.get(bizID, endpointID)) === undefined) endpointUnknown();
+}
+
+/** @throws ServiceError WEBHOOK_UNKNOWN */
+function endpointUnknown(): never {
+  throw new ServiceError(404, "WEBHOOK_UNKNOWN", "You have no webhook endpoint with this id.");
+}
+
+/** @throws ServiceError EVENT_UNKNOWN */
+function eventUnknown(): never {
+  throw new ServiceError(404, "EVENT_UNKNOWN", "The endpoint has no delivery of an event with this id.");
+}
+
+function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint) {
+  return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
+}
+
+/** An empty list in the API means all types. */
+function toTypes(types: EventType[]): EventType[] | null {
+  return types.length === 0 ? null : types;
+}
+
+function toDelivery({ eventID, lastAttempt, nextAttempt, ...delivery }: DeliveryInfo) {
+  const { type, state, attempts, created, status, error } = delivery;
+  return {
+    event_id: eventID,
+    ...{ type, state, attempts, created },
+    last_attempt: lastAttempt,
+    next_attempt: nextAttempt,
+    ...{ status, error },
+  };
+}

@@ -1,0 +1,100 @@
+import { isNull, sql } from "drizzle-orm";
+import { bigint, customType, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import type { EventType } from "../auditLog/recordChange.ts";
+import { changeColumns } from "../auditLog/tables.ts";
+import { requestColumns, timestampMs } from "../database/columns.ts";
+import { partners } from "../partners/tables.ts";
+
+/** PostgreSQL's 64-bit transaction id, which is not reused, as decimal digits. */
+const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
+
+/**
+ * Every database: the outbox, what partners are informed of. `id` lets receivers recognize duplicates. `xid` is the
+ * transaction of the change: those below the snapshot's `xmin` have ended, so a reader in the order of `xid` skips none.
+ * `dispatched` is null until the deliveries to the partner's endpoints are stored.
+ */
+export const events = pgTable(
+  "events",
+  {
+    ...changeColumns(),
+    bizID: text("biz_id").notNull(),
+    xid: xid8("xid")
+      .notNull()
+      .default(sql`pg_current_xact_id()`),
+    type: text("type").$type<EventType>().notNull(),
+    dispatched: timestampMs("dispatched"),
+  },
+  (table) => [
+    index("events_of_partner").on(table.bizID, table.xid, table.position),
+    index("events_to_dispatch").on(table.position).where(isNull(table.dispatched)),
+  ],
+);
+
+/** Home database: where partners receive events. `types` null means all types, `paused` null that deliveries are sent. */
+export const webhookEndpoints = pgTable(
+  "webhook_endpoints",
+  {
+    endpointID: uuid("endpoint_id").primaryKey(),
+    bizID: text("biz_id")
+      .notNull()
+      .references(() => partners.bizID),
+    url: text("url").notNull(),
+    types: text("types").array(),
+    created: timestampMs("created").notNull(),
+    paused: timestampMs("paused"),
+  },
+  (table) => [index("webhook_endpoints_of_partner").on(table.bizID, table.created, table.endpointID)],
+);
+
+/**
+ * Home database: the secrets that sign an endpoint's deliveries, encrypted under the key `key_id` of the service's
+ * configuration. `until` is when a replaced secret ends.
+ */
+export const webhookSecrets = pgTable(
+  "webhook_secrets",
+  {
+    secretID: uuid("secret_id").primaryKey(),
+    endpointID: uuid("endpoint_id")
+      .notNull()
+      .references(() => webhookEndpoints.endpointID, { onDelete: "cascade" }),
+    keyID: text("key_id").notNull(),
+    sealed: text("sealed").notNull(),
+    created: timestampMs("created").notNull(),
+    until: timestampMs("until"),
+    ...requestColumns(),
+  },
+  (table) => [index("webhook_secrets_of_endpoint").on(table.endpointID, table.created)],
+);
+
+/**
+ * Every database: the deliveries of its events, which name the event by its `position`, too. While a delivery is pending, `due`
+ * is when it is sent next. A replica that sends it moves `due` to when another one may take over, and increases `claim`, so
+ * that a result that arrives later than that changes nothing. `error` is why the last attempt failed.
+ */
+export const webhookDeliveries = pgTable(
+  "webhook_deliveries",
+  {
+    position: bigint("position", { mode: "number" })
+      .notNull()
+      .references(() => events.position, { onDelete: "cascade" }),
+    endpointID: uuid("endpoint_id").notNull(),
+    eventID: uuid("event_id").notNull(),
+    state: text("state").$type<"pending" | "delivered" | "failed">().notNull().default("pending"),
+    created: timestampMs("created").notNull(),
+    due: timestampMs("due").notNull(),
+    claim: integer("claim").notNull().default(0),
+    attempts: integer("attempts").notNull().default(0),
+    firstAttempt: timestampMs("first_attempt"),
+    lastAttempt: timestampMs("last_attempt"),
+    status: integer("status"),
+    error: text("error"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.position, table.endpointID] }),
+    index("webhook_deliveries_due")
+      .on(table.endpointID, table.due)
+      .where(sql`${table.state} = 'pending'`),
+    index("webhook_deliveries_of_event").on(table.endpointID, table.eventID),
+    index("webhook_deliveries_of_endpoint").on(table.endpointID, table.created, table.eventID),
+  ],
+);

@@ -1,0 +1,345 @@
+import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
+import { type Database, type Databases, rowsOf } from "../database/database.ts";
+import { events } from "./tables.ts";
+import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
+import { webhookDeliveries } from "./tables.ts";
+
+/** Events of one round of `dispatch`. */
+const DISPATCHED_AT_ONCE = 500;
+/** Rows of one statement that deletes. */
+const DELETED_AT_ONCE = 1000;
+/** An endpoint also receives events of this time before it was created, because the clocks of replicas differ. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+export type DeliveryState = "pending" | "delivered" | "failed";
+
+/** An event and its endpoint. */
+export interface DeliveredEvent {
+  /** A UUID: the same in every delivery of the event. */
+  id: string;
+  type: EventType | "webhook.test";
+  userID: string | null;
+  data: ChangeData;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+/** A delivery that this process may send until another one may take over. */
+export interface ClaimedDelivery {
+  endpointID: string;
+  position: number;
+  claim: number;
+  /** Failed attempts so far. */
+  attempts: number;
+  /** Start of the first attempt in ms since 1970. */
+  firstAttempt: number;
+  event: DeliveredEvent;
+}
+
+/** A delivery after an attempt, which `attempts` includes. */
+export interface FinishedDelivery extends ClaimedDelivery {
+  state: DeliveryState;
+  /** Time of the next attempt of a pending delivery in ms since 1970. */
+  due: number;
+  /** End of the attempt in ms since 1970. */
+  lastAttempt: number;
+  /** The HTTP status; null without a response. */
+  status: number | null;
+  /** Reason of the failure; null after a success. */
+  error: string | null;
+}
+
+/** A delivery in the list of an endpoint. */
+export interface DeliveryInfo {
+  eventID: string;
+  type: EventType;
+  state: DeliveryState;
+  attempts: number;
+  /** All in milliseconds since 1970. */
+  created: number;
+  lastAttempt: number | null;
+  /** Null unless it is pending. */
+  nextAttempt: number | null;
+  status: number | null;
+  error: string | null;
+}
+
+/** Stores the deliveries of events to endpoints, in the database of each event. */
+export class WebhookDeliveryStore {
+  /** Home and regions, each database once. */
+  readonly databases: readonly Database[];
+  readonly #endpoints: WebhookEndpointStore;
+
+  constructor({ home, regions }: Databases, endpoints: WebhookEndpointStore) {
+    this.databases = [...new Set([home, ...Object.values(regions)])];
+    this.#endpoints = endpoints;
+  }
+
+  /**
+   * Stores the deliveries of the oldest events that have none yet. Two replicas can do this at once.
+   * @returns whether there may be more events
+   */
+  async dispatch(database: Database, now: number): Promise<boolean> {
+    const waiting = await database
+      .select({ position: events.position, bizID: events.bizID })
+      .from(events)
+      .where(isNull(events.dispatched))
+      .orderBy(events.position)
+      .limit(DISPATCHED_AT_ONCE);
+    if (waiting.length === 0) return false;
+    // Read after the events: an endpoint that was created before a change was committed is among them.
+    const endpoints = await this.#endpoints.listOf([...new Set(waiting.map(({ bizID }) => bizID))]);
+    const ofPartner = Map.groupBy(endpoints, ({ bizID }) => bizID);
+    await database.transaction(async (transaction) => {
+      const positions = waiting.map(({ position }) => position);
+      // A replica that dispatches the same events at the same time takes those that are not locked.
+      const taken = await transaction
+        .select({ position: events.position, id: events.id, bizID: events.bizID, type: events.type, at: events.at })
+        .from(events)
+        .where(and(inArray(events.position, positions), isNull(events.dispatched)))
+        .for("update", { skipLocked: true });
+      const rows = taken.flatMap(({ position, id: eventID, bizID, type, at }) =>
+        (ofPartner.get(bizID) ?? [])
+          .filter((endpoint) => receives(endpoint, type, at))
+          .map(({ endpointID }) => ({ position, endpointID, eventID, created: now, due: now })),
+      );
+      if (rows.length > 0) await insertDeliveries(transaction, rows);
+      const done = taken.map(({ position }) => position);
+      if (done.length > 0)
+        await transaction.update(events).set({ dispatched: now }).where(inArray(events.position, done));
+    });
+    return waiting.length === DISPATCHED_AT_ONCE;
+  }
+
+  /** The endpoints with a delivery that is due. The index is skipped from endpoint to endpoint, however many are due. */
+  async endpointsDue(database: Database, now: number): Promise<string[]> {
+    const result = await database.execute(sql`
+      with recursive found as (
+        (select endpoint_id from webhook_deliveries where state = 'pending' order by endpoint_id limit 1)
+        union all
+        select (select endpoint_id from webhook_deliveries
+          where state = 'pending' and endpoint_id > found.endpoint_id order by endpoint_id limit 1)
+        from found where found.endpoint_id is not null
+      )
+      select endpoint_id from found where exists (
+        select from webhook_deliveries as delivery
+        where delivery.state = 'pending' and delivery.endpoint_id = found.endpoint_id and delivery.due <= ${now})`);
+    return rowsOf(result).map(({ endpoint_id }) => String(endpoint_id));
+  }
+
+  /**
+   * Takes deliveries of an endpoint that are due. Until `now + visibilityMs`, no other process takes them.
+   * @param limit the most deliveries
+   */
+  async claim(
+    database: Database,
+    endpointID: string,
+    { now, visibilityMs, limit }: { now: number; visibilityMs: number; limit: number },
+  ): Promise<ClaimedDelivery[]> {
+    const result = await database.execute(sql`
+      with taken as (
+        select position from webhook_deliveries
+        where state = 'pending' and endpoint_id = ${endpointID} and due <= ${now}
+        order by due limit ${limit} for update skip locked
+      )
+      update webhook_deliveries as delivery
+      set due = ${now + visibilityMs}::bigint, claim = claim + 1, first_attempt = coalesce(first_attempt, ${now}::bigint)
+      from taken join events as event using (position)
+      where delivery.position = taken.position and delivery.endpoint_id = ${endpointID}
+      returning delivery.position::float8, delivery.claim, delivery.attempts, delivery.first_attempt::float8,
+        event.id, event.type, event.user_id, event.data, event.at::float8`);
+    return (rowsOf(result) as unknown as ClaimedRow[]).map(
+      ({ position, claim, attempts, first_attempt, id, type, user_id, data, at }) => ({
+        endpointID,
+        ...{ position, claim, attempts, firstAttempt: first_attempt },
+        event: { id, type, userID: user_id, data, at },
+      }),
+    );
+  }
+
+  /** Stores the results of attempts, except for deliveries that another process has taken over. */
+  async finish(database: Database, finished: readonly FinishedDelivery[]): Promise<void> {
+    if (finished.length === 0) return;
+    const rows = finished.map(({ endpointID: endpoint_id, lastAttempt: last_attempt, ...result }) => {
+      const { position, claim, state, due, attempts, status, error } = result;
+      return { position, endpoint_id, claim, state, due, attempts, last_attempt, status, error };
+    });
+    await database.execute(sql`
+      update webhook_deliveries as delivery
+      set state = result.state, due = result.due, attempts = result.attempts, last_attempt = result.last_attempt,
+        status = result.status, error = result.error
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as result(position bigint, endpoint_id uuid, claim int,
+        state text, due bigint, attempts int, last_attempt bigint, status int, error text)
+      where delivery.position = result.position and delivery.endpoint_id = result.endpoint_id
+        and delivery.claim = result.claim and delivery.state = 'pending'`);
+  }
+
+  /** Returns deliveries that were not attempted. They are due at once. */
+  async release(database: Database, claimed: readonly ClaimedDelivery[], now: number): Promise<void> {
+    for (const { position, endpointID, claim } of claimed)
+      await database
+        .update(webhookDeliveries)
+        .set({ due: now })
+        .where(
+          and(
+            eq(webhookDeliveries.position, position),
+            eq(webhookDeliveries.endpointID, endpointID),
+            eq(webhookDeliveries.claim, claim),
+          ),
+        );
+  }
+
+  /** Delivers one event to an endpoint again. @returns the number of deliveries: 0 if the endpoint never had this one */
+  async redeliver(endpointID: string, eventID: string, now: number): Promise<number> {
+    return this.#restart(
+      and(eq(webhookDeliveries.endpointID, endpointID), eq(webhookDeliveries.eventID, eventID)),
+      now,
+    );
+  }
+
+  /** Delivers all events again whose delivery failed and that were dispatched at `since` or later. */
+  async redeliverFailed(endpointID: string, since: number, now: number): Promise<number> {
+    return this.#restart(
+      and(
+        eq(webhookDeliveries.endpointID, endpointID),
+        eq(webhookDeliveries.state, "failed"),
+        sql`${webhookDeliveries.created} >= ${since}`,
+      ),
+      now,
+    );
+  }
+
+  /**
+   * Lists deliveries of an endpoint, the newest first.
+   * @param after the id of the event before the page; undefined for the first page
+   * @returns undefined if `after` was never delivered to the endpoint
+   */
+  async list(
+    endpointID: string,
+    { state, after, limit }: { state?: DeliveryState | undefined; after?: string | undefined; limit: number },
+  ): Promise<DeliveryInfo[] | undefined> {
+    const ofEndpoint = eq(webhookDeliveries.endpointID, endpointID);
+    const { created, eventID } = webhookDeliveries;
+    let start: SQL | undefined;
+    if (after !== undefined) {
+      const found = await this.#inEach((database) =>
+        database
+          .select({ created })
+          .from(webhookDeliveries)
+          .where(and(ofEndpoint, eq(eventID, after))),
+      );
+      const [last] = found;
+      if (last === undefined) return undefined;
+      start = sql`(${created}, ${eventID}) < (${last.created}::bigint, ${after}::uuid)`;
+    }
+    const rows = await this.#inEach((database) =>
+      database
+        .select({ delivery: webhookDeliveries, type: events.type })
+        .from(webhookDeliveries)
+        .innerJoin(events, eq(events.position, webhookDeliveries.position))
+        .where(and(ofEndpoint, start, state && eq(webhookDeliveries.state, state)))
+        .orderBy(desc(created), desc(eventID))
+        .limit(limit),
+    );
+    return rows
+      .map(({ delivery: { due, ...delivery }, type }) => ({
+        ...delivery,
+        type,
+        nextAttempt: delivery.state === "pending" ? due : null,
+      }))
+      .sort((a, b) => b.created - a.created || (a.eventID < b.eventID ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  /** The number of pending deliveries, up to `limit` in each database. */
+  async countPending(limit: number): Promise<number> {
+    const counts = await this.#inEach(async (database) => {
+      const some = database
+        .select({ position: webhookDeliveries.position })
+        .from(webhookDeliveries)
+        .where(eq(webhookDeliveries.state, "pending"))
+        .limit(limit)
+        .as("some");
+      return database.select({ pending: sql<number>`count(*)::int` }).from(some);
+    });
+    return counts.reduce((sum, { pending }) => sum + pending, 0);
+  }
+
+  /** Deletes some deliveries of endpoints that do not exist any more. */
+  async dropOf(database: Database, endpointIDs: readonly string[]): Promise<void> {
+    for (const endpointID of endpointIDs)
+      await database.execute(sql`delete from webhook_deliveries where endpoint_id = ${endpointID} and position in (
+        select position from webhook_deliveries where endpoint_id = ${endpointID} limit ${DELETED_AT_ONCE})`);
+  }
+
+  /** Deletes events older than `before`, with their deliveries, the oldest first. */
+  async dropEvents(before: number): Promise<void> {
+    for (const database of this.databases) {
+      let deleted: unknown[];
+      do {
+        const oldest = sql`select position from events order by position limit ${DELETED_AT_ONCE}`;
+        const result = await database.execute(
+          sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
+        );
+        deleted = rowsOf(result);
+        // Fewer than the limit if one of the oldest rows is newer: clocks of replicas differ.
+      } while (deleted.length > 0);
+    }
+  }
+
+  async #restart(where: ReturnType<typeof and>, now: number): Promise<number> {
+    const restarted = await this.#inEach((database) =>
+      database
+        .update(webhookDeliveries)
+        // A process that is sending it now does not change it any more.
+        .set({
+          state: "pending",
+          due: now,
+          attempts: 0,
+          firstAttempt: null,
+          claim: sql`${webhookDeliveries.claim} + 1`,
+        })
+        .where(where)
+        .returning({ eventID: webhookDeliveries.eventID }),
+    );
+    return restarted.length;
+  }
+
+  async #inEach<Row>(read: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
+    const results: Row[][] = [];
+    for (const database of this.databases) results.push(await read(database));
+    return results.flat();
+  }
+}
+
+interface ClaimedRow {
+  position: number;
+  claim: number;
+  attempts: number;
+  first_attempt: number;
+  id: string;
+  type: EventType;
+  user_id: string | null;
+  data: ChangeData;
+  at: number;
+}
+
+function receives({ types, created }: WebhookEndpoint, type: EventType, at: number): boolean {
+  return (types === null || types.includes(type)) && at >= created - CLOCK_TOLERANCE_MS;
+}
+
+async function insertDeliveries(
+  transaction: Database,
+  rows: readonly { position: number; endpointID: string; eventID: string; created: number; due: number }[],
+): Promise<void> {
+  const values = JSON.stringify(
+    rows.map(({ position, endpointID: endpoint_id, eventID: event_id, created, due }) => ({
+      ...{ position, endpoint_id, event_id, created, due },
+    })),
+  );
+  await transaction.execute(sql`insert into webhook_deliveries (position, endpoint_id, event_id, created, due)
+    select position, endpoint_id, event_id, created, due from jsonb_to_recordset(${values}::text::jsonb)
+      as delivery(position bigint, endpoint_id uuid, event_id uuid, created bigint, due bigint)
+    on conflict do nothing`);
+}

@@ -1,0 +1,320 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { and, asc, count, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { WebhookSecret } from "@keyroot/operator/shared";
+import { ArgumentError, ServiceError } from "../errors.ts";
+import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";
+import { type Action, type Author, type EventType, recordChange, SERVICE } from "../auditLog/recordChange.ts";
+import type { Database } from "../database/database.ts";
+import {
+  checkSameRequest,
+  keyReused,
+  type RepeatableRequest,
+  REPEATABLE_MS,
+  requestColumns,
+  type RequestColumns,
+} from "../app/idempotency.ts";
+import { partners } from "../partners/tables.ts";
+import { resealSecrets } from "./resealSecrets.ts";
+import { webhookEndpoints, webhookSecrets } from "./tables.ts";
+
+/** Maximum endpoints per partner. */
+export const MAX_ENDPOINTS = 10;
+/** Maximum secrets that sign the deliveries to an endpoint. */
+const MAX_SECRETS = 5;
+/** Time that a replaced secret still signs. */
+const OVERLAP_MS = 24 * 60 * 60 * 1000;
+
+/** An endpoint that receives events for a partner. */
+export interface WebhookEndpoint {
+  /** A UUID. */
+  endpointID: string;
+  bizID: string;
+  url: string;
+  /** The types of events that it receives; null for all. */
+  types: EventType[] | null;
+  /** Milliseconds since 1970. */
+  created: number;
+  /** Milliseconds since 1970; null while deliveries are sent. */
+  paused: number | null;
+}
+
+/** A secret at one of the two times when its value is available: after it is made, and in a repetition of that request. */
+export interface NewSecret {
+  secret: string;
+  /** End of the earlier secrets in ms since 1970; null without one. */
+  previousUntil: number | null;
+}
+
+/** Fields of an endpoint to change. */
+export interface EndpointChanges {
+  url?: string | undefined;
+  types?: EventType[] | null | undefined;
+}
+
+interface RequestOptions {
+  /** Milliseconds since 1970. */
+  now: number;
+  author: Author;
+  /** The request, if it has an Idempotency-Key. */
+  repeatable: RepeatableRequest | undefined;
+}
+
+/** Stores the endpoints of partners with their secrets, in the home database. */
+export class WebhookEndpointStore {
+  readonly #home: Database;
+  readonly #keys: WebhookKeys | undefined;
+
+  /** @param keys undefined if the service has no webhooks */
+  constructor(home: Database, keys: WebhookKeys | undefined) {
+    this.#home = home;
+    this.#keys = keys;
+  }
+
+  /** Whether partners can have endpoints. */
+  get enabled(): boolean {
+    return this.#keys !== undefined;
+  }
+
+  /**
+   * Checks that every stored secret can be opened, and seals those under the first key that are sealed under another one.
+   * @throws ArgumentError CONFIGURATION_INVALID
+   */
+  async checkKeys(): Promise<void> {
+    const used = await this.#home.selectDistinct({ keyID: webhookSecrets.keyID }).from(webhookSecrets);
+    const missing = used.filter(({ keyID }) => this.#keys?.has(keyID) !== true).map(({ keyID }) => keyID);
+    if (missing.length > 0) {
+      const message =
+        this.#keys === undefined
+          ? "Partners have webhook endpoints, and KEYROOT_WEBHOOK_KEYS is not set: it names the file of the keys under which their secrets are stored."
+          : `The file of KEYROOT_WEBHOOK_KEYS lacks a key under which webhook secrets are stored: ${missing.join(", ")}. Add the earlier key as a further line.`;
+      throw new ArgumentError("CONFIGURATION_INVALID", message);
+    }
+    const { sealingID } = this.#keys ?? { sealingID: "" };
+    if (used.some(({ keyID }) => keyID !== sealingID)) await resealSecrets(this.#home, this.#requireKeys());
+  }
+
+  /**
+   * Adds an endpoint, or returns the one that an earlier request with the same Idempotency-Key added.
+   * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
+   */
+  async create(
+    bizID: string,
+    { url, types }: Pick<WebhookEndpoint, "url" | "types">,
+    { now, author, repeatable }: RequestOptions,
+  ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
+    const request = requestColumns(`${bizID}\nwebhook`, repeatable);
+    const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
+    const made = await this.#make(endpoint.endpointID);
+    const added = await this.#home.transaction(async (transaction) => {
+      // The lock makes concurrent requests count one after the other.
+      await transaction
+        .select({ bizID: partners.bizID })
+        .from(partners)
+        .where(eq(partners.bizID, bizID))
+        .for("no key update");
+      const earlier = await this.#findByRequest(transaction, request);
+      if (earlier !== undefined) return earlier;
+      const [owned] = await transaction
+        .select({ endpoints: count() })
+        .from(webhookEndpoints)
+        .where(eq(webhookEndpoints.bizID, bizID));
+      if ((owned?.endpoints ?? 0) >= MAX_ENDPOINTS) {
+        const message = `You have ${MAX_ENDPOINTS} webhook endpoints, the most that are allowed: delete one first.`;
+        throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
+      }
+      await transaction.insert(webhookEndpoints).values(endpoint);
+      const { endpointID } = endpoint;
+      await transaction.insert(webhookSecrets).values({ ...made.row, endpointID, created: now, ...request });
+      await record(transaction, author, "webhook.created", endpoint, now);
+      return undefined;
+    });
+    if (added === undefined) return { endpoint, secret: made.secret };
+    const found = await this.get(bizID, added.endpointID);
+    if (found === undefined) throw keyReused("its endpoint was deleted");
+    return { endpoint: found, secret: await this.#open(added, now) };
+  }
+
+  /** Lists a partner's endpoints in the order of creation. */
+  async list(bizID: string): Promise<WebhookEndpoint[]> {
+    const { created, endpointID } = webhookEndpoints;
+    return (await this.#home
+      .select()
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.bizID, bizID))
+      .orderBy(asc(created), asc(endpointID))) as WebhookEndpoint[];
+  }
+
+  /** @returns undefined when the partner has no such endpoint */
+  async get(bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
+    const [found] = await this.#home.select().from(webhookEndpoints).where(isOwn(bizID, endpointID));
+    return found as WebhookEndpoint | undefined;
+  }
+
+  /** The endpoints of these partners. */
+  async listOf(bizIDs: readonly string[]): Promise<WebhookEndpoint[]> {
+    if (bizIDs.length === 0) return [];
+    const found = this.#home
+      .select()
+      .from(webhookEndpoints)
+      .where(inArray(webhookEndpoints.bizID, [...bizIDs]));
+    return (await found) as WebhookEndpoint[];
+  }
+
+  /** Finds existing endpoints. */
+  async find(endpointIDs: readonly string[]): Promise<WebhookEndpoint[]> {
+    if (endpointIDs.length === 0) return [];
+    const found = this.#home
+      .select()
+      .from(webhookEndpoints)
+      .where(inArray(webhookEndpoints.endpointID, [...endpointIDs]));
+    return (await found) as WebhookEndpoint[];
+  }
+
+  /** @returns undefined when the partner has no such endpoint */
+  async update(
+    bizID: string,
+    endpointID: string,
+    { url, types }: EndpointChanges,
+    now: number,
+    author: Author,
+  ): Promise<WebhookEndpoint | undefined> {
+    return this.#home.transaction(async (transaction) => {
+      const before = await lock(transaction, bizID, endpointID);
+      const after = before && { ...before, ...(url !== undefined && { url }), ...(types !== undefined && { types }) };
+      if (after === undefined || isDeepStrictEqual(before, after)) return after;
+      await transaction.update(webhookEndpoints).set(after).where(isOwn(bizID, endpointID));
+      await record(transaction, author, "webhook.changed", after, now);
+      return after;
+    });
+  }
+
+  /**
+   * Pauses or resumes an endpoint. Repeating the call has no effect.
+   * @returns undefined when the partner has no such endpoint
+   */
+  async setPaused(
+    { bizID, endpointID }: Pick<WebhookEndpoint, "bizID" | "endpointID">,
+    pause: boolean,
+    now: number,
+    author: Author = SERVICE,
+  ): Promise<WebhookEndpoint | undefined> {
+    return this.#home.transaction(async (transaction) => {
+      const before = await lock(transaction, bizID, endpointID);
+      if (before === undefined || (before.paused !== null) === pause) return before;
+      const after = { ...before, paused: pause ? now : null };
+      await transaction.update(webhookEndpoints).set(after).where(isOwn(bizID, endpointID));
+      await record(transaction, author, pause ? "webhook.paused" : "webhook.resumed", after, now);
+      return after;
+    });
+  }
+
+  /** Deletes an endpoint. Repeating the call has no effect. */
+  async delete(bizID: string, endpointID: string, now: number, author: Author): Promise<void> {
+    await this.#home.transaction(async (transaction) => {
+      const deleted = await transaction.delete(webhookEndpoints).where(isOwn(bizID, endpointID)).returning();
+      if (deleted.length > 0) await record(transaction, author, "webhook.deleted", { bizID, endpointID }, now);
+    });
+  }
+
+  /**
+   * Replaces an endpoint's secret. The earlier ones sign for 24 hours more.
+   * @returns undefined when the partner has no such endpoint
+   * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
+   */
+  async rotateSecret(
+    bizID: string,
+    endpointID: string,
+    { now, author, repeatable }: RequestOptions,
+  ): Promise<NewSecret | undefined> {
+    const request = requestColumns(`${bizID}\nwebhook`, repeatable);
+    const made = await this.#make(endpointID);
+    const found = await this.#home.transaction(async (transaction) => {
+      const endpoint = await lock(transaction, bizID, endpointID);
+      if (endpoint === undefined) return "unknown";
+      const earlier = await this.#findByRequest(transaction, request);
+      if (earlier !== undefined) return earlier;
+      const ofEndpoint = eq(webhookSecrets.endpointID, endpointID);
+      await transaction.delete(webhookSecrets).where(and(ofEndpoint, lt(webhookSecrets.until, now)));
+      const [active] = await transaction.select({ secrets: count() }).from(webhookSecrets).where(ofEndpoint);
+      if ((active?.secrets ?? 0) >= MAX_SECRETS) {
+        const message = `The endpoint has ${MAX_SECRETS} secrets, the most that are allowed: wait until the oldest one ends, within 24 hours.`;
+        throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
+      }
+      await transaction
+        .update(webhookSecrets)
+        .set({ until: now + OVERLAP_MS })
+        .where(and(ofEndpoint, isNull(webhookSecrets.until)));
+      await transaction.insert(webhookSecrets).values({ ...made.row, endpointID, created: now, ...request });
+      await record(transaction, author, "webhook.secretRotated", endpoint, now);
+      return undefined;
+    });
+    if (found === "unknown") return undefined;
+    if (found === undefined) return { secret: made.secret, previousUntil: now + OVERLAP_MS };
+    return { secret: await this.#open(found, now), previousUntil: found.created + OVERLAP_MS };
+  }
+
+  /** The secrets that sign an endpoint's deliveries, the newest first. */
+  async secretsOf(endpointID: string, now: number): Promise<WebhookSecret[]> {
+    const rows = await this.#home
+      .select()
+      .from(webhookSecrets)
+      .where(
+        and(eq(webhookSecrets.endpointID, endpointID), or(isNull(webhookSecrets.until), gt(webhookSecrets.until, now))),
+      );
+    const newest = rows.sort((a, b) => b.created - a.created);
+    return Promise.all(newest.map(async (row) => new WebhookSecret(await this.#requireKeys().open(row, endpointID))));
+  }
+
+  /** Deletes the replaced secrets that do not sign any more. */
+  async dropEnded(now: number): Promise<void> {
+    await this.#home.delete(webhookSecrets).where(lt(webhookSecrets.until, now));
+  }
+
+  async #make(endpointID: string): Promise<{ secret: string; row: SealedSecret & { secretID: string } }> {
+    const secret = WebhookSecret.make();
+    return { secret, row: { secretID: randomUUID(), ...(await this.#requireKeys().seal(secret, endpointID)) } };
+  }
+
+  /** @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  async #findByRequest(transaction: Database, request: RequestColumns) {
+    const { requestHash } = request;
+    if (requestHash === null) return undefined;
+    const [found] = await transaction.select().from(webhookSecrets).where(eq(webhookSecrets.requestHash, requestHash));
+    if (found !== undefined) checkSameRequest(found, request);
+    return found;
+  }
+
+  /** The value of a secret for a repeated request. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  async #open(row: typeof webhookSecrets.$inferSelect, now: number): Promise<string> {
+    if (row.created < now - REPEATABLE_MS) throw keyReused("its secret is older than 24 hours");
+    return this.#requireKeys().open(row, row.endpointID);
+  }
+
+  /** @throws ServiceError WEBHOOKS_DISABLED */
+  #requireKeys(): WebhookKeys {
+    if (this.#keys !== undefined) return this.#keys;
+    const message = "This service sends no webhooks: its operator has not set KEYROOT_WEBHOOK_KEYS.";
+    throw new ServiceError(409, "WEBHOOKS_DISABLED", message);
+  }
+}
+
+function isOwn(bizID: string, endpointID: string) {
+  return and(eq(webhookEndpoints.bizID, bizID), eq(webhookEndpoints.endpointID, endpointID));
+}
+
+/** @returns undefined when the partner has no such endpoint */
+async function lock(transaction: Database, bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
+  const [found] = await transaction.select().from(webhookEndpoints).where(isOwn(bizID, endpointID)).for("update");
+  return found as WebhookEndpoint | undefined;
+}
+
+function record(
+  transaction: Database,
+  author: Author,
+  action: Action,
+  { bizID, endpointID }: Pick<WebhookEndpoint, "bizID" | "endpointID">,
+  now: number,
+): Promise<void> {
+  return recordChange(transaction, author, { action, at: now, partner: bizID, data: { endpoint_id: endpointID } });
+}

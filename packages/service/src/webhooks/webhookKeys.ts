@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { base64ToBytes } from "keyroot/bytes";
+import { readSecretFile } from "@keyroot/operator/shared";
+import { ArgumentError } from "../errors.ts";
+import { deriveKey, open, seal } from "../app/secrets.ts";
+
+const KEY_BYTES = 32;
+const MAX_KEYS = 8;
+const MAX_FILE_BYTES = 1024;
+const PURPOSE = "keyroot webhook secret";
+
+/** A stored secret: encrypted, and the id of the key that decrypts it. */
+export interface SealedSecret {
+  keyID: string;
+  sealed: string;
+}
+
+/**
+ * The keys under which the secrets of webhook endpoints are stored. The first one seals, all open. A secret is bound to its
+ * endpoint: sealed text that is moved to another endpoint does not open.
+ */
+export class WebhookKeys {
+  readonly #keys = new Map<string, Uint8Array>();
+  /** The id of the key that seals: 16 hex digits that reveal nothing about the key. */
+  readonly sealingID: string;
+
+  /** @param keys 1 to 8 keys of 32 random bytes @throws Error if they are not that; the message contains no key */
+  constructor(keys: readonly Uint8Array[]) {
+    if (keys.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
+    for (const key of keys) {
+      if (key.length !== KEY_BYTES) throw new Error(`a key in it has ${key.length} bytes instead of ${KEY_BYTES}`);
+      if (new Set(key).size < KEY_BYTES / 4) throw new Error("a key in it is not random");
+      this.#keys.set(idOf(key), key);
+    }
+    const [first] = this.#keys.keys();
+    if (first === undefined) throw new Error("it has no key");
+    if (this.#keys.size < keys.length) throw new Error("it has a key twice");
+    this.sealingID = first;
+  }
+
+  /**
+   * Reads a file that has one key in base64 per line, as `openssl rand -base64 32` prints it.
+   * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID; the message never contains the file's content
+   */
+  static async read(path: string): Promise<WebhookKeys> {
+    try {
+      const lines = (await readSecretFile(path, MAX_FILE_BYTES)).split("\n").map((line) => line.trim());
+      return new WebhookKeys(lines.filter((line) => line !== "").map(keyOf));
+    } catch (error) {
+      if (error instanceof ArgumentError && error.code === "FILE_PERMISSIONS") throw error;
+      const reason = (error as Error).message;
+      const message = `${path} is not a file of keys for webhook secrets: ${reason}. Make one with 'openssl rand -base64 32'.`;
+      throw new ArgumentError("CONFIGURATION_INVALID", message);
+    }
+  }
+
+  /** Whether it has the key with this id. */
+  has(keyID: string): boolean {
+    return this.#keys.has(keyID);
+  }
+
+  /** Encrypts an endpoint's secret under the first key. */
+  async seal(secret: string, endpointID: string): Promise<SealedSecret> {
+    const { sealingID: keyID } = this;
+    return { keyID, sealed: await seal(secret, this.#derive(keyID, endpointID)) };
+  }
+
+  /** Decrypts an endpoint's secret. @throws Error if its key is missing, or it belongs to another endpoint */
+  open({ keyID, sealed }: SealedSecret, endpointID: string): Promise<string> {
+    return open(sealed, this.#derive(keyID, endpointID));
+  }
+
+  #derive(keyID: string, endpointID: string): Uint8Array {
+    const key = this.#keys.get(keyID);
+    if (key === undefined) throw new Error(`The key ${keyID} of a webhook's secret is not configured.`);
+    return deriveKey(key, endpointID, PURPOSE);
+  }
+}
+
+function keyOf(line: string): Uint8Array {
+  try {
+    return base64ToBytes(line);
+  } catch {
+    // Without the error, which may quote the key.
+    throw new Error("a line of it is not base64");
+  }
+}
+
+function idOf(key: Uint8Array): string {
+  return createHash("sha256").update("keyroot webhook key\n").update(key).digest("hex").slice(0, 16);
+}

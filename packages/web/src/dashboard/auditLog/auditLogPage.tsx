@@ -1,0 +1,262 @@
+import { userIDToHex } from "keyroot/identity";
+import { useState } from "preact/hooks";
+import { Field, Form, Select, TextField } from "../../shared/form.tsx";
+import { formatCount, shorten } from "../../shared/format.ts";
+import { readUserID } from "../../shared/readUserID.ts";
+import { saveFile } from "../../shared/saveFile.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import type { AuditEntry } from "../shared/api.ts";
+import { Failure, ListEnd } from "../shared/cards.tsx";
+import { useAction, usePages } from "../shared/useCall.ts";
+import { type AuditFilter, type AuditPath, fetchEntries, MAX_EXPORTED, toCsv, toJsonLines } from "./exportEntries.ts";
+
+/** All actions of the log, as the service names them. */
+const ACTIONS = [
+  ...["partner.created", "partner.suspended", "partner.resumed", "partner.limited"],
+  ...["serverToken.created", "serverToken.revoked"],
+  ...["user.created", "user.deactivated", "user.erased", "refreshToken.created", "refreshToken.revoked"],
+  ...["key.registered", "key.conflict", "key.withdrawn", "key.discarded", "key.approved", "key.published"],
+  ...["person.invited", "person.roleChanged", "person.removed", "passkey.added", "passkey.removed"],
+  ...["session.started", "session.ended", "webhook.created", "webhook.changed", "webhook.paused"],
+  ...["webhook.resumed", "webhook.secretRotated", "webhook.deleted"],
+];
+
+const ACTORS: Readonly<Record<string, string>> = {
+  person: "a person in the dashboard",
+  partner: "a partner’s server",
+  user: "a user’s app",
+  operator: "the operator",
+  service: "the service itself",
+};
+
+/** The changes with their times and authors. @param path the operation that lists the entries */
+export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
+  const [filter, setFilter] = useState<AuditFilter>({});
+  const entries = usePages(path, "entries", filter);
+  return (
+    <>
+      <h1>
+        <Term of="audit log">Audit log</Term>
+      </h1>
+      <section class="card" aria-labelledby="entries-title">
+        <div class="card-head">
+          <h2 id="entries-title">Entries, newest first</h2>
+          <Export path={path} filter={filter} />
+        </div>
+        <FilterForm filter={filter} setFilter={setFilter} />
+        {entries.items && entries.items.length > 0 && (
+          <ul class="entries">
+            {entries.items.map((entry) => (
+              <EntryRow
+                key={entry.id}
+                entry={entry}
+                isOperator={isOperator}
+                onActor={(actor_id) => {
+                  setFilter({ ...filter, actor_id });
+                }}
+              />
+            ))}
+          </ul>
+        )}
+        {entries.items === undefined && entries.error === undefined && <p role="status">Loading…</p>}
+        {entries.items?.length === 0 && !entries.hasNext && <p>No entry matches the filter.</p>}
+        <ListEnd pages={entries} />
+      </section>
+    </>
+  );
+}
+
+/** Saves all entries that match the filter as a file. */
+function Export({ path, filter }: { path: AuditPath; filter: AuditFilter }) {
+  const [isCut, setCut] = useState(false);
+  const save = useAction(async (format: "csv" | "jsonl") => {
+    const { entries, isWhole } = await fetchEntries(path, filter);
+    const text = format === "csv" ? toCsv(entries) : toJsonLines(entries);
+    saveFile(`audit-log.${format}`, new Blob([text], { type: format === "csv" ? "text/csv" : "application/jsonl" }));
+    setCut(!isWhole);
+  });
+  return (
+    <div class="buttons">
+      {(["csv", "jsonl"] as const).map((format) => (
+        <button
+          key={format}
+          type="button"
+          class="button button-small"
+          disabled={save.busy}
+          onClick={() => void save.run(format)}
+        >
+          {format === "csv" ? "Export CSV" : "Export JSON lines"}
+        </button>
+      ))}
+      <p role="status" class="detail">
+        {save.busy && "Loading all entries…"}
+        {isCut && !save.busy && `The file has the newest ${formatCount(MAX_EXPORTED)} entries. Choose days for others.`}
+      </p>
+      <Failure error={save.error} />
+    </div>
+  );
+}
+
+interface FilterProps {
+  filter: AuditFilter;
+  setFilter: (filter: AuditFilter) => void;
+}
+
+function FilterForm({ filter: { actor_id }, setFilter }: FilterProps) {
+  const [action, setAction] = useState<string>("");
+  const [actor, setActor] = useState("");
+  const [id, setID] = useState("");
+  const [since, setSince] = useState("");
+  const [until, setUntil] = useState("");
+  const [problem, setProblem] = useState<string>();
+  const isBackwards = since !== "" && until !== "" && since > until;
+  const submit = () => {
+    const user = id.trim() === "" ? undefined : readUserID(id);
+    setProblem(user && "error" in user ? user.error : undefined);
+    if (isBackwards || (user && "error" in user)) return;
+    setFilter({
+      ...(action !== "" && { action }),
+      ...(actor !== "" && { actor_kind: actor }),
+      ...(user && { user_id_hex: userIDToHex(user.userID) }),
+      ...(since !== "" && { since: startOfDay(since) }),
+      ...(until !== "" && { until: startOfDay(until, 1) }),
+    } as AuditFilter);
+  };
+  return (
+    <Form class="tools" onSubmit={submit}>
+      <TextField
+        label="User id (optional)"
+        error={problem}
+        value={id}
+        onInput={(text) => {
+          setID(text);
+          setProblem(undefined);
+        }}
+        beside={
+          <button type="submit" class="button button-primary">
+            Show
+          </button>
+        }
+      />
+      <Select
+        label="What"
+        value={action}
+        set={setAction}
+        options={[["", "everything"], ...ACTIONS.map((name) => [name, inWords(name)] as const)]}
+      />
+      <Select label="Who" value={actor} set={setActor} options={[["", "everyone"], ...Object.entries(ACTORS)]} />
+      <Day label="From" value={since} set={setSince} />
+      <Day
+        label="To"
+        error={isBackwards ? "This day is before the day in From." : undefined}
+        value={until}
+        set={setUntil}
+      />
+      {actor_id !== undefined && (
+        <p class="detail">
+          Only entries by the actor <code>{shorten(actor_id)}</code>. Show removes this condition.
+        </p>
+      )}
+    </Form>
+  );
+}
+
+interface DayProps {
+  label: string;
+  error?: string | undefined;
+  value: string;
+  set: (day: string) => void;
+}
+
+function Day({ label, error, value, set }: DayProps) {
+  return (
+    <Field label={label} error={error}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          type="date"
+          value={value}
+          onInput={({ currentTarget }) => {
+            set(currentTarget.value);
+          }}
+        />
+      )}
+    </Field>
+  );
+}
+
+interface EntryProps {
+  entry: AuditEntry;
+  isOperator: boolean;
+  /** Shows only the entries of this actor. */
+  onActor: (actorID: string) => void;
+}
+
+/** An entry in one line, with its values on demand. */
+function EntryRow({ entry, isOperator, onActor }: EntryProps) {
+  const { at, action, actor, biz_id, user_id, data, request_id, address } = entry;
+  const { token_id, id } = actor;
+  const facts: AuditEntry["data"] = { ...data, token_id, request_id, address };
+  return (
+    <li class="row" data-entry>
+      <details>
+        <summary>
+          <span class="entry-line">
+            <span class="detail">
+              <Time ms={at} />
+            </span>
+            <b>{inWords(action)}</b>
+            <span>{actor.name ?? ACTORS[actor.kind] ?? actor.kind}</span>
+            <code class="detail">{user_id !== null && shorten(user_id)}</code>
+          </span>
+        </summary>
+        <ul class="entry-facts">
+          {user_id !== null && (
+            <li>user {isOperator ? <code>{user_id}</code> : <a href={`#/users/${user_id}`}>{user_id}</a>}</li>
+          )}
+          {isOperator && biz_id !== null && (
+            <li>
+              partner <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{biz_id}</a>
+            </li>
+          )}
+          {Object.entries(facts).map(
+            ([name, value]) =>
+              value !== null && (
+                <li key={name}>
+                  {name.replaceAll("_", " ")}:{" "}
+                  {name === "hold_ends_at" ? <Time ms={Number(value)} /> : <code>{String(value)}</code>}
+                </li>
+              ),
+          )}
+          {id !== null && (
+            <li>
+              actor <code>{id}</code>{" "}
+              <button
+                type="button"
+                class="button button-small"
+                onClick={() => {
+                  onActor(id);
+                }}
+              >
+                Only this actor
+              </button>
+            </li>
+          )}
+        </ul>
+      </details>
+    </li>
+  );
+}
+
+/** Writes "person.roleChanged" as "person role changed". */
+function inWords(action: string): string {
+  return action.replaceAll(".", " ").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** Midnight in the person's time zone, in milliseconds since 1970. @param day such as "2027-01-31" */
+function startOfDay(day: string, daysLater = 0): number {
+  const date = new Date(`${day}T00:00:00`);
+  date.setDate(date.getDate() + daysLater);
+  return date.getTime();
+}

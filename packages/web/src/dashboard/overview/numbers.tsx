@@ -1,0 +1,48 @@
+import type { ComponentChildren } from "preact";
+import { Icon } from "../../shared/icon.tsx";
+
+interface NumberItem {
+  label: string;
+  value: ComponentChildren;
+  /** The route of the list behind the number. */
+  page: string;
+  note?: string;
+  /** true: the number needs attention. */
+  isBad?: boolean;
+}
+
+/** Numbers that lead to their lists. */
+export function Numbers({ items }: { items: readonly NumberItem[] }) {
+  return (
+    <ul class="numbers">
+      {items.map(({ label, value, page, note, isBad = false }) => (
+        <li key={label}>
+          <a href={`#/${page}`} class={isBad ? "number number-bad" : "number"}>
+            <span class="number-label">{label}</span> <b>{value}</b>
+            {note !== undefined && <small> {note}</small>}
+          </a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What a person should do now, each with a link to its page. */
+export function ToDo({ items }: { items: readonly { text: string; page: string }[] }) {
+  if (items.length === 0) {
+    return (
+      <p class="todo todo-none">
+        <Icon name="check" /> Nothing to do.
+      </p>
+    );
+  }
+  return (
+    <ul class="todo-list">
+      {items.map(({ text, page }) => (
+        <li key={text} class="todo">
+          <Icon name="warning" /> {text} <a href={`#/${page}`}>Show</a>
+        </li>
+      ))}
+    </ul>
+  );
+}

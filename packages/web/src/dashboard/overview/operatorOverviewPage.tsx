@@ -1,0 +1,71 @@
+import type { AnswerOf } from "@keyroot/service";
+import { formatCost, formatCount, regionName } from "../../shared/format.ts";
+import { Failure } from "../shared/cards.tsx";
+import { useLoaded } from "../shared/useCall.ts";
+import { Numbers, ToDo } from "./numbers.tsx";
+
+type Status = AnswerOf<"/v1/dashboard/status/get">;
+
+/** The operator's start page: what fails, and numbers that lead to their pages. */
+export function OperatorOverviewPage() {
+  const { data, error, reload } = useLoaded("/v1/dashboard/status/get", {});
+  return (
+    <>
+      <h1>Overview</h1>
+      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Checking…</p>)}
+      {data && (
+        <>
+          <ToDo items={failures(data)} />
+          <section class="card" aria-labelledby="numbers-title">
+            <h2 id="numbers-title">Service</h2>
+            <Numbers
+              items={[
+                { label: "Databases", value: count(data.databases), page: "system" },
+                ...(data.publishing === null ? [] : publishingNumbers(data.publishing)),
+                { label: "Companies", value: "Partners", page: "partners" },
+              ]}
+            />
+            {data.publishing === null && (
+              <p>This service does not publish, because its configuration names no chain.</p>
+            )}
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+function publishingNumbers({ chain, stores, publishable, running }: NonNullable<Status["publishing"]>) {
+  const { state, chain_id } = chain;
+  return [
+    { label: "File stores", value: count(stores), page: "system" },
+    {
+      label: "Keys to publish",
+      value: formatCount(publishable),
+      page: "system",
+      ...(running && { note: "in progress" }),
+    },
+    { label: `Chain ${chain_id}`, value: state === null ? "no answer" : formatCount(state.block), page: "system" },
+    { label: "Owner’s balance", value: state === null ? "unknown" : formatCost(BigInt(state.balance)), page: "system" },
+  ];
+}
+
+/** The number of parts that answer. */
+function count(parts: readonly { error: string | null }[]): string {
+  return `${formatCount(parts.filter(({ error }) => error === null).length)} of ${formatCount(parts.length)}`;
+}
+
+function failures({ databases, publishing }: Status): { text: string; page: string }[] {
+  const all = [
+    ...databases.map(({ name, error }) => ({ name: `The database ${name}`, error })),
+    ...(publishing?.stores ?? []).map(({ region, error }) => ({
+      name: `The file store in ${regionName(region)}`,
+      error,
+    })),
+    ...(publishing
+      ? [{ name: `The endpoint of chain ${publishing.chain.chain_id}`, error: publishing.chain.error }]
+      : []),
+  ];
+  const failed = all.filter(({ error }) => error !== null);
+  return failed.map(({ name, error }) => ({ text: `${name} fails: ${error ?? ""}.`, page: "system" }));
+}

@@ -1,0 +1,132 @@
+import { useState } from "preact/hooks";
+import { Command, ShortValue } from "../../shared/copyable.tsx";
+import { Form, TextField } from "../../shared/form.tsx";
+import { formatCount, plural } from "../../shared/format.ts";
+import { Icon } from "../../shared/icon.tsx";
+import { go } from "../../shared/router.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
+import { CardHead, ListEnd } from "../shared/cards.tsx";
+import { TextDialog } from "../shared/dialogs.tsx";
+import { createPartnerCommand } from "../shared/exampleCommands.ts";
+import { usePages } from "../shared/useCall.ts";
+
+/** All partners with their numbers. */
+export function PartnersPage({ me }: { me: Me }) {
+  const [search, setSearch] = useState<string>();
+  const [text, setText] = useState("");
+  const partners = usePages("/v1/admin/partners/list", "partners", search === undefined ? {} : { search });
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <>
+      <h1>Partners</h1>
+      <section class="card" aria-labelledby="partners-title">
+        <CardHead
+          id="partners-title"
+          title={search === undefined ? "All partners" : `Partners with “${search}”`}
+          action={isAdministrator(me) ? "Create a partner" : undefined}
+          onAction={() => {
+            setCreating(true);
+          }}
+        />
+        <Form
+          class="search"
+          onSubmit={() => {
+            setSearch(text.trim() === "" ? undefined : text.trim());
+          }}
+        >
+          <TextField
+            label="Search"
+            hint="Part of the name, or the beginning of the identifier. Empty for all."
+            isWords
+            maxLength={200}
+            value={text}
+            onInput={setText}
+            beside={
+              <button type="submit" class="button">
+                <Icon name="search" /> Search
+              </button>
+            }
+          />
+        </Form>
+        {partners.items && partners.items.length > 0 && (
+          <table class="list">
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">Users</th>
+                <th scope="col">Published keys</th>
+                <th scope="col">Pending keys</th>
+                <th scope="col">
+                  <Term of="server token">Server tokens</Term>
+                </th>
+                <th scope="col">Created</th>
+                <th scope="col">Identifier</th>
+              </tr>
+            </thead>
+            <tbody>
+              {partners.items.map((partner) => (
+                <PartnerRow key={partner.biz_id} partner={partner} />
+              ))}
+            </tbody>
+          </table>
+        )}
+        {partners.items?.length === 0 &&
+          (search === undefined ? (
+            <div class="empty">
+              <p>
+                There is no partner yet. Create the first one here, or with the service’s admin token in the variable{" "}
+                <code>ADMIN_TOKEN</code>:
+              </p>
+              <Command command={createPartnerCommand()} />
+            </div>
+          ) : (
+            <p>No partner was found.</p>
+          ))}
+        <ListEnd pages={partners} />
+      </section>
+      {isCreating && (
+        <TextDialog
+          title="Create a partner"
+          label="Name"
+          hint="The name of the company."
+          field="name"
+          subject="The name"
+          note="Then invite the partner’s first administrator, who creates server tokens."
+          action="Create"
+          onSubmit={async (name = "") => {
+            const { biz_id } = await call("/v1/admin/partners/create", { name });
+            setCreating(false);
+            go(`partners/${biz_id}`);
+          }}
+          onCancel={() => {
+            setCreating(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function PartnerRow({ partner }: { partner: PartnerSummary }) {
+  const { biz_id, name, created, suspended, users, pending_keys, published_keys, server_tokens } = partner;
+  return (
+    <tr class="row">
+      <td class="name-cell">
+        <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{name}</a>{" "}
+        {suspended !== null && <span class="badge badge-off">suspended</span>}
+      </td>
+      <td>{plural(users, "user")}</td>
+      <td>{formatCount(published_keys)} published</td>
+      <td>{formatCount(pending_keys)} pending</td>
+      <td>{plural(server_tokens, "token")}</td>
+      <td>
+        <Time ms={created} precision="day" />
+      </td>
+      <td>
+        <ShortValue value={biz_id} name="the identifier" />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,82 @@
+import uPlot from "uplot";
+
+/** The chart's numbers, one entry of each list per day. */
+export interface ChartData {
+  /** Seconds since 1970. */
+  days: number[];
+  users: number[];
+  /** In ETH. */
+  cost: number[];
+}
+
+const HEIGHT = 260;
+const DATE = { month: "short", day: "numeric", timeZone: "UTC" } as const;
+/** Steps of the axis for users, which are whole numbers: 1, 2, 5, 10, and so on. */
+const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+/** Upper end of each axis, relative to the highest value. They differ, so that similar lines do not cover each other. */
+const ROOM = { users: 1.1, cost: 1.35 };
+
+/**
+ * Draws users and cost over time into an element, as wide as it is.
+ * @param colorOf returns the color of a part of the chart
+ * @returns removes the chart
+ */
+export function drawChart(
+  parent: HTMLElement,
+  { days, users, cost }: ChartData,
+  colorOf: (part: "users" | "cost" | "grid" | "text") => string,
+): () => void {
+  const grid = { stroke: colorOf("grid"), width: 1 };
+  const axis = { stroke: colorOf("text"), grid, ticks: grid };
+  const line = (part: "users" | "cost") => ({
+    ...{ scale: part, stroke: colorOf(part), width: 2 },
+    // A total stays the same until the next day with a batch.
+    ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
+    points: { show: true, size: 6 },
+  });
+  const chart = new uPlot(
+    {
+      width: parent.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: false },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "UTC"),
+      scales: { x: { time: true }, users: { range: rangeOf(ROOM.users) }, cost: { range: rangeOf(ROOM.cost) } },
+      axes: [
+        { ...axis, values: labels((seconds) => new Date(seconds * 1000).toLocaleDateString("en", DATE)) },
+        {
+          ...axis,
+          scale: "users",
+          size: 56,
+          incrs: WHOLE_STEPS,
+          values: labels((count) => count.toLocaleString("en")),
+        },
+        {
+          // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- uPlot's enum has no values at run time
+          side: 1,
+          ...{ ...axis, scale: "cost", size: 84, grid: { show: false } },
+          values: labels((eth) => eth.toLocaleString("en", { maximumSignificantDigits: 4 })),
+        },
+      ],
+      series: [{}, line("users"), { ...line("cost"), dash: [6, 4] }],
+    },
+    [days, users, cost],
+    parent,
+  );
+  const observer = new ResizeObserver(() => {
+    if (parent.clientWidth > 0) chart.setSize({ width: parent.clientWidth, height: HEIGHT });
+  });
+  observer.observe(parent);
+  return () => {
+    observer.disconnect();
+    chart.destroy();
+  };
+}
+
+function rangeOf(room: number) {
+  return (_chart: uPlot, _min: number, max: number): [number, number] => [0, max > 0 ? max * room : 1];
+}
+
+function labels(format: (value: number) => string) {
+  return (_chart: uPlot, values: number[]): string[] => values.map(format);
+}

@@ -1,0 +1,211 @@
+import { Command, ShortValue } from "../../shared/copyable.tsx";
+import { formatCost, formatCount, plural, regionName } from "../../shared/format.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import type { BatchShare, Me, Partner, PendingKey, Publishing } from "../shared/api.ts";
+import { Failure, ListEnd } from "../shared/cards.tsx";
+import { createUserWithTokenCommand } from "../shared/exampleCommands.ts";
+import { isSettled, type Pages, useHasHeld, useLoaded, usePages } from "../shared/useCall.ts";
+import { KeyStateBadge } from "../users/keyStateBadge.tsx";
+import { DaysTable, PublishingChart } from "./publishingChart.tsx";
+
+/** The partner's published keys with their cost, and its pending keys. */
+export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
+  const { data, error, reload } = useLoaded("/v1/dashboard/publishing/get", {});
+  const keys = usePages("/v1/dashboard/publishing/listPending", "keys");
+  const isReady = useHasHeld((data ?? error) !== undefined && isSettled(keys));
+  const retry = () => {
+    reload();
+    keys.reload();
+  };
+  return (
+    <>
+      <h1>Publishing</h1>
+      {!isReady && <p role="status">Loading…</p>}
+      {isReady && data === undefined && <Failure error={error} retry={retry} />}
+      {isReady && data && (
+        <>
+          <HistoryCard publishing={data} partner={partner} />
+          <PendingCard pending={data.pending} keys={keys} />
+        </>
+      )}
+      {isReady && <BatchesCard me={me} />}
+    </>
+  );
+}
+
+/** Fewer days are a table, because a chart of them shows nothing. */
+const MIN_CHART_DAYS = 3;
+
+function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing; partner: Partner }) {
+  const users = days.reduce((sum, day) => sum + day.users, 0);
+  const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);
+  const cost = days.reduce((sum, day) => sum + BigInt(day.cost), 0n);
+  return (
+    <section class="card" aria-labelledby="history-title">
+      <h2 id="history-title">Published so far</h2>
+      {days.length === 0 ? (
+        <div class="empty">
+          <p>
+            No key of your users is published yet. A user’s app registers a key first, with a{" "}
+            <Term of="refresh token" /> of the user. To try it, put a <Term of="server token" /> in the variable{" "}
+            <code>TOKEN</code>. <a href="#/servers">Create one</a> first.
+          </p>
+          <Command command={createUserWithTokenCommand(partner.biz_id)} />
+        </div>
+      ) : (
+        <>
+          <p>
+            {plural(users, "user")} with a published key. Your share of the cost: <b>{formatCost(cost)}</b>
+            {unpriced > 0 && `, without ${plural(unpriced, "user")} whose cost was not recorded`}.
+          </p>
+          {days.length < MIN_CHART_DAYS ? <DaysTable days={days} /> : <PublishingChart days={days} />}
+        </>
+      )}
+    </section>
+  );
+}
+
+interface PendingCardProps {
+  pending: Publishing["pending"];
+  keys: Pages<PendingKey>;
+}
+
+function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCardProps) {
+  return (
+    <section class="card" aria-labelledby="pending-title">
+      <h2 id="pending-title">Pending keys</h2>
+      <p>
+        {waiting + undecided + ready === 0 ? (
+          "None. Every registered key is in a batch."
+        ) : (
+          <>
+            {plural(ready, "key")} for the next batch, {formatCount(waiting)} in the <Term of="hold period" />,{" "}
+            {formatCount(undecided)} undecided because of <Term of="conflicting key">conflicting keys</Term>.
+          </>
+        )}
+      </p>
+      {keys.items && keys.items.length > 0 && (
+        <table class="list">
+          <thead>
+            <tr>
+              <th scope="col">User</th>
+              <th scope="col">Key</th>
+              <th scope="col">Region</th>
+              <th scope="col">Registered</th>
+            </tr>
+          </thead>
+          <tbody>
+            {keys.items.map((key) => (
+              <tr key={key.user_id} class="row">
+                <td>
+                  <ShortValue value={key.user_id} name="the user id" href={`#/users/${key.user_id}`} />
+                </td>
+                <td>
+                  <KeyStateBadge state={stateOf(key)} hold_ends_at={isWaiting(key) ? key.hold_ends_at : null} />
+                </td>
+                <td>{regionName(key.region)}</td>
+                <td>
+                  <Time ms={key.registered} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <ListEnd pages={keys} />
+    </section>
+  );
+}
+
+function isWaiting({ submitted, hold_ends_at }: PendingKey): boolean {
+  return !submitted && hold_ends_at !== null && hold_ends_at > Date.now();
+}
+
+function stateOf(key: PendingKey) {
+  if (key.submitted) return "submitted";
+  if (key.hold_ends_at === null) return "undecided";
+  return isWaiting(key) ? "waiting" : "ready";
+}
+
+function BatchesCard({ me }: { me: Me }) {
+  const batches = usePages("/v1/dashboard/publishing/listBatches", "batches");
+  return (
+    <section class="card" aria-labelledby="batches-title">
+      <h2 id="batches-title">
+        <Term of="batch">Batches</Term> with your users
+      </h2>
+      {batches.items && batches.items.length > 0 && (
+        <>
+          <table class="list">
+            <thead>
+              <tr>
+                <th scope="col">
+                  <Term of="root">Root</Term>
+                </th>
+                <th scope="col">State</th>
+                <th scope="col">Your users</th>
+                <th scope="col">Region</th>
+                <th scope="col">Time</th>
+                <th scope="col">
+                  <Term of="transaction">Transaction</Term>
+                </th>
+                <th scope="col">Your cost</th>
+              </tr>
+            </thead>
+            <tbody>
+              {batches.items.map((batch) => (
+                <BatchRow key={`${batch.root} ${batch.region}`} batch={batch} me={me} />
+              ))}
+            </tbody>
+          </table>
+          <p class="detail">
+            States, times and costs are this service’s own, from one <Term of="endpoint" />. A verification checks them
+            against the <Term of="chain" />.
+          </p>
+        </>
+      )}
+      {batches.items?.length === 0 && <p>There is none yet.</p>}
+      <ListEnd pages={batches} />
+    </section>
+  );
+}
+
+function BatchRow({ batch, me }: { batch: BatchShare; me: Me }) {
+  const { root, region, users, created, confirmed, state, transaction, block, gas, cost } = batch;
+  const { explorer_url: explorer, block_explorer_url: blockExplorer } = me;
+  const isPublished = state === "published";
+  return (
+    <tr class="row">
+      <td>
+        <ShortValue
+          value={root}
+          name="the root"
+          href={explorer !== null && isPublished ? `${explorer}#/batch/${root}` : undefined}
+        />
+      </td>
+      <td>
+        <KeyStateBadge state={state} />
+      </td>
+      <td>{plural(users, "user")}</td>
+      <td>{regionName(region)}</td>
+      <td>
+        <Time ms={confirmed ?? created} />
+      </td>
+      <td>
+        {transaction === null ? (
+          "none yet"
+        ) : (
+          <ShortValue
+            value={transaction}
+            name="the transaction"
+            href={blockExplorer === null ? undefined : `${blockExplorer}/tx/${transaction}`}
+          />
+        )}
+      </td>
+      <td title={block === null ? undefined : `block ${formatCount(block)}, ${formatCount(gas ?? 0)} gas`}>
+        {cost === null ? "unknown" : formatCost(BigInt(cost))}
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,162 @@
+import type { AnswerOf, BodyOf, OperationPath } from "@keyroot/service";
+import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
+
+/** The signed-in person. */
+export type Me = AnswerOf<"/v1/dashboard/session/get">;
+export type Role = Me["person"]["role"];
+/** The company of a partner's people. */
+export type Partner = NonNullable<Me["partner"]>;
+export type StaffMember = AnswerOf<"/v1/dashboard/staff/list">["people"][number];
+/** The link of an invitation, shown once. */
+export type Invitation = AnswerOf<"/v1/dashboard/staff/invite">;
+export type PasskeyInfo = AnswerOf<"/v1/dashboard/passkeys/list">["passkeys"][number];
+export type ServerToken = AnswerOf<"/v1/authdBizSrv/serverTokens/list">["tokens"][number];
+export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tokens"][number];
+/** A refresh token without its value. */
+export type Token = Omit<ServerToken, "name">;
+/** A new token, shown once. */
+export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
+export type User = AnswerOf<"/v1/authdBizSrv/users/get">;
+/** A user's key, if there is one, its conflicting keys and its history. */
+export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;
+export type ConflictingKey = UserKey["conflicting_keys"][number];
+export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;
+/** The keys that were published for the partner on a day (UTC). */
+export type PublishedDay = Publishing["days"][number];
+/** The partner's part of a batch. */
+export type BatchShare = AnswerOf<"/v1/dashboard/publishing/listBatches">["batches"][number];
+/** A key that is in no batch. */
+export type PendingKey = AnswerOf<"/v1/dashboard/publishing/listPending">["keys"][number];
+type Webhooks = AnswerOf<"/v1/authdBizSrv/webhooks/list">;
+export type WebhookEndpoint = Webhooks["endpoints"][number];
+export type Delivery = AnswerOf<"/v1/authdBizSrv/webhooks/listDeliveries">["deliveries"][number];
+export type WebhookTest = AnswerOf<"/v1/authdBizSrv/webhooks/test">;
+export type AuditEntry = AnswerOf<"/v1/authdBizSrv/audit/list">["entries"][number];
+/** A partner with its numbers, for the operator. */
+export type PartnerSummary = AnswerOf<"/v1/admin/partners/get">;
+/** A run of the publisher that a person started. */
+export type PublishRun = AnswerOf<"/v1/dashboard/publishing/start">;
+/** The state of the service, for the operator. */
+export type SystemStatus = AnswerOf<"/v1/dashboard/status/get">;
+
+/** Whether the person may change things. Readers see them only. */
+export function isAdministrator({ person }: Me): boolean {
+  return person.role === "administrator";
+}
+
+/** A call that failed: refused by the service, or not answered. */
+export class CallError extends Error {
+  override readonly name = "CallError";
+  readonly code: string;
+  /** The problems of the request's fields, by their names. */
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(code: string, message: string, fields: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.fields = fields;
+  }
+}
+
+/** Sent to the window when the session has ended. */
+export const SIGNED_OUT = "keyroot-signed-out";
+
+/**
+ * Calls an operation of the service. If it requires fresh verification, the person uses the passkey, and the call is repeated.
+ * @throws CallError
+ */
+export async function call<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Promise<AnswerOf<Path>> {
+  try {
+    return await send(path, body);
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.code === "SESSION_REQUIRED") dispatchEvent(new Event(SIGNED_OUT));
+    if (error.code !== "VERIFICATION_REQUIRED") throw error;
+    await answerWithPasskey("/v1/dashboard/session/verifyOptions", "/v1/dashboard/session/verify");
+    return send(path, body);
+  }
+}
+
+/** Signs in with a passkey that the person chooses. */
+export function signIn(): Promise<Me> {
+  return answerWithPasskey("/v1/dashboard/session/signInOptions", "/v1/dashboard/session/signIn");
+}
+
+/** Makes a passkey on this device or on a security key. */
+export async function addPasskey(): Promise<Me> {
+  const options = await call("/v1/dashboard/passkeys/options", {});
+  const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]["optionsJSON"];
+  const { id, rawId, type, response } = await withBrowser(() => startRegistration({ optionsJSON }));
+  const { clientDataJSON, attestationObject, transports = [] } = response;
+  const answer = { id, rawId, type, response: { clientDataJSON, attestationObject, transports } };
+  return call("/v1/dashboard/passkeys/add", { answer, name: deviceName() } as BodyOf<"/v1/dashboard/passkeys/add">);
+}
+
+/** The browser and the system of this device: "Chrome on macOS". */
+function deviceName(): string {
+  const { userAgent } = navigator;
+  const first = (names: readonly (readonly [RegExp, string])[]) => names.find(([form]) => form.test(userAgent))?.[1];
+  const browser = first([
+    [/Edg\//, "Edge"],
+    [/Firefox\//, "Firefox"],
+    [/Chrome\/|CriOS\//, "Chrome"],
+    [/Safari\//, "Safari"],
+  ]);
+  const system = first([
+    [/iPhone|iPad/, "iOS"],
+    [/Android/, "Android"],
+    [/Mac OS X/, "macOS"],
+    [/Windows/, "Windows"],
+    [/Linux|CrOS/, "Linux"],
+  ]);
+  return `${browser ?? "Browser"} on ${system ?? "an unknown system"}`;
+}
+
+async function answerWithPasskey<Path extends "/v1/dashboard/session/signIn" | "/v1/dashboard/session/verify">(
+  optionsPath: "/v1/dashboard/session/signInOptions" | "/v1/dashboard/session/verifyOptions",
+  path: Path,
+): Promise<AnswerOf<Path>> {
+  const options = await send(optionsPath, {});
+  const optionsJSON = options as unknown as Parameters<typeof startAuthentication>[0]["optionsJSON"];
+  const { id, rawId, type, response } = await withBrowser(() => startAuthentication({ optionsJSON }));
+  const { clientDataJSON, authenticatorData, signature, userHandle = null } = response;
+  return send(path, {
+    answer: { id, rawId, type, response: { clientDataJSON, authenticatorData, signature, userHandle } },
+  });
+}
+
+/** The browser does not say whether the person canceled or has no passkey here. */
+async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    const name = error instanceof Error ? error.name : "";
+    const message =
+      name === "InvalidStateError"
+        ? "This device has a passkey of yours already."
+        : name === "NotAllowedError"
+          ? "No passkey was used: you canceled, it took too long, or this device has none for this site."
+          : "Your browser could not use a passkey here. Open this page in a current browser, under its own address.";
+    throw new CallError("PASSKEY_UNUSED", message);
+  }
+}
+
+async function send<Path extends OperationPath>(path: Path, body: object): Promise<AnswerOf<Path>> {
+  let response: Response;
+  let answer: unknown;
+  try {
+    response = await fetch(`..${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+      cache: "no-store",
+    });
+    answer = await response.json();
+  } catch {
+    throw new CallError("UNREACHABLE", "The service did not answer. Check your connection, and try again.");
+  }
+  if (response.ok) return answer as AnswerOf<Path>;
+  const problem = answer as { code?: string; detail?: string; errors?: { field: string; detail: string }[] };
+  const fields = Object.fromEntries((problem.errors ?? []).map(({ field, detail }) => [field, detail]));
+  throw new CallError(problem.code ?? "", problem.detail ?? `The service answered ${response.status}.`, fields);
+}

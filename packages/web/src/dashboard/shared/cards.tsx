@@ -1,0 +1,79 @@
+import type { ComponentChildren } from "preact";
+import { formatCount } from "../../shared/format.ts";
+import { Icon } from "../../shared/icon.tsx";
+import type { CallError } from "./api.ts";
+import type { Pages } from "./useCall.ts";
+
+interface CardHeadProps {
+  /** The id of the heading, for `aria-labelledby`. */
+  id: string;
+  title: ComponentChildren;
+  /** The text of the button. Undefined for none. */
+  action?: string | undefined;
+  onAction: () => void;
+}
+
+/** The title of a section, with the button for its main action. */
+export function CardHead({ id, title, action, onAction }: CardHeadProps) {
+  return (
+    <div class="card-head">
+      <h2 id={id}>{title}</h2>
+      {action !== undefined && (
+        <button type="button" class="button button-primary" onClick={onAction}>
+          {action}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The reason why a call failed, with a button that repeats it. */
+export function Failure({ error, retry }: { error: CallError | undefined; retry?: () => void }) {
+  return (
+    <div role="alert">
+      {error && (
+        <div class="failure">
+          <Icon name="warning" />
+          <p>
+            {error.message} <code>{error.code}</code>
+          </p>
+          {retry && (
+            <button type="button" class="button" onClick={retry}>
+              Try again
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The end of a list: an error, or the buttons for other pages. */
+export function ListEnd({
+  pages,
+}: {
+  pages: Omit<Pages<unknown>, "items"> & { items: readonly unknown[] | undefined };
+}) {
+  const { items, error, busy, number, hasNext, next, previous, reload } = pages;
+  const turn = (act: () => void) => (event: Event) => {
+    act();
+    (event.currentTarget as HTMLElement).closest("section")?.scrollIntoView();
+  };
+  return (
+    <>
+      <Failure error={error} retry={reload} />
+      {items?.length === 0 && hasNext && <p>Nothing was found so far.</p>}
+      {(hasNext || number > 1) && error === undefined && (
+        <div class="pager">
+          <button type="button" class="button button-small" disabled={busy || number === 1} onClick={turn(previous)}>
+            Previous
+          </button>
+          <p role="status">Page {formatCount(number)}</p>
+          <button type="button" class="button button-small" disabled={busy || !hasNext} onClick={turn(next)}>
+            Next
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

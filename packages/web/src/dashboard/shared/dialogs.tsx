@@ -1,0 +1,191 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { Value } from "../../shared/copyable.tsx";
+import { Form, TextField } from "../../shared/form.tsx";
+import type { CallError } from "./api.ts";
+import { Failure } from "./cards.tsx";
+import { useAction } from "./useCall.ts";
+
+interface DialogProps {
+  title: string;
+  /** Called after Escape. Undefined if Escape does nothing. */
+  onCancel?: (() => void) | undefined;
+  children: ComponentChildren;
+}
+
+/** A modal dialog. It is open as long as it is rendered. */
+function Dialog({ title, onCancel, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        // The parent closes the dialog by not rendering it.
+        event.preventDefault();
+        onCancel?.();
+      }}
+    >
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  children: ComponentChildren;
+  action: string;
+  busy: boolean;
+  error: CallError | undefined;
+  onConfirm: () => void;
+  onCancel: () => void;
+}
+
+/** Asks for confirmation of an action that cannot be undone. */
+export function Confirm({ title, children, action, busy, error, onConfirm, onCancel }: ConfirmProps) {
+  return (
+    <Dialog title={title} onCancel={onCancel}>
+      {children}
+      <Failure error={error} />
+      <div class="buttons">
+        <button type="button" class="button button-danger" disabled={busy} onClick={onConfirm}>
+          {action}
+        </button>
+        <button type="button" class="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+interface FormDialogProps {
+  title: string;
+  children: ComponentChildren;
+  action: string;
+  busy: boolean;
+  error: CallError | undefined;
+  onSubmit: () => Promise<void>;
+  onCancel: () => void;
+}
+
+/** A form in a dialog. @param props `error` is undefined if a field shows it */
+export function FormDialog({ title, children, action, busy, error, onSubmit, onCancel }: FormDialogProps) {
+  return (
+    <Dialog title={title} onCancel={onCancel}>
+      <Form onSubmit={onSubmit}>
+        {children}
+        <Failure error={error} />
+        <div class="buttons">
+          <button type="submit" class="button button-primary" disabled={busy}>
+            {action}
+          </button>
+          <button type="button" class="button" onClick={onCancel}>
+            Cancel
+          </button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface SecretProps {
+  title: string;
+  name: string;
+  value: string;
+  children: ComponentChildren;
+  /** Deletes the value from the page's state. */
+  onDone: () => void;
+}
+
+/** Shows a secret until Done, or until the page is left. The Back button does not restore it. */
+export function Secret({ title, name, value, children, onDone }: SecretProps) {
+  useEffect(() => {
+    addEventListener("pagehide", onDone);
+    return () => {
+      removeEventListener("pagehide", onDone);
+    };
+  }, [onDone]);
+  return (
+    <Dialog title={title}>
+      {children}
+      <div class="secret" data-secret>
+        <Value value={value} name={name} />
+      </div>
+      <div class="buttons">
+        <button type="button" class="button button-primary" onClick={onDone}>
+          Done
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+export interface TextDialogProps {
+  title: string;
+  label: string;
+  hint: string;
+  /** The request's field for the text, which errors name. */
+  field: string;
+  /** The subject of error messages, such as "The name". */
+  subject: string;
+  initial?: string;
+  /** true: the text may be empty. */
+  optional?: boolean;
+  note?: string;
+  action: string;
+  /** @param text without spaces at its ends; undefined if it is empty */
+  onSubmit: (text: string | undefined) => Promise<void>;
+  onCancel: () => void;
+}
+
+/** Asks for one text. Its errors are shown at the field, which keeps the text. */
+export function TextDialog(props: TextDialogProps) {
+  const {
+    title,
+    label,
+    hint,
+    field,
+    subject,
+    initial = "",
+    optional = false,
+    note,
+    action,
+    onSubmit,
+    onCancel,
+  } = props;
+  const [text, setText] = useState(initial);
+  const [isMissing, setMissing] = useState(false);
+  const { run, busy, error } = useAction(async () => {
+    const trimmed = text.trim();
+    setMissing(trimmed === "" && !optional);
+    if (trimmed !== "" || optional) await onSubmit(trimmed === "" ? undefined : trimmed);
+  });
+  const detail = isMissing ? "is missing" : error?.fields[field];
+  return (
+    <FormDialog
+      title={title}
+      action={action}
+      busy={busy}
+      error={detail === undefined ? error : undefined}
+      onSubmit={run}
+      onCancel={onCancel}
+    >
+      <TextField
+        label={label}
+        hint={hint}
+        error={detail && `${subject} ${detail}.`}
+        isWords
+        value={text}
+        onInput={setText}
+      />
+      {note !== undefined && <p class="detail">{note}</p>}
+    </FormDialog>
+  );
+}

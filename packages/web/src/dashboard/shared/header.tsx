@@ -1,0 +1,79 @@
+import { useEffect, useState } from "preact/hooks";
+import favicon from "../../shared/favicon.svg";
+import { useRoute } from "../../shared/router.ts";
+import { call, type Me, SIGNED_OUT } from "./api.ts";
+import { Failure } from "./cards.tsx";
+import { useAction } from "./useCall.ts";
+
+interface HeaderProps {
+  /** Undefined or null before the person has signed in. */
+  me: Me | null | undefined;
+  /** The titles of the pages by their names in the address; undefined shows none. */
+  pages: Readonly<Record<string, string>> | undefined;
+  /** The current page's name. */
+  page: string;
+}
+
+/** The header in one row. On narrow windows, a button opens the pages as a menu. */
+export function Header({ me, pages, page }: HeaderProps) {
+  const [isOpen, setOpen] = useState(false);
+  const route = useRoute();
+  useEffect(() => {
+    setOpen(false);
+  }, [route]);
+  return (
+    <header
+      class="header"
+      onKeyDown={({ key }) => {
+        if (key === "Escape") setOpen(false);
+      }}
+    >
+      <a class="brand" href="#/">
+        <img src={favicon} alt="" width="28" height="28" /> Keyroot {me?.partner === null && <span>operator</span>}
+      </a>
+      {(pages ?? me) && (
+        <button
+          type="button"
+          class="button button-small menu-button"
+          aria-expanded={isOpen}
+          aria-controls="menu"
+          onClick={() => {
+            setOpen(!isOpen);
+          }}
+        >
+          Menu
+        </button>
+      )}
+      <div id="menu" class={isOpen ? "menu menu-open" : "menu"}>
+        {pages && (
+          <nav aria-label="Pages">
+            {Object.entries(pages).map(([name, text]) => (
+              <a key={name} href={`#/${name}`} aria-current={name === page ? "page" : undefined}>
+                {text}
+              </a>
+            ))}
+          </nav>
+        )}
+        {me && <SignedIn me={me} />}
+      </div>
+    </header>
+  );
+}
+
+function SignedIn({ me }: { me: Me }) {
+  const { run, busy, error } = useAction(async () => {
+    await call("/v1/dashboard/session/end", {});
+    dispatchEvent(new Event(SIGNED_OUT));
+  });
+  return (
+    <div class="signed-in">
+      <span class="signed-in-name" title={me.person.name}>
+        {me.person.name}
+      </span>
+      <button type="button" class="button button-small" disabled={busy} onClick={() => void run()}>
+        Sign out
+      </button>
+      <Failure error={error} />
+    </div>
+  );
+}

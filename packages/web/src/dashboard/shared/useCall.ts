@@ -1,0 +1,168 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { AnswerOf, BodyOf, OperationPath } from "@keyroot/service";
+import { call, CallError } from "./api.ts";
+
+/** An action that a person started, such as a click on a button. */
+export interface Action<Args extends unknown[]> {
+  run: (...args: Args) => Promise<void>;
+  busy: boolean;
+  error: CallError | undefined;
+}
+
+/** Runs an action, one run at a time. Its error is kept until the next run. */
+export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
+  const [state, setState] = useState<{ busy: boolean; error: CallError | undefined }>({
+    busy: false,
+    error: undefined,
+  });
+  const isBusy = useRef(false);
+  const run = async (...args: Args) => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setState({ busy: true, error: undefined });
+    let error: CallError | undefined;
+    try {
+      await act(...args);
+    } catch (reason) {
+      error = toCallError(reason);
+    }
+    isBusy.current = false;
+    setState({ busy: false, error });
+  };
+  return { run, ...state };
+}
+
+/** The latest response to a call. Both fields are undefined until the first one. */
+export interface Loaded<Result> {
+  data: Result | undefined;
+  error: CallError | undefined;
+  reload: () => void;
+}
+
+/** Calls when the page is shown and when the body changes. A response is kept until the next one. */
+export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
+  const key = JSON.stringify(body);
+  const [state, setState] = useState<{ key: string; data?: AnswerOf<Path>; error?: CallError }>({ key });
+  const load = useCallback(async () => {
+    try {
+      const data = await call(path, JSON.parse(key) as BodyOf<Path>);
+      setState({ key, data });
+    } catch (reason) {
+      setState({ key, error: toCallError(reason) });
+    }
+  }, [path, key]);
+  useEffect(() => void load(), [load]);
+  // A response to a previous body is not shown.
+  const { data, error } = state.key === key ? state : {};
+  return { data, error, reload: () => void load() };
+}
+
+/**
+ * true once the condition has been true. Pages show the content below a list after the list has loaded, which would move it.
+ */
+export function useHasHeld(condition: boolean): boolean {
+  const hasHeld = useRef(false);
+  hasHeld.current ||= condition;
+  return hasHeld.current;
+}
+
+/** true: the first page of a list has loaded or failed. */
+export function isSettled({ items, error }: Pick<Pages<unknown>, "items" | "error">): boolean {
+  return items !== undefined || error !== undefined;
+}
+
+/** One page of a list. */
+export interface Pages<Item> {
+  /** Undefined until the first page has loaded. */
+  items: Item[] | undefined;
+  error: CallError | undefined;
+  busy: boolean;
+  /** The number of the page, from 1. */
+  number: number;
+  hasNext: boolean;
+  next: () => void;
+  previous: () => void;
+  reload: () => void;
+}
+
+/** Rows of a page. */
+const PAGE_SIZE = 25;
+/** Maximum calls for one page. A call of a filtered list may find nothing, although matches follow. */
+const MAX_CALLS = 20;
+
+/** The field of a list's answer that has the items. */
+type ItemsField<Path extends OperationPath> = string & Exclude<keyof AnswerOf<Path>, "next">;
+type ItemOf<
+  Path extends OperationPath,
+  Field extends ItemsField<Path>,
+> = AnswerOf<Path>[Field] extends readonly (infer Item)[] ? Item : never;
+
+interface PageState<Item> {
+  items?: Item[];
+  error?: CallError;
+  busy: boolean;
+  /** The cursors before which the pages up to this one begin. */
+  starts: (string | null)[];
+  next: string | null;
+}
+
+/** Loads a list page by page. @param field the field of the answer that has the items */
+export function usePages<Path extends OperationPath, Field extends ItemsField<Path>>(
+  path: Path,
+  field: Field,
+  body?: Omit<BodyOf<Path>, "limit" | "after">,
+): Pages<ItemOf<Path, Field>> {
+  type Item = ItemOf<Path, Field>;
+  const first: PageState<Item> = { busy: true, starts: [null], next: null };
+  const [state, setState] = useState(first);
+  const key = JSON.stringify(body ?? {});
+  const current = useRef<unknown>(undefined);
+  const load = useCallback(
+    async (starts: (string | null)[], shown: Item[] | undefined) => {
+      const run = (current.current = {});
+      const set = (state: PageState<Item>) => {
+        if (current.current === run) setState(state);
+      };
+      set({ busy: true, starts, next: null, ...(shown && { items: shown }) });
+      try {
+        const { items, next } = await fetchPage(path, field, key, starts.at(-1) ?? null);
+        set({ items: items as Item[], next, busy: false, starts });
+      } catch (reason) {
+        set({ busy: false, starts, next: null, error: toCallError(reason) });
+      }
+    },
+    [path, field, key],
+  );
+  useEffect(() => void load([null], undefined), [load]);
+  const { items, error, busy, starts, next } = state;
+  return {
+    ...{ items, error, busy, number: starts.length, hasNext: next !== null },
+    next: () => void load([...starts, next], items),
+    previous: () => void load(starts.slice(0, -1), items),
+    reload: () => void load(starts, items),
+  };
+}
+
+/** Fetches a page, with as many calls as it takes to fill it. @param body as JSON, without the place of the page */
+async function fetchPage(path: OperationPath, field: string, body: string, start: string | null) {
+  const items: unknown[] = [];
+  let next = start;
+  for (let i = 0; i < MAX_CALLS; i++) {
+    const page = {
+      ...(JSON.parse(body) as object),
+      limit: PAGE_SIZE - items.length,
+      ...(next !== null && { after: next }),
+    };
+    const answer: unknown = await call(path, page as never);
+    const { [field]: found = [] } = answer as Record<string, unknown[]>;
+    items.push(...found);
+    ({ next } = answer as { next: string | null });
+    if (next === null || items.length >= PAGE_SIZE) break;
+  }
+  return { items, next };
+}
+
+function toCallError(reason: unknown): CallError {
+  if (reason instanceof CallError) return reason;
+  return new CallError("DEFECT", `This page failed: ${reason instanceof Error ? reason.message : String(reason)}`);
+}

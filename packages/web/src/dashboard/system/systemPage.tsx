@@ -1,0 +1,251 @@
+import { useEffect, useState } from "preact/hooks";
+import { Link, Value } from "../../shared/copyable.tsx";
+import { formatCost, formatCount, formatGwei, plural, regionName } from "../../shared/format.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, isAdministrator, type Me, type PublishRun, type SystemStatus } from "../shared/api.ts";
+import { Failure } from "../shared/cards.tsx";
+import { Confirm } from "../shared/dialogs.tsx";
+import { useAction, useLoaded } from "../shared/useCall.ts";
+
+/** The state of the databases, the chain and the stores of files, and publishing now. */
+export function SystemPage({ me }: { me: Me }) {
+  const { data, error, reload } = useLoaded("/v1/dashboard/status/get", {});
+  return (
+    <>
+      <h1>System</h1>
+      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Checking…</p>)}
+      {data && (
+        <>
+          <section class="card" aria-labelledby="databases-title">
+            <div class="card-head">
+              <h2 id="databases-title">Databases</h2>
+              <button type="button" class="button button-small" onClick={reload}>
+                Check again
+              </button>
+            </div>
+            <ul class="rows">
+              {data.databases.map((database) => (
+                <CheckRow key={database.name} name={database.name} error={database.error} />
+              ))}
+            </ul>
+          </section>
+          {data.publishing === null ? (
+            <section class="card">
+              <h2>Publishing</h2>
+              <p>This service does not publish, because its configuration names no chain.</p>
+            </section>
+          ) : (
+            <>
+              <PublisherCard
+                publishing={data.publishing}
+                canPublish={isAdministrator(me)}
+                reload={reload}
+                blockExplorer={me.block_explorer_url}
+              />
+              <ChainCard chain={data.publishing.chain} blockExplorer={me.block_explorer_url} />
+              <StoresCard stores={data.publishing.stores} />
+            </>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+function CheckRow({ name, detail, error }: { name: string; detail?: string; error: string | null }) {
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>{name}</b>
+        {detail !== undefined && <span class="detail">{detail}</span>}
+      </div>
+      {error === null ? (
+        <span class="badge badge-good">answers</span>
+      ) : (
+        <span>
+          <span class="badge badge-bad">fails</span> <code>{error}</code>
+        </span>
+      )}
+    </li>
+  );
+}
+
+type Publishing = NonNullable<SystemStatus["publishing"]>;
+
+/** Pause between two status calls while the service publishes, in ms. */
+const POLL_MS = 2000;
+
+interface RunResultProps {
+  run: PublishRun;
+  blockExplorer: string | null;
+}
+
+interface PublisherCardProps {
+  blockExplorer: string | null;
+  publishing: Publishing;
+  canPublish: boolean;
+  reload: () => void;
+}
+
+function PublisherCard({ publishing, canPublish, reload, blockExplorer }: PublisherCardProps) {
+  const { publishable, running, last_run } = publishing;
+  const [isAsking, setAsking] = useState(false);
+  const start = useAction(async () => {
+    await call("/v1/dashboard/publishing/start", {});
+    setAsking(false);
+    reload();
+  });
+  const isBusy = running || last_run?.ended === null;
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    const timer = setTimeout(reload, POLL_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+    // Each response is a new object.
+  }, [publishing]);
+  return (
+    <section class="card" aria-labelledby="publisher-title">
+      <div class="card-head">
+        <h2 id="publisher-title">Publishing {isBusy && <span class="badge badge-open">in progress</span>}</h2>
+        {canPublish && !isBusy && (
+          <button
+            type="button"
+            class="button button-primary"
+            disabled={publishable === 0}
+            aria-describedby="publishable"
+            onClick={() => {
+              setAsking(true);
+            }}
+          >
+            Publish now
+          </button>
+        )}
+      </div>
+      <p id="publishable">
+        {publishable === 0
+          ? "There is nothing to publish: no key waits for the next "
+          : `${plural(publishable, "key")} would be published now, in the next `}
+        <Term of="batch" />.
+      </p>
+      <div role="status">
+        {isBusy ? (
+          <p>
+            The service is publishing. Confirming the transactions may take minutes. This page shows when it ends. It
+            continues if you close the page.
+          </p>
+        ) : (
+          last_run && <RunResult run={last_run} blockExplorer={blockExplorer} />
+        )}
+      </div>
+      {isAsking && (
+        <Confirm
+          title="Publish now?"
+          action="Publish"
+          busy={start.busy}
+          error={start.error}
+          onConfirm={() => void start.run()}
+          onCancel={() => {
+            setAsking(false);
+          }}
+        >
+          <p>
+            Publishes all keys whose hold period is over, and pays for the transactions. A published key cannot be
+            changed or removed.
+          </p>
+        </Confirm>
+      )}
+    </section>
+  );
+}
+
+function RunResult({ run: { started, batches, error }, blockExplorer }: RunResultProps) {
+  const txUrl = (transaction: string) => (blockExplorer === null ? undefined : `${blockExplorer}/tx/${transaction}`);
+  if (error !== null)
+    return (
+      <p class="error">
+        The run that started <Time ms={started} /> failed: <code>{error}</code>. The service’s log contains the reason.{" "}
+        {error === "PUBLISHER_RUNNING" && "Another replica was publishing."}
+      </p>
+    );
+  return (
+    <>
+      <p>
+        Started <Time ms={started} />.{" "}
+        {batches.length === 0
+          ? "There was nothing to publish."
+          : `Published: ${plural(batches.length, "batch", "batches")}.`}
+      </p>
+      {batches.map(({ root, users, transaction, block }) => (
+        <p key={root} class="detail">
+          {plural(users, "user")}, <Link href={txUrl(transaction)}>block {formatCount(block)}</Link>:{" "}
+          <code>{root}</code>
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface ChainCardProps {
+  chain: Publishing["chain"];
+  blockExplorer: string | null;
+}
+
+/** The chain as the service's own endpoint reports it. */
+function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer }: ChainCardProps) {
+  const addressUrl = (address: string) => (blockExplorer === null ? undefined : `${blockExplorer}/address/${address}`);
+  return (
+    <section class="card" aria-labelledby="chain-title">
+      <h2 id="chain-title">
+        <Term of="chain">Chain</Term>
+      </h2>
+      <ul class="rows">
+        <CheckRow
+          name={`Chain ${chain_id}`}
+          {...(state && {
+            detail: `block ${formatCount(state.block)}, gas at ${formatGwei(BigInt(state.fee))}`,
+          })}
+          error={error}
+        />
+      </ul>
+      <dl class="facts">
+        <dt>
+          <Term of="contract">Contract</Term>
+        </dt>
+        <dd>
+          <Value value={contract} name="the contract" href={addressUrl(contract)} />
+        </dd>
+        {state && (
+          <>
+            <dt>Owner, who pays for publishing</dt>
+            <dd>
+              <Value value={state.owner} name="the owner" href={addressUrl(state.owner)} />
+            </dd>
+            <dt>Owner’s balance</dt>
+            <dd>{formatCost(BigInt(state.balance))}</dd>
+          </>
+        )}
+      </dl>
+      <p class="detail">
+        <Term of="block">Block</Term>, owner, balance and <Term of="gas" /> price are the unproven answer of one{" "}
+        <Term of="endpoint" />, the one that this service uses.
+      </p>
+    </section>
+  );
+}
+
+function StoresCard({ stores }: { stores: Publishing["stores"] }) {
+  return (
+    <section class="card" aria-labelledby="stores-title">
+      <h2 id="stores-title">
+        Stores of <Term of="Merkle-tree file">Merkle-tree files</Term>
+      </h2>
+      <ul class="rows">
+        {stores.map(({ region, location, error }) => (
+          <CheckRow key={region} name={regionName(region)} detail={location} error={error} />
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import { Command } from "../../shared/copyable.tsx";
+import { Term } from "../../shared/term.tsx";
+import { call, isAdministrator, type Me, type Partner } from "../shared/api.ts";
+import { exchangeCommand } from "../shared/exampleCommands.ts";
+import { usePages } from "../shared/useCall.ts";
+import { serverTokenName } from "./tokenList.tsx";
+import { TokensCard } from "./tokensCard.tsx";
+
+/** The partner's server tokens. */
+export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
+  const tokens = usePages("/v1/authdBizSrv/serverTokens/list", "tokens");
+  const canChange = isAdministrator(me);
+  return (
+    <>
+      <h1>Servers</h1>
+      <TokensCard
+        title={<Term of="server token">Server tokens</Term>}
+        empty={
+          <div class="empty">
+            <p>
+              There is no server token yet. Create the first one. Your server exchanges it for an{" "}
+              <Term of="access token" />:
+            </p>
+            <Command command={exchangeCommand(partner.biz_id)} />
+          </div>
+        }
+        tokens={tokens}
+        nameOf={serverTokenName}
+        creation={
+          canChange
+            ? {
+                dialog: {
+                  title: "Create a server token",
+                  label: "Name (optional)",
+                  hint: "For example, the server that will use it.",
+                  field: "name",
+                  subject: "The name",
+                  optional: true,
+                },
+                create: (name) => call("/v1/dashboard/serverTokens/create", name === undefined ? {} : { name }),
+                secretTitle: "Your new server token",
+                advice: "Store it as a secret of your server now.",
+              }
+            : undefined
+        }
+        revocation={
+          canChange
+            ? {
+                revoke: (token_id) => call("/v1/authdBizSrv/serverTokens/revoke", { token_id }),
+                effect:
+                  "Servers that use this token stop working at once. They can no longer create users or tokens, and their current access tokens are refused. Your users’ tokens and published keys are not affected.",
+              }
+            : undefined
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,218 @@
+import { useState } from "preact/hooks";
+import { Value } from "../../shared/copyable.tsx";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, type ConflictingKey, type User, type UserKey } from "../shared/api.ts";
+import { Confirm } from "../shared/dialogs.tsx";
+import { useAction } from "../shared/useCall.ts";
+import { KeyStateBadge } from "./keyStateBadge.tsx";
+
+interface KeyCardProps {
+  user: User;
+  userIDHex: string;
+  registered: UserKey;
+  explorerUrl: string | null;
+  blockExplorerUrl: string | null;
+  /** true: the person may approve and discard keys. */
+  canDecide: boolean;
+  reload: () => void;
+}
+
+/** A user's public key with its state, its conflicting keys and the partner's decision. */
+export function KeyCard(props: KeyCardProps) {
+  const { user, userIDHex, registered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
+  const { state, key_id = "", possession, root, transaction, conflicting_keys } = registered;
+  if (state === "unregistered") {
+    return (
+      <section class="card" aria-labelledby="key-title">
+        <h2 id="key-title">
+          <Term of="public key">Public key</Term> <KeyStateBadge state="unregistered" />
+        </h2>
+        <p>This user has no public key yet. The user’s app registers one, with a refresh token of this user.</p>
+      </section>
+    );
+  }
+  return (
+    <section class="card" aria-labelledby="key-title">
+      <div class="card-head">
+        <h2 id="key-title">
+          <Term of="public key">Public key</Term> <KeyStateBadge state={listedState(registered)} />
+        </h2>
+        {state === "published" && explorerUrl !== null && (
+          <a class="button" href={`${explorerUrl}#/verify/${user.user_id}`} rel="noreferrer" target="_blank">
+            Verify it in the explorer
+          </a>
+        )}
+        {state === "pending" && canDecide && (
+          <Decision key={key_id} userIDHex={userIDHex} registered={registered} reload={reload} />
+        )}
+      </div>
+      {state === "pending" && <WaitingText registered={registered} />}
+      {conflicting_keys.length > 0 && <ConflictingKeys keys={conflicting_keys} isPending={state === "pending"} />}
+      <dl class="facts">
+        <dt>
+          <Term of="key id">Key id</Term>
+        </dt>
+        <dd>
+          <Value value={key_id} name="the key id" />
+        </dd>
+        <dt>Possession of the private key</dt>
+        <dd>{possession === "proven" ? "proven at registration" : "not proven"}</dd>
+        {root !== undefined && (
+          <>
+            <dt>
+              Merkle <Term of="root" />
+            </dt>
+            <dd>
+              <Value value={root} name="the root" />
+            </dd>
+          </>
+        )}
+        {transaction !== undefined && (
+          <>
+            <dt>
+              <Term of="transaction">Transaction</Term>
+            </dt>
+            <dd>
+              <Value
+                value={transaction}
+                name="the transaction"
+                href={blockExplorerUrl === null ? undefined : `${blockExplorerUrl}/tx/${transaction}`}
+              />
+            </dd>
+          </>
+        )}
+      </dl>
+      {state === "published" && (
+        <p class="detail">
+          The state is this service’s own, from one <Term of="endpoint" />. A verification checks it against the{" "}
+          <Term of="chain" />.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The state as the list of users names it. */
+function listedState({ state, hold_ends_at = null }: UserKey) {
+  if (state !== "pending") return state;
+  if (hold_ends_at === null) return "undecided" as const;
+  return hold_ends_at > Date.now() ? ("waiting" as const) : ("ready" as const);
+}
+
+function WaitingText({ registered: { hold_ends_at = null } }: { registered: UserKey }) {
+  if (hold_ends_at === null)
+    return (
+      <p>
+        It is not published until you decide, because there is a <Term of="conflicting key" />.
+      </p>
+    );
+  if (hold_ends_at <= Date.now()) return <p>Its hold period is over. The next batch publishes it permanently.</p>;
+  return (
+    <p>
+      Its <Term of="hold period" /> ends <Time ms={hold_ends_at} />. Until then, the user’s app can withdraw the key,
+      and you can discard it. Then it is published permanently.
+    </p>
+  );
+}
+
+function ConflictingKeys({ keys, isPending }: { keys: readonly ConflictingKey[]; isPending: boolean }) {
+  return (
+    <div class="notice notice-list">
+      <p>
+        <b>There are conflicting keys for this user.</b> The list shows their key ids. Somebody else may have a token of
+        this user.
+        {isPending
+          ? " Ask the user which key id the app shows. Compare it with the one below."
+          : " The published key below cannot change. If it is not the user’s key, revoke the user’s tokens and inform the user."}
+      </p>
+      <ul class="rows">
+        {keys.map(({ key_id, at, withdrawn }) => (
+          <li key={`${key_id} ${at}`} class="row">
+            <div class="row-text">
+              <code>{key_id}</code>
+              <span class="detail">
+                {withdrawn ? "withdrawn by the user’s app" : "refused"} <Time ms={at} />
+              </span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface DecisionProps {
+  userIDHex: string;
+  registered: UserKey;
+  reload: () => void;
+}
+
+function Decision({ userIDHex, registered: { key_id = "", hold_ends_at = null }, reload }: DecisionProps) {
+  const [decision, setDecision] = useState<"discard" | "approve">();
+  const close = () => {
+    setDecision(undefined);
+    reload();
+  };
+  const decide = useAction(async () => {
+    await call(decision === "approve" ? "/v1/authdBizSrv/publicKeys/approve" : "/v1/authdBizSrv/publicKeys/discard", {
+      user_id_hex: userIDHex,
+      key_id,
+    });
+    close();
+  });
+  const texts: Record<"discard" | "approve", { title: string; action: string; effect: string }> = {
+    discard: {
+      title: "Discard this key?",
+      action: "Discard",
+      effect:
+        "The key is deleted and not published. The user then has no key, and the app can register another one. If somebody else registered this key, revoke the user’s tokens first. Otherwise, that person can register it again.",
+    },
+    approve: {
+      title: "Approve this key?",
+      action: "Approve",
+      effect:
+        "The key waits and is then published permanently. All other keys of the user are rejected. Approve it only if the user’s own app shows this key id.",
+    },
+  };
+  return (
+    <div class="buttons">
+      {hold_ends_at === null && (
+        <button
+          type="button"
+          class="button button-primary"
+          onClick={() => {
+            setDecision("approve");
+          }}
+        >
+          Approve
+        </button>
+      )}
+      <button
+        type="button"
+        class="button"
+        onClick={() => {
+          setDecision("discard");
+        }}
+      >
+        Discard
+      </button>
+      {decision && (
+        <Confirm
+          title={texts[decision].title}
+          action={texts[decision].action}
+          busy={decide.busy}
+          error={decide.error}
+          onConfirm={() => void decide.run()}
+          onCancel={close}
+        >
+          <p>
+            Key id: <code>{key_id}</code>
+          </p>
+          <p>{texts[decision].effect}</p>
+          <p class="detail">You verify with your passkey.</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

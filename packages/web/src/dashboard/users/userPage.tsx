@@ -1,0 +1,139 @@
+import { userIDToHex } from "keyroot/identity";
+import { Value } from "../../shared/copyable.tsx";
+import { regionName } from "../../shared/format.ts";
+import { readUserID } from "../../shared/readUserID.ts";
+import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
+import { call, isAdministrator, type Me, type UserToken } from "../shared/api.ts";
+import { Failure } from "../shared/cards.tsx";
+import { useLoaded, usePages } from "../shared/useCall.ts";
+import { TokensCard } from "../tokens/tokensCard.tsx";
+import { EndUserCard } from "./endUserCard.tsx";
+import { KeyCard } from "./keyCard.tsx";
+
+/** One user with key and refresh tokens. @param id the user id in zBase32 or hex */
+export function UserPage({ me, id }: { me: Me; id: string }) {
+  const read = readUserID(id);
+  return (
+    <>
+      <p class="back">
+        <a href="#/users">All users</a>
+      </p>
+      <h1>User</h1>
+      {"error" in read ? <p role="alert">{read.error}</p> : <KnownUser me={me} userIDHex={userIDToHex(read.userID)} />}
+    </>
+  );
+}
+
+function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
+  const body = { user_id_hex: userIDHex };
+  const { data: user, ...loadedUser } = useLoaded("/v1/authdBizSrv/users/get", body);
+  const { data: key, reload, ...loadedKey } = useLoaded("/v1/authdBizSrv/publicKeys/get", body);
+  if (user === undefined || key === undefined) {
+    const error = loadedUser.error ?? loadedKey.error;
+    const retry = () => {
+      loadedUser.reload();
+      reload();
+    };
+    return error ? <Failure error={error} retry={retry} /> : <p role="status">Loading…</p>;
+  }
+  return (
+    <>
+      <section class="card" aria-labelledby="user-title">
+        <h2 id="user-title">Identity</h2>
+        <dl class="facts">
+          <dt>User id</dt>
+          <dd>
+            <Value value={user.user_id} name="the user id" />
+          </dd>
+          <dt>User id in hex, as your server sends it</dt>
+          <dd>
+            <Value value={userIDHex} name="the user id in hex" />
+          </dd>
+          <dt>Region</dt>
+          <dd>{regionName(user.region)}</dd>
+          <dt>Created</dt>
+          <dd>
+            <Time ms={user.created} />
+          </dd>
+          {user.deactivated !== null && (
+            <>
+              <dt>Deactivated</dt>
+              <dd>
+                <Time ms={user.deactivated} />: all tokens of this user are refused.
+              </dd>
+            </>
+          )}
+        </dl>
+      </section>
+      <KeyCard
+        user={user}
+        userIDHex={userIDHex}
+        registered={key}
+        explorerUrl={me.explorer_url}
+        blockExplorerUrl={me.block_explorer_url}
+        canDecide={isAdministrator(me)}
+        reload={reload}
+      />
+      <UserTokensCard
+        userIDHex={userIDHex}
+        canRevoke={isAdministrator(me)}
+        canCreate={isAdministrator(me) && user.deactivated === null}
+      />
+      {isAdministrator(me) && <EndUserCard user={user} userIDHex={userIDHex} reload={loadedUser.reload} />}
+    </>
+  );
+}
+
+interface UserTokensCardProps {
+  userIDHex: string;
+  canCreate: boolean;
+  canRevoke: boolean;
+}
+
+function UserTokensCard({ userIDHex, canCreate, canRevoke }: UserTokensCardProps) {
+  const body = { user_id_hex: userIDHex };
+  const tokens = usePages("/v1/authdBizSrv/users/listRefreshTokens", "tokens", body);
+  return (
+    <TokensCard
+      title="Refresh tokens"
+      intro={
+        <p class="detail">
+          Create one <Term of="refresh token" /> for each device of the user, so that you can revoke a single device.
+        </p>
+      }
+      empty={<p>There is no refresh token yet.</p>}
+      tokens={tokens}
+      nameOf={contextOf}
+      creation={
+        canCreate
+          ? {
+              dialog: {
+                title: "Create a refresh token",
+                label: "Context",
+                hint: "The device or purpose, for example “phone”.",
+                field: "context",
+                subject: "The context",
+              },
+              create: (context = "") => call("/v1/authdBizSrv/users/createRefreshToken", { ...body, context }),
+              secretTitle: "The user’s new refresh token",
+              advice: "Give it only to this user’s app.",
+            }
+          : undefined
+      }
+      revocation={
+        canRevoke
+          ? {
+              revoke: (token_id) => call("/v1/authdBizSrv/users/revokeRefreshToken", { ...body, token_id }),
+              effect:
+                "The app that uses this token is signed out at once. Its current access tokens are refused. The user’s published key is not affected.",
+            }
+          : undefined
+      }
+    />
+  );
+}
+
+function contextOf({ context }: UserToken): string {
+  return context;
+}

@@ -1,0 +1,148 @@
+import type { AnswerOf, BodyOf } from "@keyroot/service";
+import { useState } from "preact/hooks";
+import { Command, ShortValue } from "../../shared/copyable.tsx";
+import { REGION_NAMES, regionName } from "../../shared/format.ts";
+import { Select } from "../../shared/form.tsx";
+import { go, useFields } from "../../shared/router.ts";
+import { SearchForm } from "../../shared/searchForm.tsx";
+import { Term } from "../../shared/term.tsx";
+import { Hour, Time } from "../../shared/time.tsx";
+import { isAdministrator, type Me, type Partner } from "../shared/api.ts";
+import { CardHead, ListEnd } from "../shared/cards.tsx";
+import { createUserCommand } from "../shared/exampleCommands.ts";
+import { usePages } from "../shared/useCall.ts";
+import { CreateUserDialog } from "./createUserDialog.tsx";
+import { KEY_STATES, KeyStateBadge } from "./keyStateBadge.tsx";
+
+type ListedUser = AnswerOf<"/v1/dashboard/users/list">["users"][number];
+type Filter = Omit<BodyOf<"/v1/dashboard/users/list">, "limit" | "after">;
+
+/** The partner's users with the states of their keys. The address has the filter: `#/users?state=waiting`. */
+export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
+  const filter = readFilter(useFields());
+  const users = usePages("/v1/dashboard/users/list", "users", filter);
+  const [isCreating, setCreating] = useState(false);
+  const isFiltered = Object.keys(filter).length > 0;
+  return (
+    <>
+      <h1>Users</h1>
+      <section class="card" aria-labelledby="users-title">
+        <CardHead
+          id="users-title"
+          title={isFiltered ? "Some users, by id" : "All users, by id"}
+          action={isAdministrator(me) ? "Create a user" : undefined}
+          onAction={() => {
+            setCreating(true);
+          }}
+        />
+        <div class="tools">
+          <SearchForm
+            page="users"
+            action="Find"
+            hint="32 characters or 40 hex digits. Press / to search."
+            hasShortcut
+          />
+          <Select
+            label="State"
+            value={filter.state ?? ""}
+            set={(state) => {
+              setFilter({ ...filter, state });
+            }}
+            options={[["", "any"], ...Object.entries(KEY_STATES).map(([state, [, text]]) => [state, text] as const)]}
+          />
+          <Select
+            label="Region"
+            value={filter.region ?? ""}
+            set={(region) => {
+              setFilter({ ...filter, region });
+            }}
+            options={[["", "any"], ...Object.entries(REGION_NAMES)]}
+          />
+        </div>
+        {users.items && users.items.length > 0 && <UsersTable users={users.items} />}
+        {users.items === undefined && users.error === undefined && <p role="status">Loading…</p>}
+        {users.items?.length === 0 && !users.hasNext && isFiltered && <p>No user matches the filter.</p>}
+        {users.items?.length === 0 && !isFiltered && (
+          <div class="empty">
+            <p>
+              There is no user yet. Your server creates one for each user of your system. To try it, put a{" "}
+              <Term of="server token" /> in the variable <code>TOKEN</code>. <a href="#/servers">Create one</a> first.
+            </p>
+            <Command command={createUserCommand(partner.biz_id)} />
+          </div>
+        )}
+        <ListEnd pages={users} />
+      </section>
+      {isCreating && (
+        <CreateUserDialog
+          onCreated={({ user_id }) => {
+            setCreating(false);
+            go(`users/${user_id}`);
+          }}
+          onCancel={() => {
+            setCreating(false);
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function UsersTable({ users }: { users: readonly ListedUser[] }) {
+  return (
+    <table class="list" onKeyDown={moveBetweenRows}>
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">Key</th>
+          <th scope="col">Region</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last use</th>
+        </tr>
+      </thead>
+      <tbody>
+        {users.map(({ user_id, state, hold_ends_at, region, created, deactivated, last_used }) => (
+          <tr key={user_id} class="row">
+            <td>
+              <ShortValue value={user_id} name="the user id" href={`#/users/${user_id}`} />
+            </td>
+            <td>
+              <KeyStateBadge state={state} hold_ends_at={hold_ends_at} />{" "}
+              {deactivated !== null && <span class="badge badge-off">deactivated</span>}
+            </td>
+            <td>{regionName(region)}</td>
+            <td>
+              <Time ms={created} precision="day" />
+            </td>
+            <td>{last_used === null ? "never" : <Hour ms={last_used} />}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The arrow keys move between the links of the rows. */
+function moveBetweenRows(event: KeyboardEvent): void {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (step === 0) return;
+  const links = [...(event.currentTarget as HTMLElement).querySelectorAll("a")];
+  const next = links[links.findIndex((link) => link === document.activeElement) + step];
+  if (next === undefined || !links.includes(document.activeElement as HTMLAnchorElement)) return;
+  event.preventDefault();
+  next.focus();
+}
+
+/** The filter in the address. Unknown values are left out. */
+function readFilter(fields: URLSearchParams): Filter {
+  const [state, region] = [fields.get("state") ?? "", fields.get("region") ?? ""];
+  return {
+    ...(Object.hasOwn(KEY_STATES, state) && { state: state as ListedUser["state"] }),
+    ...(Object.hasOwn(REGION_NAMES, region) && { region: region as ListedUser["region"] }),
+  };
+}
+
+function setFilter({ state = "", region = "" }: { [Name in keyof Filter]?: string | undefined }): void {
+  const chosen = Object.entries({ state, region }).filter(([, value]) => value !== "");
+  go(`users?${new URLSearchParams(chosen).toString()}`.replace(/\?$/, ""));
+}

@@ -1,0 +1,63 @@
+import { isMerkleRoot } from "keyroot/merkle";
+import { shorten } from "../../shared/format.ts";
+import { SearchForm } from "../../shared/searchForm.tsx";
+import { Term } from "../../shared/term.tsx";
+import { config } from "../shared/config.ts";
+import { RegistryCard } from "./registryCard.tsx";
+
+/** The start page: the search, and the registry that this explorer reads. */
+export function HomePage() {
+  const { samples = [], attacks = [] } = config;
+  return (
+    <>
+      <section class="hero">
+        <h1>Is this really their key?</h1>
+        <p class="lead">
+          Check a user’s <Term of="public key" /> yourself. Your browser verifies every step, and shows what each rests
+          on.
+        </p>
+        <SearchForm
+          page="verify"
+          action="Verify"
+          label="User id or root"
+          hint="32 characters or 40 hex digits, or a root of 64 hex digits. Or drop a file anywhere on this page."
+          readOther={(text) => (isMerkleRoot(text) ? `batch/${text}` : undefined)}
+        />
+        {samples.length > 0 && (
+          <p class="samples">
+            Sample users:{" "}
+            {samples.slice(0, 4).map((userID) => (
+              <a key={userID} href={`#/verify/${userID}`}>
+                <code>{shorten(userID)}</code>
+              </a>
+            ))}
+          </p>
+        )}
+      </section>
+      <div class="columns columns-even">
+        <RegistryCard />
+      </div>
+      <p>
+        You have a <Term of="bundle" />? <a href="#/bundle">Verify it</a> without any server.
+        {attacks.length > 0 && (
+          <>
+            {" "}
+            On this local stack, servers give false answers in {attacks.length} ways.{" "}
+            <a href="#/attacks">See how each one is rejected.</a>
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+export function NotFoundPage() {
+  return (
+    <>
+      <h1>There is no such page</h1>
+      <p>
+        <a href="#/">Go to the start page</a>
+      </p>
+    </>
+  );
+}

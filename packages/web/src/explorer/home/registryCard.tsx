@@ -1,0 +1,169 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { Link, ShortValue } from "../../shared/copyable.tsx";
+import { formatCount, formatTime, plural } from "../../shared/format.ts";
+import { Term } from "../../shared/term.tsx";
+import { config, endpoints, hostOf } from "../shared/config.ts";
+import { Explanation, RetryButton } from "../shared/verdict.tsx";
+import { callWorker } from "../worker/callWorker.ts";
+import type { RegistryFacts, RootAdded, WorkerCalls } from "../worker/messages.ts";
+
+type Result = WorkerCalls["readRegistry"]["result"] | { defect: string };
+
+/** The registry that this explorer reads: chain, contract, owner, users and batches, each with what it rests on. */
+export function RegistryCard() {
+  const [result, setResult] = useState<Result>();
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { contract, codeHash, allowHttp } = config;
+    const { signal } = controller;
+    setResult(undefined);
+    const set = (read: Result) => {
+      if (!signal.aborted) setResult(read);
+    };
+    const facts = { rpc: endpoints(), contract, codeHash, allowHttp };
+    callWorker("registry", "readRegistry", facts, { signal }).then(set, (error: unknown) => {
+      set({ defect: String(error) });
+    });
+    return () => {
+      controller.abort();
+    };
+  }, [attempt]);
+  const isRead = result !== undefined && "facts" in result;
+  return (
+    <>
+      <section class="card registry-card" aria-labelledby="registry-title">
+        <h2 id="registry-title">The registry</h2>
+        <dl class="facts facts-columns">
+          <Fact name={<Term of="chain">Chain</Term>}>{config.chainId}</Fact>
+          <Fact name={<Term of="contract">Contract</Term>}>
+            <ShortValue value={config.contract} name="the contract" href={addressUrl(config.contract)} />
+            {isRead && <CodeBadge code={result.facts.code} />}
+          </Fact>
+          <Fact name="Owner">
+            {isRead ? (
+              <ShortValue value={result.facts.owner} name="the owner" href={addressUrl(result.facts.owner)} />
+            ) : (
+              "…"
+            )}
+          </Fact>
+          <Fact name="Users with a key">{isRead ? formatCount(result.facts.users) : "…"}</Fact>
+          <Fact name={<Term of="block">Block</Term>}>
+            {isRead ? (
+              <span title={formatTime(result.facts.block.timestamp)}>{formatCount(result.facts.block.number)}</span>
+            ) : (
+              "…"
+            )}
+          </Fact>
+          <Fact name={<Term of="root">Roots</Term>}>
+            {isRead ? `${formatCount(result.recent.length)}${result.isWhole ? "" : " or more"}` : "…"}
+          </Fact>
+          <Fact name="Last batch">{isRead ? lastBatch(result.recent) : "…"}</Fact>
+        </dl>
+        <p class="detail" role="status">
+          {result === undefined && "Reading the contract …"}
+          {isRead && <RestsOn facts={result.facts} />}
+        </p>
+        {result !== undefined && !isRead && (
+          <>
+            {"failure" in result ? <Explanation failure={result.failure} /> : <p class="error">{result.defect}</p>}
+            <RetryButton
+              retry={() => {
+                setAttempt(attempt + 1);
+              }}
+            />
+          </>
+        )}
+      </section>
+      <RecentBatches recent={isRead ? result.recent : undefined} />
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function CodeBadge({ code }: Pick<RegistryFacts, "code">) {
+  if (code === "unchecked") return <span class="badge badge-off">code not checked</span>;
+  return code === "expected" ? (
+    <span class="badge badge-good">code has the expected hash</span>
+  ) : (
+    <span class="badge badge-bad">code has another hash</span>
+  );
+}
+
+function RestsOn({ facts: { agreeing } }: { facts: RegistryFacts }) {
+  const all = endpoints();
+  const hosts = all.map(hostOf).join(", ");
+  if (agreeing < all.length && all.length > 1) {
+    return (
+      <b>
+        Only {agreeing} of {all.length} <Term of="endpoint">endpoints</Term> gave this answer: {hosts}.
+      </b>
+    );
+  }
+  return (
+    <>
+      Chain and contract are this page’s configuration. The rest is{" "}
+      {agreeing > 1 ? "the same answer of " : "the unproven answer of "}
+      {agreeing} <Term of="endpoint">{agreeing > 1 ? "endpoints" : "endpoint"}</Term>, {hosts}. The verification of a
+      key relies on none of these numbers.
+    </>
+  );
+}
+
+function lastBatch([last]: readonly RootAdded[]): string {
+  return last === undefined ? "none found" : `block ${formatCount(last.blockNumber)}`;
+}
+
+function RecentBatches({ recent }: { recent: readonly RootAdded[] | undefined }) {
+  return (
+    <section class="card recent-card" aria-labelledby="recent-title">
+      <h2 id="recent-title">
+        Recent <Term of="batch">batches</Term>
+      </h2>
+      {recent === undefined ? (
+        <p>…</p>
+      ) : recent.length === 0 ? (
+        <p>None was found.</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Root</th>
+              <th scope="col">Users</th>
+              <th scope="col">Block</th>
+            </tr>
+          </thead>
+          <tbody>
+            {recent.map(({ root, addedCount, blockNumber }) => (
+              <tr key={`${root} ${blockNumber}`}>
+                <td>
+                  <ShortValue value={root} name="the root" href={`#/batch/${root}`} />
+                </td>
+                <td>{plural(addedCount, "user")}</td>
+                <td>
+                  <Link href={config.blockExplorerUrl && `${config.blockExplorerUrl}/block/${blockNumber}`}>
+                    {formatCount(blockNumber)}
+                  </Link>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <p class="detail">One endpoint’s list. It may leave out batches: an audit reads them all.</p>
+    </section>
+  );
+}
+
+function addressUrl(address: string): string | undefined {
+  return config.blockExplorerUrl && `${config.blockExplorerUrl}/address/${address}`;
+}

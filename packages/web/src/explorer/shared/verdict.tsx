@@ -1,0 +1,85 @@
+import type { ComponentChildren } from "preact";
+import { Icon, type IconName } from "../../shared/icon.tsx";
+import type { Failure } from "../worker/messages.ts";
+
+/** The rows of docs/errors.md by code. The build replaces each use of ERROR_TABLE by the whole table, so this is the only use. */
+export const errorTable = ERROR_TABLE;
+
+/** `neutral` is for a result that proves no key. */
+type Tone = "good" | "bad" | "open" | "neutral" | "busy";
+
+const ICONS: Readonly<Record<Tone, IconName | undefined>> = {
+  good: "check",
+  bad: "cross",
+  open: "warning",
+  neutral: "check",
+  busy: undefined,
+};
+
+interface VerdictProps {
+  tone: Tone;
+  title: string;
+  /** Reserves space for the result of a verification, so that nothing moves. */
+  isTall?: boolean;
+  children: ComponentChildren;
+}
+
+const VERDICT = "verdict";
+
+/** Scrolls to the verdict and focuses it. For forms further down the page. */
+export function goToVerdict(): void {
+  const verdict = document.getElementById(VERDICT);
+  verdict?.focus({ preventScroll: true });
+  verdict?.scrollIntoView({ block: "center" });
+}
+
+/** The result in one sentence, with the evidence it rests on. */
+export function Verdict({ tone, title, isTall = false, children }: VerdictProps) {
+  const icon = ICONS[tone];
+  return (
+    <section
+      id={VERDICT}
+      class={`verdict verdict-${tone} ${isTall ? "verdict-tall" : ""}`}
+      data-verdict={tone}
+      tabIndex={-1}
+      aria-live="polite"
+      aria-atomic="true"
+    >
+      <span class="verdict-mark">{icon && <Icon name={icon} />}</span>
+      <div>
+        <h2>{title}</h2>
+        {children}
+      </div>
+    </section>
+  );
+}
+
+export function Remedy({ code }: { code: string }) {
+  const remedy = errorTable[code]?.remedy;
+  return remedy === undefined ? null : (
+    <p class="remedy">
+      <b>What to do:</b> {remedy}
+    </p>
+  );
+}
+
+/** An error in the words of docs/errors.md, and its message. */
+export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
+  return (
+    <>
+      <p>
+        <code class="error-code">{code}</code> {errorTable[code]?.meaning}
+      </p>
+      <Remedy code={code} />
+      <p class="detail">{message}</p>
+    </>
+  );
+}
+
+export function RetryButton({ retry }: { retry: () => void }) {
+  return (
+    <button type="button" class="button" onClick={retry}>
+      Try again
+    </button>
+  );
+}

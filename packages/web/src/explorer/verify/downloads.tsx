@@ -1,0 +1,59 @@
+import { useState } from "preact/hooks";
+import { Term } from "../../shared/term.tsx";
+import { Icon } from "../../shared/icon.tsx";
+import { saveFile } from "../../shared/saveFile.ts";
+import { Explanation } from "../shared/verdict.tsx";
+import { callWorker } from "../worker/callWorker.ts";
+import type { VerifiedResult } from "../worker/messages.ts";
+import type { Verification } from "./useVerification.ts";
+
+/** Downloads of the proof and the bundle. */
+export function TakeAlong({ verification, verified }: { verification: Verification; verified: VerifiedResult }) {
+  const [state, setState] = useState<"idle" | "busy" | { code: string | undefined; message: string }>("idle");
+  const { userID, options } = verification;
+  const downloadBundle = async () => {
+    setState("busy");
+    try {
+      const result = await callWorker("evidence", "makeBundle", { userID, options });
+      if ("failure" in result) {
+        setState({ code: result.failure.code, message: result.failure.message });
+        return;
+      }
+      downloadJson(`${userID}.bundle.json`, result.bundle);
+      setState("idle");
+    } catch (error) {
+      setState({ code: undefined, message: String(error) });
+    }
+  };
+  return (
+    <>
+      <p>
+        A <Term of="proof" /> shows that the record is under the root. A <Term of="bundle" /> also proves that the
+        contract has this root at one block. Anyone who knows that block’s <Term of="hash" /> can verify it{" "}
+        <a href="#/bundle">offline</a>.
+      </p>
+      <div class="buttons">
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            downloadJson(`${userID}.json`, verified.proof);
+          }}
+        >
+          <Icon name="download" /> Download proof
+        </button>
+        <button type="button" class="button" disabled={state === "busy"} onClick={() => void downloadBundle()}>
+          <Icon name="download" /> {state === "busy" ? "Making the bundle …" : "Download bundle"}
+        </button>
+      </div>
+      <div role="alert">
+        {typeof state === "object" && <Explanation failure={{ code: state.code, message: state.message }} />}
+      </div>
+    </>
+  );
+}
+
+/** Saves a value as a JSON file. */
+function downloadJson(name: string, value: unknown): void {
+  saveFile(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
+}

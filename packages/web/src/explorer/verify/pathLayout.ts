@@ -1,0 +1,191 @@
+import { formatCount, shorten } from "../../shared/format.ts";
+import type { TreePath } from "../worker/messages.ts";
+
+/** How a node of the drawing is shown. */
+export type NodeState = "good" | "bad" | "plain" | "ghost";
+
+export interface DrawnNode {
+  id: string;
+  /** The middle of its left edge is at `x`, its top at `y`. */
+  x: number;
+  y: number;
+  caption: string;
+  /** One line, shortened. */
+  text: string;
+  /** The whole value, for tooltips and the text version. */
+  full: string;
+  state: NodeState;
+  /** true: on the path. false: beside it. */
+  isMain: boolean;
+}
+
+interface DrawnEdge {
+  id: string;
+  path: string;
+  kind: "main" | "side" | "dashed";
+}
+
+/** Between two nodes of a row that should be equal. */
+export interface DrawnComparison {
+  id: string;
+  x: number;
+  y: number;
+  state: "equal" | "different" | "open";
+}
+
+export interface Layout {
+  width: number;
+  height: number;
+  nodeWidth: number;
+  nodes: DrawnNode[];
+  edges: DrawnEdge[];
+  comparisons: DrawnComparison[];
+}
+
+/** The parts of the drawing, each with a state. */
+export type Part = "endpoint" | "contract" | "file" | "tree" | "record" | "key" | "given";
+
+interface Source {
+  caption: string;
+  text: string;
+}
+
+export interface DrawingProps {
+  path: TreePath | undefined;
+  /** The root that the contract has; null if it has none. Undefined if it is not known yet. */
+  contractRoot: string | null | undefined;
+  /** Where the answers came from: servers, or a bundle and a block. */
+  endpoint: Source;
+  file: Source;
+  states: Readonly<Record<Part, NodeState>>;
+  /** The other key that was compared: from a server, or pasted. */
+  given: { caption: string; text: string } | undefined;
+  userID: string;
+}
+
+export const NODE_HEIGHT = 46;
+const ROW = 72;
+/** Number of levels in the drawing before the tree is known. */
+const GHOST_LEVELS = 3;
+
+/** Places the file and the root at the top, and the user's key at the bottom. */
+export function layOut(props: DrawingProps, narrow: boolean): Layout {
+  const { path, contractRoot, states, given, userID } = props;
+  const nodeWidth = narrow ? 100 : 172;
+  const gap = narrow ? 18 : 42;
+  const width = 3 * nodeWidth + 2 * gap;
+  const column = (index: 0 | 1 | 2) => index * (nodeWidth + gap);
+  const short = (hash: string) => (narrow ? shorten(hash, 4, 4) : shorten(hash, 8, 6));
+  const name = (text: string) => (narrow ? shorten(text, 6, 4) : shorten(text, 10, 6));
+
+  const nodes: DrawnNode[] = [];
+  const edges: DrawnEdge[] = [];
+  const comparisons: DrawnComparison[] = [];
+  const add = (node: DrawnNode) => nodes.push(node);
+  const yOf = (row: number) => 1 + row * ROW;
+  const center = column(1);
+
+  const levels = path ? path.nodes : Array.from({ length: GHOST_LEVELS }, () => undefined);
+  const top = levels.length - 1;
+  const rowOf = (level: number) => 1 + top - level;
+
+  const { file, endpoint } = props;
+  const records = path?.leafCount === undefined ? name(file.text) : `${formatCount(path.leafCount)} records`;
+  const above = { y: yOf(0), isMain: false };
+  add({ ...above, id: "file", x: center, caption: file.caption, text: records, full: file.text, state: states.file });
+  add({
+    ...{ ...above, id: "endpoint", x: column(2), caption: endpoint.caption, text: name(endpoint.text) },
+    ...{ full: endpoint.text, state: states.endpoint },
+  });
+  edges.push({ id: "file-root", path: vertical(center + nodeWidth / 2, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
+  const right = column(2) + nodeWidth / 2;
+  edges.push({ id: "endpoint-root", path: vertical(right, yOf(0) + NODE_HEIGHT, yOf(1)), kind: "dashed" });
+
+  add({
+    ...{ id: "contract", x: column(2), y: yOf(1), caption: narrow ? "contract’s" : "contract’s root" },
+    ...{ text: contractRoot === null ? "no root" : contractRoot === undefined ? "…" : short(contractRoot) },
+    ...{ full: contractRoot ?? "no root", state: states.contract, isMain: true },
+  });
+
+  for (let level = top; level >= 0; level--) {
+    const node = levels[level];
+    const y = yOf(rowOf(level));
+    add({
+      ...{ id: `level-${level}`, x: center, y, caption: captionOf(level, top), isMain: true },
+      ...{ text: node ? short(node.hash) : "…", full: node?.hash ?? "not known yet" },
+      state: node ? treeState(level, props) : "ghost",
+    });
+    if (level === top) continue;
+    edges.push({ id: `up-${level}`, path: vertical(center + nodeWidth / 2, y, y - ROW + NODE_HEIGHT), kind: "main" });
+    const sibling = node?.sibling;
+    if (sibling === undefined) continue;
+    const x = column(sibling.side === "left" ? 0 : 2);
+    add({
+      ...{ id: `sibling-${level}`, x, y, isMain: false, state: "plain" },
+      ...{ caption: sibling.isSelf ? "itself again" : "sibling", text: short(sibling.hash), full: sibling.hash },
+    });
+    edges.push({
+      id: `side-${level}`,
+      path: curve(x + nodeWidth / 2, y, center + nodeWidth / 2, y - ROW + NODE_HEIGHT),
+      kind: sibling.isSelf ? "dashed" : "side",
+    });
+  }
+
+  const last = rowOf(0);
+  const record = path?.record;
+  add({
+    ...{ id: "record", x: center, y: yOf(last + 1), isMain: true, state: states.record },
+    ...{ caption: path?.index === undefined ? "record" : `record ${formatCount(path.index + 1)}` },
+    ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
+  });
+  // The value that the other one is compared with.
+  const isKey = given !== undefined && given.text.length === record?.pubKey.length;
+  const own = isKey ? record.pubKey : record?.keyID;
+  // As long as the file is not verified, its key is not the published one.
+  const whose = states.key === "good" ? "published key" : "key in the file";
+  const caption = isKey ? whose : states.key === "good" ? "published key’s id" : "key id in the file";
+  add({
+    ...{ id: "key", x: center, y: yOf(last + 2), caption: narrow ? (isKey ? "key" : "key id") : caption },
+    ...{ text: own ? name(own) : "…", full: own ?? "not known yet", state: states.key, isMain: true },
+  });
+  for (const row of [last, last + 1]) {
+    const path = vertical(center + nodeWidth / 2, yOf(row) + NODE_HEIGHT, yOf(row + 1));
+    edges.push({ id: `down-${row}`, path, kind: "main" });
+  }
+  if (given) {
+    const { caption, text } = given;
+    const x = column(2);
+    add({ id: "given", x, y: yOf(last + 2), caption, text: name(text), full: text, state: states.given, isMain: true });
+  }
+
+  const compare = (id: string, row: number, state: DrawnComparison["state"]) => {
+    comparisons.push({ id, x: column(2) - gap / 2, y: yOf(row) + NODE_HEIGHT / 2, state });
+  };
+  const computed = path?.nodes.at(-1)?.hash;
+  compare("roots", 1, !computed || !contractRoot ? "open" : computed === contractRoot ? "equal" : "different");
+  if (given)
+    compare("keys", last + 2, states.given === "bad" ? "different" : states.given === "good" ? "equal" : "open");
+  return { width, height: yOf(last + 2) + NODE_HEIGHT + 1, nodeWidth, nodes, edges, comparisons };
+}
+
+function captionOf(level: number, top: number): string {
+  if (level === top) return "computed root";
+  return level === 0 ? "leaf" : `level ${level}`;
+}
+
+/** In a forged file, the node where it contradicts itself is wrong, and the root unless it is the contract's. */
+function treeState(level: number, { path, contractRoot, states }: DrawingProps): NodeState {
+  const { failedLevel, nodes = [] } = path ?? {};
+  if (failedLevel === undefined) return states.tree;
+  if (level === failedLevel) return "bad";
+  return level === nodes.length - 1 && nodes[level]?.hash !== contractRoot ? "bad" : "plain";
+}
+
+function vertical(x: number, from: number, to: number): string {
+  return `M${x} ${from}V${to}`;
+}
+
+function curve(x1: number, y1: number, x2: number, y2: number): string {
+  const middle = (y1 + y2) / 2;
+  return `M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`;
+}

@@ -1,0 +1,97 @@
+import type { KeyRecord } from "keyroot";
+import { useEffect, useState } from "preact/hooks";
+import { TextField } from "../../shared/form.tsx";
+import { Icon } from "../../shared/icon.tsx";
+import { readUserID } from "../../shared/readUserID.ts";
+import { Explanation } from "../shared/verdict.tsx";
+import { callWorker } from "../worker/callWorker.ts";
+import type { WorkerCalls } from "../worker/messages.ts";
+import { toBase64Key } from "./pastedKey.ts";
+
+/** A result and its input. It is not shown for other input. */
+interface Computed {
+  of: string;
+  result: WorkerCalls["safetyCode"]["result"] | { defect: string };
+}
+
+/** The safety code of visitor and verified user, compared with the code in the other app. */
+export function SafetyCodeForm({ record }: { record: KeyRecord }) {
+  const [id, setID] = useState("");
+  const [key, setKey] = useState("");
+  const [shown, setShown] = useState("");
+  const [computed, setComputed] = useState<Computed>();
+  const user = readUserID(id);
+  const publicKey = toBase64Key(key);
+  const userID = "userID" in user ? user.userID : undefined;
+  const input =
+    userID === undefined || publicKey === undefined ? undefined : JSON.stringify([userID, publicKey, shown]);
+  const result = input !== undefined && computed?.of === input ? computed.result : undefined;
+
+  useEffect(() => {
+    if (input === undefined || userID === undefined || publicKey === undefined) return;
+    let isCurrent = true;
+    const contact = { userID: record.userID, publicKey: record.pubKey };
+    const compute = async () => {
+      const result = await callWorker("safetyCode", "safetyCode", {
+        mine: { userID, publicKey },
+        contact,
+        shown,
+      }).catch((error: unknown) => ({ defect: `The page failed: ${String(error)}` }));
+      if (isCurrent) setComputed({ of: input, result });
+    };
+    void compute();
+    return () => {
+      isCurrent = false;
+    };
+  }, [input, record.userID, record.pubKey]);
+
+  const failure = result && "failure" in result ? result.failure : undefined;
+  return (
+    <>
+      <p>
+        You and this user see the same <dfn>safety code</dfn> of 60 digits if both of you use the right two keys. Read
+        it to each other in person or in a call. Your input is never sent.
+      </p>
+      <TextField
+        label="Your own user id"
+        error={id.trim() === "" || "userID" in user ? undefined : user.error}
+        value={id}
+        onInput={setID}
+      />
+      <TextField
+        label="Your own public key"
+        hint="From your own device, in base64 or hex."
+        error={
+          key.trim() === "" || publicKey !== undefined
+            ? undefined
+            : "A key has 140 characters of base64 or 210 hex digits."
+        }
+        rows={2}
+        value={key}
+        onInput={setKey}
+      />
+      <TextField
+        label="What the other app shows (optional)"
+        hint="Its 60 digits, or the text of its QR code."
+        error={failure?.code === "SAFETY_CODE_INVALID" ? "This is not a safety code." : undefined}
+        rows={2}
+        value={shown}
+        onInput={setShown}
+      />
+      <div role="status" class="safety-code">
+        {result && "digits" in result && (
+          <p>
+            <code>{result.digits.match(/\d{5}/g)?.join(" ")}</code>
+          </p>
+        )}
+        {result && "digits" in result && failure === undefined && shown.trim() !== "" && (
+          <p class="comparison-result comparison-result-equal">
+            <Icon name="check" /> The safety codes are equal: both of you use the right keys.
+          </p>
+        )}
+        {failure && <Explanation failure={failure} />}
+        {result && "defect" in result && <p class="error">{result.defect}</p>}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,219 @@
+import type { Evidence } from "keyroot";
+import type { VerificationStep } from "keyroot/errors";
+import type { ComponentChildren } from "preact";
+import { formatCount, formatTime, plural, shorten } from "../../shared/format.ts";
+import { hostOf } from "../shared/config.ts";
+import type { Options, Progress, VerificationOutcome } from "../worker/messages.ts";
+
+/** The texts for a step. */
+export interface StepText {
+  title: string;
+  /** An explanation of the step's terms for newcomers. */
+  term: ComponentChildren;
+  /** The performed check. Undefined before it. */
+  checked: ComponentChildren;
+  /** The sources that the check relies on. */
+  relies: ComponentChildren;
+}
+
+interface Context {
+  source: "network" | { bundle: string };
+  options: Options;
+  progress: readonly Progress[];
+  outcome: VerificationOutcome | undefined;
+}
+
+/** For a verification over the network. */
+export const TITLES: Readonly<Record<VerificationStep, string>> = {
+  anchor: "Endpoint and block",
+  root: "Root from the contract",
+  file: "File",
+  tree: "Merkle tree",
+  record: "Record",
+  key: "Key",
+};
+
+const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
+  anchor: (
+    <>
+      A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. An{" "}
+      <dfn>endpoint</dfn> is a server that answers questions about it.
+    </>
+  ),
+  root: (
+    <>
+      The <dfn>contract</dfn> is a program on the blockchain. It stores one <dfn>root</dfn>, a fingerprint of a whole
+      list of keys, for each user. No account can change a stored root.
+    </>
+  ),
+  file: <>The file lists the keys of many users. Any web host can serve it, because the root reveals every change.</>,
+  tree: (
+    <>
+      A <dfn>hash</dfn> is a short fingerprint of data. A <dfn>Merkle tree</dfn> combines the hashes of all records in
+      pairs until one is left: the root. If one record changes, the root changes.
+    </>
+  ),
+  record: (
+    <>
+      A <dfn>record</dfn> is one line of the file: a user’s id, and the user’s key with its id.
+    </>
+  ),
+  key: (
+    <>
+      Others use a <dfn>public key</dfn> to encrypt messages that only this user can read. Its <dfn>key id</dfn> is a
+      short name for it.
+    </>
+  ),
+};
+
+/** The texts that differ for a bundle, which is verified without servers. */
+const BUNDLE_TEXTS: Readonly<Partial<Record<VerificationStep, { title: string; term: ComponentChildren }>>> = {
+  anchor: {
+    title: "Block",
+    term: (
+      <>
+        A <dfn>blockchain</dfn> is a public record that many computers keep, written in <dfn>blocks</dfn>. A block’s{" "}
+        <dfn>hash</dfn>, a short fingerprint, stands for everything in it.
+      </>
+    ),
+  },
+  file: {
+    title: "Bundle",
+    term: (
+      <>The bundle contains the user’s key and the hashes that lead from it to the block. Anyone may have made it.</>
+    ),
+  },
+};
+
+/** The texts for a step. */
+export function stepText(step: VerificationStep, context: Context): StepText {
+  const { outcome, source } = context;
+  const evidence = outcome && ("verified" in outcome ? outcome.verified.evidence : outcome.failure.evidence);
+  const texts = { title: TITLES[step], term: TERMS[step], ...(source === "network" ? {} : BUNDLE_TEXTS[step]) };
+  switch (step) {
+    case "anchor":
+      return {
+        ...texts,
+        checked: anchorChecked(context, evidence),
+        relies: anchorRelies(context.options, evidence, source === "network"),
+      };
+    case "root":
+      return { ...texts, ...rootText(context, evidence) };
+    case "file":
+      return { ...texts, ...fileText(context) };
+    case "tree":
+      return { ...texts, ...treeText(outcome) };
+    case "record":
+      return { ...texts, ...recordText(context) };
+    case "key":
+      return { ...texts, ...keyText(context) };
+  }
+}
+
+function hosts({ rpc }: Options): string {
+  return (typeof rpc === "string" ? [rpc] : rpc).map(hostOf).join(", ");
+}
+
+function anchorChecked({ source, options, progress }: Context, evidence: Evidence | undefined): ComponentChildren {
+  const requests = progress.filter(({ kind }) => kind === "request").length;
+  const { block, agreeing } = evidence ?? {};
+  if (block === undefined) {
+    if (source !== "network") return "The block’s header in the bundle has the hash that you entered.";
+    return requests === 0
+      ? undefined
+      : `${hosts(options)} answered ${plural(requests, "question")} about the chain ${options.chainId}, at what it calls the latest block.`;
+  }
+  const at = (
+    <>
+      block {formatCount(block.number)} of {formatTime(block.timestamp)} (<code>{shorten(block.hash)}</code>)
+    </>
+  );
+  if (agreeing !== undefined) {
+    return (
+      <>
+        {plural(agreeing, "endpoint")} of {options.rpc.length} agree on {at}. The hash was computed again from the
+        block’s header.
+      </>
+    );
+  }
+  return <>The hash was computed again from the header of {at}.</>;
+}
+
+function anchorRelies(options: Options, evidence: Evidence | undefined, isOnline: boolean): string {
+  if (options.quorum !== undefined) {
+    const count = evidence?.agreeing ?? options.quorum;
+    return `that ${plural(count, "endpoint")} do not all give the same false answer: ${hosts(options)}.`;
+  }
+  if (options.pinned !== undefined || !isOnline) return "the source of the block hash that you entered.";
+  return `one endpoint’s unproven answer, from ${hosts(options)}. This page cannot detect a false answer about the chain.`;
+}
+
+function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
+  const root = outcome && ("verified" in outcome ? outcome.verified.root : outcome.root);
+  const checked = root && (
+    <>
+      The contract <code>{shorten(options.contract)}</code> has the root <code>{shorten(root)}</code> for this user.
+    </>
+  );
+  const isProven = evidence?.storageProof ?? options.storageProof === true;
+  if (!isProven)
+    return {
+      checked,
+      relies:
+        options.quorum === undefined
+          ? `one endpoint’s unproven answer, from ${hosts(options)}.`
+          : `the same answer of enough endpoints: ${hosts(options)}.`,
+    };
+  const relies = (
+    <>
+      the block above. A <dfn>storage proof</dfn>, a chain of hashes from the block to the contract’s data, supports the
+      answer.
+    </>
+  );
+  return { checked, relies };
+}
+
+function fileText({ source, options, progress }: Context) {
+  if (source !== "network")
+    return { checked: "The bundle has the right form.", relies: "no server. The other steps detect every change." };
+  const received = progress.find(({ kind }) => kind === "received");
+  const bytes = received && "bytes" in received ? received.bytes : undefined;
+  const checked =
+    bytes === undefined
+      ? undefined
+      : `${hostOf(options.merkleUrl)} sent ${formatCount(bytes)} bytes in the right form.`;
+  return { checked, relies: "no server. The next step detects every change." };
+}
+
+function treeText(outcome: VerificationOutcome | undefined) {
+  const relies = "the hash function SHA-256. No method is known that finds another list with the same root.";
+  if (outcome === undefined) return { checked: undefined, relies };
+  const path = "verified" in outcome ? outcome.verified.path : outcome.path;
+  const users = path?.leafCount === undefined ? "the proof" : `all ${plural(path.leafCount, "record")}`;
+  const result = "verified" in outcome || outcome.failure.step !== "tree" ? "It is the contract’s root." : "";
+  return { checked: path && `The root was computed again in your browser from ${users}. ${result}`, relies };
+}
+
+function recordText({ source, outcome }: Context) {
+  const relies = "the steps above.";
+  if (outcome === undefined) return { checked: undefined, relies };
+  const { path, uniqueness = source === "network" ? "checked" : "unchecked" } =
+    "verified" in outcome ? outcome.verified : { path: outcome.path };
+  const position = path?.index === undefined ? "" : ` It is number ${formatCount(path.index + 1)}.`;
+  const checked =
+    uniqueness === "checked"
+      ? `Exactly one record belongs to this user.${position} Its key is well-formed, and the key id belongs to the key.`
+      : "The record belongs to this user, and its key is well-formed. Only the whole file can show that there is no second record.";
+  return { checked, relies };
+}
+
+function keyText({ options, outcome }: Context) {
+  const isVerified = outcome !== undefined && "verified" in outcome;
+  const given = options.expectedPublicKey !== undefined;
+  const checked = !isVerified
+    ? undefined
+    : given
+      ? "The key that the server sent is the published key."
+      : "This key is published. It was not compared with another key. To compare one, paste it below.";
+  return { checked, relies: "the steps above." };
+}

@@ -1,0 +1,105 @@
+import type { VerificationStep } from "keyroot/errors";
+import { useEffect, useState } from "preact/hooks";
+import { callWorker } from "../worker/callWorker.ts";
+import type { Failure, Options, Progress, VerificationOutcome } from "../worker/messages.ts";
+import { workerFor } from "./evidenceChoice.ts";
+
+/** The steps of a verification, in order. */
+export const STEPS = ["anchor", "root", "file", "tree", "record", "key"] as const satisfies VerificationStep[];
+
+export type StepState = "waiting" | "running" | "passed" | "failed" | "unknown";
+
+/** A verification that runs or has ended. */
+export interface Verification {
+  /** Servers, or a bundle with this name. */
+  source: "network" | { bundle: string };
+  userID: string;
+  options: Options;
+  progress: readonly Progress[];
+  outcome: VerificationOutcome | undefined;
+  /** The error that prevented the worker from running. */
+  defect: string | undefined;
+  /** From the start to the outcome, in ms. */
+  duration: number | undefined;
+}
+
+/**
+ * Verifies a user's key whenever the arguments change. `attempt` repeats it.
+ * @param userID undefined: nothing is verified
+ */
+export function useVerification(
+  userID: string | undefined,
+  options: Options,
+  attempt: number,
+): Verification | undefined {
+  const [state, setState] = useState<Verification>();
+  const key = JSON.stringify(options);
+  useEffect(() => {
+    if (userID === undefined) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const start = performance.now();
+    const update = (change: (state: Verification) => Partial<Verification>) => {
+      if (!signal.aborted) setState((state) => state && { ...state, ...change(state) });
+    };
+    setState({
+      source: "network",
+      userID,
+      options,
+      progress: [],
+      outcome: undefined,
+      defect: undefined,
+      duration: undefined,
+    });
+    const onProgress = (event: Progress) => {
+      update(({ progress }) => ({ progress: [...progress, event] }));
+    };
+    callWorker(workerFor(options), "verify", { userID, options }, { signal, onProgress }).then(
+      (outcome) => {
+        update(() => ({ outcome, duration: performance.now() - start }));
+      },
+      (error: unknown) => {
+        update(() => ({ defect: String(error) }));
+      },
+    );
+    return () => {
+      controller.abort();
+    };
+    // `key` stands for the options.
+  }, [userID, key, attempt]);
+  return state?.userID === userID ? state : undefined;
+}
+
+/** The state of each step. */
+export function stepStates(verification: Verification | undefined): Record<VerificationStep, StepState> {
+  const current = currentStep(verification);
+  const { outcome, defect } = verification ?? {};
+  const isOnline = verification?.source === "network";
+  const failed = outcome && "failure" in outcome ? stepOfFailure(outcome.failure, current, isOnline) : undefined;
+  // A bundle that cannot be read is rejected before all other steps.
+  const isUnreadable = !isOnline && outcome && !("verified" in outcome) && !outcome.path;
+  const states = STEPS.map((step, i) => {
+    if (outcome && "verified" in outcome) return [step, "passed"];
+    if (defect !== undefined) return [step, "unknown"];
+    const position = STEPS.indexOf(failed ?? current);
+    if (i < position) return [step, isUnreadable ? "unknown" : "passed"];
+    if (i > position) return [step, failed === undefined ? "waiting" : "unknown"];
+    return [step, failed === undefined ? "running" : "failed"];
+  });
+  return Object.fromEntries(states) as Record<VerificationStep, StepState>;
+}
+
+/** The step that runs now. The verifier requests the file only once it has verified the root. */
+function currentStep(verification: Verification | undefined): VerificationStep {
+  const { progress = [] } = verification ?? {};
+  if (progress.some(({ kind }) => kind === "received")) return "tree";
+  return progress.some(({ kind }) => kind === "file") ? "file" : "anchor";
+}
+
+/** The step at which a verification failed. Network errors name none. */
+function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
+  // The verifier reads the chain id together with the root, but the id belongs to the endpoint.
+  if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
+  if (step !== undefined) return step;
+  return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;
+}

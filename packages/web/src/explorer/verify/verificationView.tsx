@@ -1,0 +1,216 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Command, ShortValue, Value } from "../../shared/copyable.tsx";
+import { TextField } from "../../shared/form.tsx";
+import { formatCount, plural } from "../../shared/format.ts";
+import { Icon } from "../../shared/icon.tsx";
+import { Term } from "../../shared/term.tsx";
+import { Explanation, Verdict } from "../shared/verdict.tsx";
+import type { VerifiedResult } from "../worker/messages.ts";
+import { TakeAlong } from "./downloads.tsx";
+import { drawingProps } from "./drawingProps.ts";
+import { Later } from "./later.tsx";
+import { comparePasted, type PastedKey } from "./pastedKey.ts";
+import { PathDrawing } from "./pathDrawing.tsx";
+import { SafetyCodeForm } from "./safetyCodeForm.tsx";
+import { StepList } from "./stepList.tsx";
+import { stepStates, type Verification } from "./useVerification.ts";
+import { VerificationVerdict } from "./verificationVerdict.tsx";
+import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
+
+interface VerificationViewProps {
+  verification: Verification;
+  /** Repeats a verification that asked servers. */
+  retry?: () => void;
+  /** The form for the evidence. */
+  children?: ComponentChildren;
+}
+
+/** A verification: verdict, key and evidence first, then steps and drawing. Further actions open on demand. */
+export function VerificationView({ verification, retry, children }: VerificationViewProps) {
+  const [pasted, setPasted] = useState("");
+  const { outcome, defect, options, userID, source } = verification;
+  const verified = outcome && "verified" in outcome ? outcome.verified : undefined;
+  const comparison: PastedKey = verified ? comparePasted(pasted, verified.record) : { state: "empty" };
+  const states = stepStates(verification);
+  if (comparison.state === "different") states.key = "failed";
+  useMeasure(verification);
+  const isOver = outcome !== undefined || defect !== undefined;
+  return (
+    <>
+      <div class={isOver ? "verification" : "verification verification-busy"}>
+        {comparison.state === "different" ? (
+          <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
+            <Explanation
+              failure={{ code: "KEY_MISMATCH", message: "The published key itself is verified; see below." }}
+            />
+          </Verdict>
+        ) : (
+          <VerificationVerdict verification={verification} retry={retry} />
+        )}
+        {verified && <KeyCard verified={verified} />}
+        <EvidenceCard verification={verification}>{children}</EvidenceCard>
+      </div>
+      {isOver && (
+        <div class="columns">
+          <section aria-labelledby="steps-title">
+            <h2 id="steps-title">Step by step</h2>
+            <StepList states={states} verification={verification} />
+          </section>
+          <section aria-labelledby="drawing-title" class="card drawing-card">
+            <h2 id="drawing-title">From the key to the root</h2>
+            <PathDrawing {...drawingProps(verification, states, comparison)} />
+          </section>
+        </div>
+      )}
+      {isOver && (
+        <Later>
+          {verified && (
+            <>
+              <More title="Compare with a key that you have">
+                <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
+              </More>
+              <More title="Compare the safety code with this user">
+                <SafetyCodeForm record={verified.record} />
+              </More>
+              {source === "network" && (
+                <More title="Download the proof">
+                  <TakeAlong verification={verification} verified={verified} />
+                </More>
+              )}
+            </>
+          )}
+          <More title="Verify without this page">
+            <p>
+              This page’s code comes from the server in your address bar. To avoid relying on it, run the same
+              verification on your own machine:
+            </p>
+            <Command
+              command={source === "network" ? verifyCommand(userID, options) : bundleCommand(source.bundle, options)}
+            />
+          </More>
+        </Later>
+      )}
+    </>
+  );
+}
+
+/** A further action, on demand. */
+function More({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <details class="card more">
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      <div class="more-content">{children}</div>
+    </details>
+  );
+}
+
+/** What the verification rests on, and the form for another choice. The terms of the page stand here. */
+function EvidenceCard({ verification, children }: { verification: Verification; children: ComponentChildren }) {
+  return (
+    <section class="card evidence-card" aria-labelledby="evidence-title">
+      <h2 id="evidence-title">
+        <Term of="evidence">Evidence</Term>
+      </h2>
+      <p class="detail">
+        {verification.source === "network" ? (
+          <>
+            Your browser asks <Term of="endpoint">endpoints</Term> for the <Term of="contract" />
+            ’s <Term of="root" /> at a <Term of="block" />. A <Term of="storage proof" /> shows that the block has this
+            root. Weaker evidence than you choose is rejected.
+          </>
+        ) : (
+          <>
+            The bundle has a <Term of="storage proof" />: the <Term of="contract" /> has this <Term of="root" /> under
+            the block hash that you entered. No <Term of="endpoint" /> was asked.
+          </>
+        )}
+      </p>
+      {children}
+    </section>
+  );
+}
+
+/** Measures the time from the file's last byte to the drawing on the screen, for bench/explorer.ts. */
+function useMeasure({ outcome, progress }: Verification): void {
+  const measured = useRef<unknown>(undefined);
+  useEffect(() => {
+    const received = progress.find((event) => event.kind === "received");
+    if (outcome === undefined || received === undefined || measured.current === outcome) return;
+    measured.current = outcome;
+    requestAnimationFrame(() => {
+      performance.measure("keyroot: drawn", {
+        start: Math.max(0, received.at - performance.timeOrigin),
+        end: performance.now(),
+      });
+    });
+  }, [outcome, progress]);
+}
+
+function KeyCard({ verified }: { verified: VerifiedResult }) {
+  const { record, root, path, blockNumber } = verified;
+  return (
+    <section class="card key-card" aria-labelledby="key-title">
+      <h2 id="key-title">The published key</h2>
+      <dl class="facts">
+        <dt>
+          <Term of="key id">Key id</Term>
+        </dt>
+        <dd>
+          <Value value={record.keyID} name="the key id" />
+        </dd>
+        <dt>
+          <Term of="public key">Public key</Term>
+        </dt>
+        <dd>
+          <Value value={record.pubKey} name="the public key" />
+        </dd>
+        <dt>Root</dt>
+        <dd>
+          <ShortValue
+            value={root}
+            name="the root"
+            href={path.leafCount === undefined ? undefined : `#/batch/${root}/${record.userID}`}
+          />{" "}
+          {path.leafCount !== undefined && <>of a file with {plural(path.leafCount, "key")}</>}
+          {blockNumber !== undefined && `, added in block ${formatCount(blockNumber)}, according to one endpoint`}
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+interface CompareKeyProps {
+  pasted: string;
+  setPasted: (text: string) => void;
+  comparison: PastedKey;
+}
+
+function CompareKey({ pasted, setPasted, comparison }: CompareKeyProps) {
+  return (
+    <>
+      <TextField
+        label="Key or key id"
+        hint="In base64 or hex. It is compared in this page and never sent."
+        error={comparison.state === "invalid" ? comparison.error : undefined}
+        rows={2}
+        value={pasted}
+        onInput={setPasted}
+      />
+      <p role="status" class={`comparison-result comparison-result-${comparison.state}`}>
+        {comparison.state === "equal" && (
+          <>
+            <Icon name="check" /> The pasted {comparison.what} is the published one.
+          </>
+        )}
+        {comparison.state === "different" && (
+          <>
+            <Icon name="cross" /> The pasted {comparison.what} is not the published one. Do not use it.
+          </>
+        )}
+      </p>
+    </>
+  );
+}

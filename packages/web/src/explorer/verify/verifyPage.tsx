@@ -1,0 +1,48 @@
+import { useState } from "preact/hooks";
+import { readUserID } from "../../shared/readUserID.ts";
+import { SearchForm } from "../../shared/searchForm.tsx";
+import { goToVerdict } from "../shared/verdict.tsx";
+import { optionsFor } from "./evidenceChoice.ts";
+import { EvidenceForm } from "./evidenceForm.tsx";
+import type { EvidenceChoice } from "./sources.ts";
+import { useVerification } from "./useVerification.ts";
+import { VerificationView } from "./verificationView.tsx";
+
+/** The verification of a user's key. */
+export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoiceProps) {
+  const [attempt, setAttempt] = useState(0);
+  const read = readUserID(id);
+  const userID = "userID" in read ? read.userID : undefined;
+  const verification = useVerification(userID, optionsFor(choice), attempt);
+  return (
+    <>
+      <div class="title-row">
+        <h1>Verify a key</h1>
+        <SearchForm key={id} initial={id} page="verify" action="Verify" />
+      </div>
+      {verification && (
+        <VerificationView
+          key={userID}
+          verification={verification}
+          retry={() => {
+            setAttempt(attempt + 1);
+          }}
+        >
+          <EvidenceForm
+            choice={choice}
+            setChoice={(choice) => {
+              setChoice(choice);
+              setAttempt(attempt + 1);
+              goToVerdict();
+            }}
+          />
+        </VerificationView>
+      )}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  choice: EvidenceChoice;
+  setChoice: (choice: EvidenceChoice) => void;
+}

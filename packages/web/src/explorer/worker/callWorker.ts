@@ -1,0 +1,72 @@
+import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
+
+type WorkerName = keyof typeof WORKERS;
+
+/** The part of Trusted Types (W3C) that this page uses. Not every browser has it. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(url: string): string },
+  ): { createScriptURL(url: string): { toString(): string } };
+}
+
+const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+/** The only Trusted Types policy that the page allows. The workers use it. */
+const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
+
+const started = new Map<WorkerName, Promise<Worker>>();
+let lastID = 0;
+
+/** Starts a worker, or returns the running one. */
+export function startWorker(name: WorkerName): Promise<Worker> {
+  const worker = started.get(name) ?? fetchWorker(name);
+  started.set(name, worker);
+  // The next call repeats a failed start.
+  worker.catch(() => started.delete(name));
+  return worker;
+}
+
+/** Calls a worker. @throws Error if the worker cannot be started, or has a defect */
+export async function callWorker<Name extends CallName>(
+  worker: WorkerName,
+  name: Name,
+  args: WorkerCalls[Name]["arguments"],
+  { signal, onProgress }: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {},
+): Promise<WorkerCalls[Name]["result"]> {
+  const port = await startWorker(worker);
+  const id = ++lastID;
+  const { promise, resolve, reject } = Promise.withResolvers<WorkerCalls[Name]["result"]>();
+  const send = (message: ToWorker) => {
+    port.postMessage(message);
+  };
+  const receive = ({ data }: MessageEvent<FromWorker>) => {
+    if (data.id !== id) return;
+    if ("progress" in data) onProgress?.(data.progress);
+    else if ("result" in data) resolve(data.result as WorkerCalls[Name]["result"]);
+    else reject(new Error(data.defect));
+  };
+  const abort = () => {
+    send({ id, abort: true });
+  };
+  port.addEventListener("message", receive);
+  signal?.addEventListener("abort", abort);
+  try {
+    send({ id, name, arguments: args });
+    return await promise;
+  } finally {
+    port.removeEventListener("message", receive);
+    signal?.removeEventListener("abort", abort);
+  }
+}
+
+/**
+ * Fetches a worker's code. The browser checks its hash. The worker starts from a blob, so that it inherits the page's policy
+ * and connects only to the same hosts.
+ */
+async function fetchWorker(name: WorkerName): Promise<Worker> {
+  const { url, integrity } = WORKERS[name];
+  const response = await fetch(new URL(url, document.baseURI), { integrity });
+  const blob = new Blob([await response.arrayBuffer()], { type: "text/javascript" });
+  const address = URL.createObjectURL(blob);
+  return new Worker((policy?.createScriptURL(address) ?? address) as string, { type: "module" });
+}

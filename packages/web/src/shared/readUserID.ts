@@ -1,0 +1,17 @@
+import { isUserID, userIDFromHex } from "keyroot/identity";
+
+/** Reads a user id in zBase32 or hex. @returns the id in zBase32, or an error message */
+export function readUserID(text: string): { userID: string } | { error: string } {
+  const trimmed = text.trim();
+  if (trimmed === "") return { error: "Enter a user id." };
+  const lower = trimmed.toLowerCase();
+  const isOne = (candidate: string): boolean => isUserID(candidate);
+  if (isOne(lower)) return { userID: lower };
+  const hex = lower.replace(/^0x/, "");
+  if (/^[0-9a-f]{40}$/.test(hex)) return { userID: userIDFromHex(hex) };
+  if (/^[0-9a-f]+$/.test(hex) && hex.length !== 32)
+    return { error: `A user id in hex has 40 digits, but this has ${hex.length}.` };
+  if (trimmed.length !== 32) return { error: `A user id has 32 characters, but this has ${trimmed.length}.` };
+  const wrong = Array.from(lower).find((character) => !isOne(character.repeat(32)));
+  return { error: `A user id cannot contain “${wrong ?? ""}”.` };
+}

@@ -1,0 +1,21 @@
+/**
+ * Builds the documentation site: every page of `docs`, and the API reference. The reference comes from the doc comments of
+ * the packages' public entries. It needs no server and no network: open `build/docs/index.html`, or copy the folder to any
+ * web host.
+ *
+ *     node scripts/docs/buildDocs.ts              into build/docs
+ *     node scripts/docs/buildDocs.ts --out DIR
+ *
+ * Prints the path of the first page.
+ */
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { makeSite } from "./makeSite.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+const { values } = parseArgs({ options: { out: { type: "string", default: join(ROOT, "build", "docs") } } });
+const out = resolve(values.out);
+await makeSite(ROOT, out);
+process.stdout.write(`${join(out, "index.html")}\n`);

@@ -1,0 +1,103 @@
+/**
+ * Writes docs/commands.md from the table of commands:
+ *
+ *     node scripts/generate/commandReference.ts            writes the page
+ *     node scripts/generate/commandReference.ts --check    exits with 1 if the page is not up to date
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
+import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
+import { stackCommand } from "@keyroot/service/stack";
+import { demoCommand } from "../../tasks/demoCommand.ts";
+import { deployCommand } from "../../tasks/deployCommand.ts";
+
+const PAGE = join(import.meta.dirname, "../../docs/commands.md");
+
+const INTRODUCTION = `# Commands
+
+<!-- Written by scripts/generate/commandReference.ts from packages/operator/src/commands/help.ts. Do not edit. -->
+
+Install \`@keyroot/operator\`, then run a command:
+
+\`\`\`console
+npm install @keyroot/operator
+npx keyroot status --rpc https://… --contract 0x…
+\`\`\`
+
+In a Hardhat 3 project, add the plugin. The same commands then use the project's networks and keystore:
+
+\`\`\`js
+// hardhat.config.ts
+import keyroot from "@keyroot/operator/hardhat";
+import { defineConfig } from "hardhat/config";
+
+export default defineConfig({ plugins: [keyroot] });
+\`\`\`
+
+\`\`\`console
+npx hardhat keyroot status --network sepolia --contract 0x…
+\`\`\`
+
+## What all commands have in common
+
+- **Output** is text, or one JSON object with \`--json\`. \`publish --json\` and \`watch --json\` print one object per line. Errors are
+  text on standard error, or \`{"error":{"code":…,"message":…}}\` on standard output with \`--json\`.
+  [docs/errors.md](errors.md) explains the codes.
+- **Exit codes**: 0 success; 1 the checked statement is false (forged, malformed, incomplete, not published); 2 invalid arguments;
+  3 network or service unavailable. Ctrl-C ends a command with 130; \`serve\`, \`watch\` and \`stack\` stop normally.
+- **Variables**: the option of a command replaces the variable in its description. A variable means the same in all commands:
+  \`KEYROOT_RPC_URL\`, \`KEYROOT_CHAIN_ID\`, \`KEYROOT_CONTRACT\`, \`KEYROOT_CONFIRMATIONS\`, \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`,
+  \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
+- **Local stack**: without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
+  \`npm start\` runs in the same folder. \`KEYROOT_STACK_FILE\` names another stack's file. See [Local chain](local-chain.md).
+- **Plain http** to another machine is refused, because anyone on the way can change what it transfers. \`--allow-http\` or
+  \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
+- **Secrets** belong into variables, because other users of a machine can read arguments: \`KEYROOT_RPC_URL\` if it contains a
+  token, \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`. [Publishing](publishing.md) describes the owner's key.
+- **State**: unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
+- **Colors** appear in terminals only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` turns them on.
+- \`--show-stack-traces\` prints the stack trace of an unexpected error. \`--help\` after a command lists its options.
+`;
+
+function section(name: string, { summary, argument, options }: Definition, program = "npx keyroot"): string {
+  const value = argument === undefined ? "" : { required: " USER", optional: " [USER]", many: " FILE…" }[argument.kind];
+  const rows = Object.entries(options).map(([option, spec]) => {
+    const flag = spec.kind === "flag" ? "" : ` <${spec.value}>`;
+    return `| \`${optionName(option)}${flag}\` | ${describeOption(spec)
+      .replaceAll("|", "\\|")
+      .replaceAll(/\S*<[^>]+>\S*/g, "`$&`")} |`;
+  });
+  return [
+    `### ${name}\n`,
+    `${summary}.\n`,
+    `\`${program} ${name}${value} [options]\`\n`,
+    ...(argument === undefined ? [] : [`${argument.description.replaceAll(/<[^>]+>\S*/g, "`$&`")}.\n`]),
+    "| Option | Meaning |\n| --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}
+
+async function makePage(): Promise<string> {
+  const page = [
+    INTRODUCTION,
+    "## Commands of both hosts\n",
+    ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
+    "## Commands that need Hardhat\n",
+    section("stack", stackCommand, "npx hardhat keyroot"),
+    "## Commands of this repository\n",
+    section("deploy", deployCommand, "npx hardhat keyroot"),
+    section("demo", demoCommand, "npx hardhat keyroot"),
+  ].join("\n");
+  return format(page, { ...(await resolveConfig(PAGE)), parser: "markdown" });
+}
+
+const page = await makePage();
+if (!process.argv.includes("--check")) {
+  await writeFile(PAGE, page);
+} else if ((await readFile(PAGE, "utf8").catch(() => "")) !== page) {
+  process.stderr.write("docs/commands.md is not up to date: run 'node scripts/generate/commandReference.ts'.\n");
+  process.exitCode = 1;
+}

@@ -1,0 +1,57 @@
+/**
+ * Writes docs/glossary.md: every public name with its meaning.
+ *
+ *     node scripts/generate/glossary.ts            writes the page
+ *     node scripts/generate/glossary.ts --check    exits with 1 if the page is not up to date
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { format, resolveConfig } from "prettier";
+import { actions, apiFields, commandOptions, events, exportedNames, type Term, variables } from "./glossaryTerms.ts";
+import { WORDS } from "./glossaryWords.ts";
+
+const PAGE = join(import.meta.dirname, "../../docs/glossary.md");
+
+const sections: [string, string, readonly Term[]][] = [
+  ["Exports", "Package", exportedNames()],
+  ["Options of commands", "Commands", await commandOptions()],
+  ["Variables", "", variables()],
+  ["Fields of the API", "", apiFields()],
+  ["Events", "", events()],
+  ["Actions of the audit log", "", actions()],
+];
+const text = [WORDS, ...sections.map(([title, column, terms]) => sectionOf(title, column, terms))].join("\n");
+const page = await format(text, { ...(await resolveConfig(PAGE)), parser: "markdown" });
+
+if (process.argv.includes("--check")) {
+  if (readFileSync(PAGE, "utf8") !== page) {
+    process.stderr.write("docs/glossary.md is not up to date: run npm run glossary.\n");
+    process.exitCode = 1;
+  }
+} else {
+  writeFileSync(PAGE, page);
+}
+
+/** A table of terms in the order of their names. Places with the same meaning share a row. */
+function sectionOf(title: string, column: string, terms: readonly Term[]): string {
+  const rows = new Map<string, { name: string; meaning: string; places: Set<string> }>();
+  for (const { name, meaning, where } of terms) {
+    const row = rows.get(`${name}\n${meaning}`) ?? { name, meaning, places: new Set() };
+    rows.set(`${name}\n${meaning}`, row);
+    row.places.add(where);
+  }
+  const sorted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const cell = (value: string) =>
+    value
+      .replaceAll("|", "\\|")
+      .replaceAll("<", "&lt;")
+      .replace(/\]\([^)]*\)/g, "]")
+      .replace(/[[\]]/g, "");
+  const lines = sorted.map(({ name, meaning, places }) => {
+    const where = column === "" ? "" : ` ${[...places].sort().join(", ")} |`;
+    return `| \`${name}\` | ${cell(meaning)} |${where}`;
+  });
+  const head =
+    column === "" ? "| Name | Meaning |\n| --- | --- |" : `| Name | Meaning | ${column} |\n| --- | --- | --- |`;
+  return `## ${title}\n\n${head}\n${lines.join("\n")}\n`;
+}

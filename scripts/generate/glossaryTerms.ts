@@ -1,0 +1,115 @@
+/** Reads every public name of the project with its meaning, from where it is defined. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { describeOption, type Definition, optionName } from "@keyroot/operator/definition";
+import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
+import { demoCommand } from "../../tasks/demoCommand.ts";
+import { deployCommand } from "../../tasks/deployCommand.ts";
+import { apiEntries } from "../docs/pages.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** A name, one of its meanings, and where this meaning applies. */
+export interface Term {
+  readonly name: string;
+  readonly meaning: string;
+  readonly where: string;
+}
+
+/** The names that programs import, with the first sentences of their doc comments. */
+export function exportedNames(): Term[] {
+  const entries = [...apiEntries(ROOT)];
+  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
+    config: unknown;
+  };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const program = ts.createProgram({ rootNames: entries.map(([path]) => join(ROOT, path)), options });
+  const checker = program.getTypeChecker();
+  return entries.flatMap(([path, module]) => {
+    const source = program.getSourceFile(join(ROOT, path));
+    const symbol = source && checker.getSymbolAtLocation(source);
+    if (symbol === undefined) throw new Error(`${module} exports nothing.`);
+    return checker.getExportsOfModule(symbol).map((exported) => {
+      const original = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+      const comment = ts.displayPartsToString(original.getDocumentationComment(checker));
+      return { name: exported.name, meaning: firstSentence(comment), where: module };
+    });
+  });
+}
+
+/** The options of all commands. */
+export async function commandOptions(): Promise<Term[]> {
+  const service = await loadServiceCommands();
+  const commands: Readonly<Record<string, Definition>> = {
+    ...commandsWith(service),
+    ...service?.HARDHAT_COMMANDS,
+    ...{ deploy: deployCommand, demo: demoCommand },
+  };
+  return Object.entries(commands).flatMap(([where, { options }]) =>
+    Object.entries(options).map(([name, option]) => ({
+      name: optionName(name),
+      meaning: describeOption(option),
+      where,
+    })),
+  );
+}
+
+/** The environment variables, from the tables of docs/variables.md. */
+export function variables(): Term[] {
+  return rowsOf("docs/variables.md", /^(?:DATABASE_URL|KEYROOT_)/);
+}
+
+/** The events of partners, from the table of docs/api-operations.md. */
+export function events(): Term[] {
+  return rowsOf("docs/api-operations.md", /^[a-z]+[A-Z]?[a-zA-Z]*\.[a-z]+$/);
+}
+
+/** The actions of the audit log, from the table of docs/monitoring.md. */
+export function actions(): Term[] {
+  return rowsOf("docs/monitoring.md", /^[a-z]+[A-Z]?[a-zA-Z]*\.[a-zA-Z]+$/);
+}
+
+interface Schema {
+  description?: string;
+  properties?: Record<string, Schema>;
+}
+
+/** The fields of requests and responses, from the OpenAPI documents. */
+export function apiFields(): Term[] {
+  const terms: Term[] = [];
+  for (const document of ["docs/openapi.json", "docs/openapi-operator.json"]) {
+    const { paths, components } = JSON.parse(readFileSync(join(ROOT, document), "utf8")) as {
+      paths: Record<string, unknown>;
+      components: unknown;
+    };
+    for (const [where, operation] of Object.entries({ ...paths, "all operations": components })) {
+      visitSchemas(operation, ({ properties = {} }) => {
+        for (const [name, { description = "" }] of Object.entries(properties))
+          terms.push({ name, meaning: firstSentence(description), where });
+      });
+    }
+  }
+  return terms;
+}
+
+function visitSchemas(value: unknown, visit: (schema: Schema) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  if ("properties" in value) visit(value as Schema);
+  for (const inner of Object.values(value)) visitSchemas(inner, visit);
+}
+
+/** The rows of a page's tables whose first cell consists of names. */
+function rowsOf(page: string, isName: RegExp): Term[] {
+  const rows = readFileSync(join(ROOT, page), "utf8").matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|/gm);
+  return Array.from(rows, ([, names = "", meaning = ""]) => {
+    const named = Array.from(names.matchAll(/`([^`]+)`/g), ([, name = ""]) => name).filter((name) => isName.test(name));
+    return named.map((name) => ({ name, meaning: firstSentence(meaning), where: page }));
+  }).flat();
+}
+
+function firstSentence(text: string): string {
+  const [paragraph = ""] = text.trim().split(/\n\s*\n/);
+  const line = paragraph.replace(/\s+/g, " ");
+  return /^.*?[.:](?= [A-Z`]|$)/.exec(line)?.[0] ?? line;
+}

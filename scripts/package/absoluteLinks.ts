@@ -1,0 +1,14 @@
+import { posix } from "node:path";
+
+/**
+ * Makes the relative links of a Markdown page absolute. The tarball and the registry's page do not have the project's other
+ * files. So links lead to the repository's main branch.
+ * @param path of the page in the project
+ * @param repository `repository.url` of a package.json: `git+https://…/<name>.git`
+ */
+export function absoluteLinks(page: string, path: string, repository: string): string {
+  const base = `${repository.replace(/^git\+/, "").replace(/\.git$/, "")}/blob/main`;
+  return page.replace(/(\]\()(?![a-z]+:|#)([^)\s]+)/g, (_, open: string, link: string) => {
+    return `${open}${base}/${posix.join(posix.dirname(path), link)}`;
+  });
+}

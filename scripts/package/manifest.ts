@@ -1,0 +1,48 @@
+/** The fields of package.json that packing reads. */
+export interface Manifest {
+  name: string;
+  repository: { url: string };
+  exports: Readonly<Record<string, string | Readonly<Record<string, string | null>>>>;
+  sideEffects?: boolean | readonly string[];
+  bin?: Readonly<Record<string, string>>;
+  devDependencies?: Readonly<Record<string, string>>;
+  [key: string]: unknown;
+}
+
+/** `dist` mirrors `src`: `./src/merkle/index.ts` becomes `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`. */
+const SOURCE = /^\.\/src\/(.+)\.ts$/;
+
+/** The modules that a package exports or runs: name below `dist` -> TypeScript file in the package's folder. */
+export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
+  const targets = [...Object.values(exports), ...Object.values(bin)];
+  const paths = targets.map((target) => (typeof target === "string" ? target : (target["default"] ?? "")));
+  return Object.fromEntries(
+    paths.flatMap((path) => {
+      const [, name] = SOURCE.exec(path) ?? [];
+      return name === undefined ? [] : [[name, path]];
+    }),
+  );
+}
+
+/**
+ * The manifest for the tarball: exports of TypeScript files become exports of the built modules and their declarations.
+ * Without what only the repository needs.
+ * @param files names of the files and folders that the tarball contains
+ */
+export function packedManifest(manifest: Manifest, files: readonly string[]): object {
+  const { exports, bin, sideEffects = true, ...rest } = manifest;
+  delete rest.devDependencies;
+  const built = (path: string) => path.replace(SOURCE, "./dist/$1.js");
+  const packedExports = Object.entries(exports).map(([subpath, target]) => {
+    const { default: path, ...conditions } = typeof target === "string" ? { default: target } : target;
+    if (typeof path !== "string" || !SOURCE.test(path)) return [subpath, target];
+    return [subpath, { types: path.replace(SOURCE, "./dist/$1.d.ts"), ...conditions, default: built(path) }];
+  });
+  return {
+    ...rest,
+    sideEffects: typeof sideEffects === "boolean" ? sideEffects : sideEffects.map(built),
+    exports: Object.fromEntries(packedExports) as object,
+    ...(bin && { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, built(path)])) }),
+    files: files.filter((name) => name !== "package.json").sort(),
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * Builds the packages as people install them. For each package, `build/<name>` gets the files of its tarball, and
+ * `build/<name>-<version>.tgz` is that tarball. `npm publish build/<name>` would publish it.
+ *
+ *     node scripts/package/packPackages.ts                      all packages
+ *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
+ *
+ * Prints the path of each tarball, once publint finds nothing to say about it. `scripts/package/packages.ts` describes
+ * what each contains. `KEYROOT_PACKED` names a folder with all packages, which are then copied instead of built:
+ * `npm run test:all` packs once for all of its tests.
+ */
+import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { PACKAGES } from "./packages.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: "string", default: fileURLToPath(new URL("../../build", import.meta.url)) } },
+});
+const out = resolve(values.out);
+const names = Object.keys(PACKAGES);
+const unknown = positionals.find((name) => !names.includes(name));
+if (unknown !== undefined) throw new Error(`There is no package "${unknown}". Choose from: ${names.join(", ")}.`);
+
+mkdirSync(out, { recursive: true });
+const pack = await packer();
+for (const name of names) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
+  process.stdout.write(`${await pack(name)}\n`);
+}
+
+/** Makes one package and returns the path of its tarball. */
+async function packer(): Promise<(name: string) => string | Promise<string>> {
+  const packed = process.env["KEYROOT_PACKED"];
+  if (packed !== undefined) return (name) => copyPackage(packed, name);
+  // Loaded on demand: copying needs no bundler.
+  const { buildSite } = await import("@keyroot/web/build");
+  const { packPackage } = await import("./packPackage.ts");
+  await buildSite();
+  return (name) => packPackage(name, out);
+}
+
+function copyPackage(packed: string, name: string): string {
+  cpSync(join(packed, name), join(out, name), { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(out, name, "package.json"), "utf8")) as {
+    name: string;
+    version: string;
+  };
+  // As npm names it.
+  const tarball = `${manifest.name.replace(/^@/, "").replace("/", "-")}-${manifest.version}.tgz`;
+  copyFileSync(join(packed, tarball), join(out, tarball));
+  return join(out, tarball);
+}

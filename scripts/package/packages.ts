@@ -1,0 +1,81 @@
+import type { BuildOptions } from "./buildModules.ts";
+
+/** The contents of a package's tarball besides package.json and LICENSE. Paths are relative to the repository. */
+export interface PackageDescription {
+  /** Folder of its package.json. */
+  folder: string;
+  /** Files and folders to copy: path in the tarball -> path in the project. Relative links of Markdown become absolute. */
+  files?: Readonly<Record<string, string>>;
+  /** How its TypeScript is built. Without it, the tarball contains the folder's files that package.json names in `files`. */
+  build?: BuildOptions;
+  /** Codes of publint's messages that do not matter here. Give the reason next to each. */
+  acceptedMessages?: readonly string[];
+}
+
+/** All packages that people install, by the last part of their names. */
+export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
+  keyroot: {
+    folder: "packages/keyroot",
+    files: {
+      "README.md": "packages/keyroot/README.md",
+      "docs/errors.md": "docs/errors.md",
+      schemas: "packages/keyroot/schemas",
+    },
+    build: {
+      platform: "neutral",
+      target: "es2022",
+      // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
+      entries: {
+        keccak: "src/ethereum/keccak.ts",
+        readRootAtBlock: "src/verifier/readRootAtBlock.ts",
+        beaconSource: "src/blocks/beacon/source.ts",
+      },
+      // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by
+      // file. So code that is loaded on demand must not be in the file that every verification needs.
+      chunks: {
+        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/verifyPublicKey|blocks\/addedSources)\b/,
+        group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
+        service: /src\/client\/[^/]+$/,
+        keccak256: /src\/ethereum\/keccak\b/,
+        evidence: /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser)/,
+        lightClient: /src\/blocks\/beacon\/(?:source|follow)\b/,
+      },
+    },
+  },
+  contracts: {
+    folder: "contracts",
+    // `deployments` gets a file for each chain with a deployment, and there is none yet.
+    acceptedMessages: ["EXPORTS_GLOB_NO_MATCHED_FILES"],
+  },
+  operator: {
+    folder: "packages/operator",
+    files: {
+      "README.md": "packages/operator/README.md",
+      "site/explorer": "packages/operator/site/explorer",
+    },
+    build: {
+      platform: "node",
+      target: "node22.13",
+      // Workers and migrations are found relative to the modules that use them. A command loads only its own.
+      unbundle: true,
+      entries: {
+        "audit/fileWorker": "src/audit/fileWorker.ts",
+        "publisher/records/subgroupWorker": "src/publisher/records/subgroupWorker.ts",
+      },
+    },
+  },
+  service: {
+    folder: "packages/service",
+    files: {
+      "README.md": "packages/service/README.md",
+      "dist/database/migrations": "packages/service/src/database/migrations",
+      "site/dashboard": "packages/service/site/dashboard",
+    },
+    build: {
+      platform: "node",
+      target: "node22.13",
+      unbundle: true,
+      entries: { "keys/curveWorker": "src/keys/curveWorker.ts" },
+    },
+  },
+};

@@ -1,0 +1,541 @@
+// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md, shares no code with the library, and
+// needs only Node, and ethers for Keccak-256 and RLP. If the two differ, at least one of them is wrong.
+//
+//   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors; exit code 1 if any differs
+//   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
+import { decodeRlp, encodeRlp, keccak256 } from "ethers";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+
+class Rejection extends Error {
+  constructor(step, code) {
+    super(`${step}: ${code}`);
+    this.verdict = { step, code };
+  }
+}
+
+function reject(step, code) {
+  throw new Rejection(step, code);
+}
+
+/** Runs a check. If it rejects, rejects at this step instead. */
+function inStep(step, check) {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof Rejection) reject(step, error.verdict.code);
+    throw error;
+  }
+}
+
+const sha256 = (data) => createHash("sha256").update(data).digest();
+
+// ---- JSON: objects become maps, whole numbers become bigints ----
+
+const STRUCTURE = '{}[]:,"0123456789 \t\r\n';
+const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+
+function readJson(text, maxDepth) {
+  let at = 0;
+  const value = readValue(0);
+  if (peek() !== undefined) unexpected();
+  return value;
+
+  /** The next character that is not white space. */
+  function peek() {
+    while (at < text.length && " \t\r\n".includes(text[at])) at++;
+    return text[at];
+  }
+
+  function unexpected() {
+    reject("file", at < text.length && !STRUCTURE.includes(text[at]) ? "JSON_FORBIDDEN_TOKEN" : "JSON_INVALID");
+  }
+
+  function take(character) {
+    if (peek() !== character) unexpected();
+    at++;
+  }
+
+  function readValue(depth) {
+    const first = peek();
+    if (first === '"') return readString();
+    if (first >= "0" && first <= "9") return readNumber();
+    if (first !== "{" && first !== "[") return unexpected();
+    if (depth === maxDepth) reject("file", "JSON_TOO_DEEP");
+    return first === "{" ? readObject(depth + 1) : readArray(depth + 1);
+  }
+
+  function readObject(depth) {
+    const object = new Map();
+    readItems("{", "}", () => {
+      if (peek() !== '"') unexpected();
+      const key = readString();
+      if (object.has(key)) reject("file", "JSON_DUPLICATE_KEY");
+      take(":");
+      object.set(key, readValue(depth));
+    });
+    return object;
+  }
+
+  function readArray(depth) {
+    const array = [];
+    readItems("[", "]", () => array.push(readValue(depth)));
+    return array;
+  }
+
+  function readItems(open, close, readItem) {
+    take(open);
+    if (peek() !== close) {
+      readItem();
+      while (peek() === ",") {
+        at++;
+        readItem();
+      }
+    }
+    take(close);
+  }
+
+  function readNumber() {
+    const start = at;
+    while (text[at] >= "0" && text[at] <= "9") at++;
+    if (text[start] === "0" && at > start + 1) reject("file", "JSON_INVALID");
+    return BigInt(text.slice(start, at));
+  }
+
+  function readString() {
+    let string = "";
+    for (at++; text[at] !== '"'; at++) {
+      if (at >= text.length || text[at] < " ") reject("file", "JSON_INVALID");
+      string += text[at] === "\\" ? readEscape() : text[at];
+    }
+    at++;
+    return string;
+  }
+
+  function readEscape() {
+    const letter = text[++at];
+    if (Object.hasOwn(ESCAPES, letter ?? "")) return ESCAPES[letter];
+    const digits = text.slice(at + 1, at + 5);
+    if (letter !== "u" || digits.length !== 4 || /[^0-9a-fA-F]/.test(digits)) reject("file", "JSON_INVALID");
+    at += 4;
+    return String.fromCharCode(parseInt(digits, 16));
+  }
+}
+
+function readDocument(bytes, maxDepth, maxBytes = Infinity) {
+  if (bytes.length > maxBytes) reject("file", "FILE_TOO_LARGE");
+  const text = bytes.toString("utf8");
+  // Bytes that are not UTF-8 were decoded as U+FFFD, which is encoded as other bytes.
+  if (!Buffer.from(text, "utf8").equals(bytes)) reject("file", "FILE_NOT_UTF8");
+  return readJson(text, maxDepth);
+}
+
+// ---- Records ----
+
+const USER_ID = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
+
+function hasExactly(map, keys) {
+  return map.size === keys.length && keys.every((key) => map.has(key));
+}
+
+function readRecord(text) {
+  if (/^[0-9a-f]{128}$/.test(text)) reject("file", "VALUE_LOOKS_LIKE_NODE");
+  const record = readJson(text, 1);
+  if (!(record instanceof Map) || !hasExactly(record, ["userID", "pubKey", "keyID"])) reject("file", "RECORD_INVALID");
+  const userID = record.get("userID");
+  if (typeof userID !== "string" || !USER_ID.test(userID)) reject("file", "USER_ID_INVALID");
+  const publicKey = readBase64(record.get("pubKey"), 105, "PUBLIC_KEY_LENGTH");
+  const keyID = readBase64(record.get("keyID"), 16, "KEY_ID_INVALID");
+  return { userID, publicKey, keyID };
+}
+
+function readBase64(text, length, wrongLength) {
+  const bytes = Buffer.from(typeof text === "string" ? text : "", "base64");
+  if (bytes.toString("base64") !== text) reject("file", "BASE64_INVALID");
+  if (bytes.length !== length) reject("file", wrongLength);
+  return bytes;
+}
+
+// ---- Keys: points of x² + y² = 1 + 3617·x²·y² modulo p ----
+
+const p = 2n ** 414n - 17n;
+
+function checkKey({ publicKey, keyID }) {
+  const coordinate = (start) => BigInt(`0x${publicKey.toString("hex", start, start + 52)}`);
+  const [x, y] = [coordinate(1), coordinate(53)];
+  if (publicKey[0] !== 4 || x >= p || y >= p) reject("record", "PUBLIC_KEY_FORMAT");
+  const [xx, yy] = [(x * x) % p, (y * y) % p];
+  if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) reject("record", "PUBLIC_KEY_NOT_ON_CURVE");
+  // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0
+  // have the orders 1, 2 and 4. So the order of a point divides 8 if the point or its double has such a coordinate.
+  if (x === 0n || y === 0n || xx === yy) reject("record", "PUBLIC_KEY_SMALL_ORDER");
+  if (!sha256(publicKey).subarray(0, 16).equals(keyID)) reject("record", "KEY_ID_MISMATCH");
+}
+
+// ---- Files ----
+
+const isHash = (text) => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+const isUpperCaseHash = (text) => typeof text === "string" && !isHash(text) && isHash(text.toLowerCase());
+
+function verifyFile({ userID, root, expectedPublicKey }, bytes) {
+  const file = readDocument(bytes, 3);
+  const { merkle, values, lookup } = readParts(file);
+  const records = values.map(readRecord);
+  checkUsers(values, records);
+  if (values.length === 0) reject("file", "TREE_EMPTY");
+  const expected = buildMerkle(values);
+  if (expected.get("root") !== root) reject("tree", "ROOT_MISMATCH");
+  checkLookup(lookup, records);
+  checkMerkle(merkle, expected);
+
+  const index = records.findIndex((record) => record.userID === userID);
+  if (index === -1) reject("record", "USER_NOT_IN_FILE");
+  return { index, record: checkRecord(records[index], expectedPublicKey) };
+}
+
+/** The record, if its key is valid and equals the given key. */
+function checkRecord(record, expectedPublicKey) {
+  checkKey(record);
+  const { userID, publicKey, keyID } = record;
+  if (expectedPublicKey !== undefined && !Buffer.from(expectedPublicKey, "base64").equals(publicKey))
+    reject("key", "KEY_MISMATCH");
+  return { userID, pubKey: publicKey.toString("base64"), keyID: keyID.toString("base64") };
+}
+
+const PARTS = ["merkle", "values", "lookup"];
+
+function readParts(file) {
+  if (!(file instanceof Map)) reject("file", "FILE_SHAPE");
+  if ([...file.keys()].some((key) => !PARTS.includes(key))) reject("file", "FILE_UNKNOWN_KEY");
+  const [merkle, values, lookup] = PARTS.map((key) => file.get(key));
+  if (!(merkle instanceof Map) || !Array.isArray(values) || !(lookup instanceof Map)) reject("file", "FILE_SHAPE");
+  if (!values.every((value) => typeof value === "string")) reject("file", "FILE_SHAPE");
+  return { merkle, values, lookup };
+}
+
+function checkUsers(values, records) {
+  if (new Set(values).size !== values.length) reject("file", "DUPLICATE_VALUE");
+  if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
+}
+
+/** The correct `merkle` object, with the nodes in the order of the library: from the leaves up. */
+function buildMerkle(values) {
+  const levels = [values.map((value) => sha256(value).toString("hex"))];
+  while (levels.at(-1).length > 1) {
+    const pairs = levels.at(-1).flatMap((left, i, all) => (i % 2 === 0 ? [left + (all[i + 1] ?? left)] : []));
+    levels.push(pairs.map((pair) => sha256(pair).toString("hex")));
+  }
+  const [root] = levels.at(-1);
+  const merkle = new Map(Object.entries({ root, hashalgo: "sha256", leaves: values.length, levels: levels.length }));
+  for (const [level, hashes] of levels.entries()) {
+    for (const [i, hash] of hashes.entries()) {
+      const type = hash === root ? "root" : level === 0 ? "leaf" : "node";
+      const left = levels[level - 1]?.[2 * i] ?? "data";
+      const right = levels[level - 1]?.[2 * i + 1] ?? left;
+      const parent = levels[level + 1]?.[Math.floor(i / 2)] ?? "root";
+      merkle.set(hash, { type, level, left, right, parent });
+    }
+  }
+  return merkle;
+}
+
+function checkLookup(lookup, records) {
+  if (records.some(({ userID }, i) => lookup.get(userID) !== BigInt(i))) reject("file", "LOOKUP_MISMATCH");
+  if ([...lookup.keys()].some((key) => !USER_ID.test(key))) reject("file", "FILE_UNKNOWN_KEY");
+  if (lookup.size !== records.length) reject("file", "LOOKUP_MISMATCH");
+}
+
+const HEADER_KEYS = ["root", "hashalgo", "leaves", "levels"];
+
+function checkMerkle(merkle, expected) {
+  if (merkle.has("hashalgo") && merkle.get("hashalgo") !== "sha256") reject("file", "FILE_HASH_ALGORITHM");
+  for (const key of HEADER_KEYS) if (!merkle.has(key)) expected.delete(key);
+  for (const key of merkle.keys()) {
+    if (isUpperCaseHash(key)) reject("file", "HASH_NOT_LOWERCASE");
+    if (!isHash(key) && !expected.has(key)) reject("file", "FILE_UNKNOWN_KEY");
+  }
+  for (const [key, value] of expected) {
+    if (typeof value === "object") checkNode(merkle.get(key), new Map(Object.entries(value)));
+    else checkSame(merkle.get(key), value);
+  }
+  if (merkle.size !== expected.size) reject("tree", "TREE_MISMATCH");
+}
+
+function checkNode(node, expected) {
+  if (!(node instanceof Map)) reject("tree", "TREE_MISMATCH");
+  for (const [field, value] of expected) checkSame(node.get(field), value);
+  if (node.size !== expected.size) reject("file", "FILE_UNKNOWN_KEY");
+}
+
+function checkSame(actual, expected) {
+  if (isUpperCaseHash(actual)) reject("file", "HASH_NOT_LOWERCASE");
+  if (actual !== (typeof expected === "number" ? BigInt(expected) : expected)) reject("tree", "TREE_MISMATCH");
+}
+
+// ---- Proofs ----
+
+const isText = (value, form) => typeof value === "string" && form.test(value);
+const isList = (value, most) => Array.isArray(value) && value.length <= most;
+const HASH = /^[0-9a-f]{64}$/;
+
+function readProof(proof) {
+  const shape = (fits) => fits || reject("file", "PROOF_SHAPE");
+  shape(proof instanceof Map && hasExactly(proof, ["format", "value", "siblings", "root"]));
+  const [value, siblings, root] = ["value", "siblings", "root"].map((key) => proof.get(key));
+  shape(proof.get("format") === "keyroot-proof-v1" && typeof value === "string" && isText(root, HASH));
+  shape(isList(siblings, 20));
+  for (const sibling of siblings) {
+    shape(sibling instanceof Map && hasExactly(sibling, ["side", "hash"]));
+    shape(["left", "right"].includes(sibling.get("side")) && isText(sibling.get("hash"), HASH));
+  }
+  return { value, siblings, root, record: inStep("record", () => readRecord(value)) };
+}
+
+function checkUser({ record }, userID) {
+  if (record.userID !== userID) reject("record", "USER_MISMATCH");
+}
+
+function verifyMerkleProof(proof, { userID, root, expectedPublicKey }) {
+  checkUser(proof, userID);
+  let node = sha256(proof.value).toString("hex");
+  for (const sibling of proof.siblings) {
+    const [side, hash] = [sibling.get("side"), sibling.get("hash")];
+    node = sha256(side === "left" ? hash + node : node + hash).toString("hex");
+  }
+  if (proof.root !== root || node !== root) reject("tree", "ROOT_MISMATCH");
+  return { record: checkRecord(proof.record, expectedPublicKey) };
+}
+
+function verifyProofDocument(question, bytes) {
+  return verifyMerkleProof(readProof(readDocument(bytes, 3, 2 ** 14)), question);
+}
+
+// ---- Bundles ----
+
+const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
+const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
+/** The fields of a header in order, with their length in bytes: n is a number, * is any length. */
+const HEADER = [
+  "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
+  "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
+  "withdrawalsRoot 32, blobGasUsed n, excessBlobGas n, parentBeaconBlockRoot 32, requestsHash 32",
+  "blockAccessListHash 32, slotNumber n",
+].flatMap((line) => line.split(", ").map((field) => field.split(" ")));
+const EMPTY_TRIE = keccak256("0x80");
+const EMPTY_CODE = keccak256("0x");
+
+function readBundle(bundle) {
+  const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
+  shape(bundle instanceof Map && hasExactly(bundle, BUNDLE));
+  shape(bundle.get("format") === "keyroot-bundle-v1");
+  const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof")) };
+  for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);
+  shape(isText(parts.contract, /^0x[0-9a-f]{40}$/) && isText(parts.codeHash, /^0x[0-9a-f]{64}$/));
+  shape(parts.header instanceof Map && [...parts.header.values()].every((hex) => isText(hex, /^0x[0-9a-f]*$/)));
+  for (const nodes of [parts.accountProof, parts.storageProof]) {
+    shape(isList(nodes, 65) && nodes.every((node) => isText(node, NODE)));
+  }
+  return parts;
+}
+
+function hashHeader(header) {
+  const fields = HEADER.slice(0, header.size);
+  const isWhole = header.size >= 15 && fields.length === header.size && fields.every(([name]) => header.has(name));
+  if (!isWhole) reject("anchor", "HEADER_INVALID");
+  const items = fields.map(([name, size]) => encodeField(header.get(name), size));
+  const [number, timestamp] = ["number", "timestamp"].map((name) => Number(header.get(name)));
+  if (![number, timestamp].every(Number.isSafeInteger)) reject("anchor", "HEADER_INVALID");
+  return { hash: keccak256(encodeRlp(items)), stateRoot: header.get("stateRoot"), block: { number, timestamp } };
+}
+
+function encodeField(hex, size) {
+  const bytes = (hex.length - 2) / 2;
+  if (bytes > 1024) reject("anchor", "HEADER_INVALID");
+  if (size === "n") {
+    const digits = hex.slice(2).replace(/^0+/, "");
+    if (bytes === 0 || digits.length > 64) reject("anchor", "HEADER_INVALID");
+    return `0x${digits.length % 2 === 0 ? "" : "0"}${digits}`;
+  }
+  if (!Number.isInteger(bytes) || (size !== "*" && bytes !== Number(size))) reject("anchor", "HEADER_INVALID");
+  return hex;
+}
+
+function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) {
+  const bundle = readBundle(readDocument(bytes, 4, 2 ** 16));
+  const { contract, codeHash, proof } = bundle;
+  checkUser(proof, userID);
+  const { hash, stateRoot, block } = hashHeader(bundle.header);
+  if (pinned === undefined) reject("anchor", "UNANCHORED");
+  if (hash !== pinned) reject("anchor", "HEADER_MISMATCH");
+  if (Number(bundle.chainId) !== trusted.chainId) reject("root", "CHAIN_ID_MISMATCH");
+  if (contract !== trusted.contract.toLowerCase()) reject("root", "CONTRACT_MISMATCH");
+  if (Number(bundle.usersSlot) !== (trusted.usersSlot ?? 2)) reject("root", "CONTRACT_MISMATCH");
+  if (codeHash !== (trusted.codeHash ?? codeHash)) reject("root", "CODE_HASH_MISMATCH");
+
+  const account = lookUp(stateRoot, contract, bundle.accountProof);
+  const [storageRoot, code] = account === undefined ? [EMPTY_TRIE, EMPTY_CODE] : readAccount(account);
+  if (code === EMPTY_CODE) reject("root", "NO_CONTRACT");
+  const slot = slotOf(userID, bundle.usersSlot);
+  const stored = storageRoot === EMPTY_TRIE ? undefined : lookUp(storageRoot, slot, bundle.storageProof);
+  const root = stored === undefined ? undefined : readWord(stored);
+  if (code !== codeHash) reject("root", "CODE_HASH_MISMATCH");
+  if (root === undefined) reject("root", "NOT_PUBLISHED");
+  return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey }), root, block };
+}
+
+/** The hex of a user id. */
+function idOf(userID) {
+  const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
+  const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  return BigInt(`0b${bits}`).toString(16).padStart(40, "0");
+}
+
+function slotOf(userID, usersSlot) {
+  return keccak256(`0x${idOf(userID).padEnd(64, "0")}${usersSlot.toString(16).padStart(64, "0")}`);
+}
+
+// ---- Tries ----
+
+function invalidProof() {
+  reject("root", "PROOF_INVALID");
+}
+
+/** Decodes RLP to lists and hex. Rejects every encoding that is not canonical. */
+function readRlp(rlp) {
+  let value;
+  try {
+    value = decodeRlp(rlp);
+  } catch {
+    return invalidProof();
+  }
+  return encodeRlp(value) === rlp ? value : invalidProof();
+}
+
+/** The value of a key in a trie; undefined if the proof shows that there is none. */
+function lookUp(root, key, proof) {
+  const nodes = new Map(proof.map((node) => [keccak256(node), node]));
+  const [top] = nodes.keys();
+  if (top !== root) invalidProof();
+  const follow = (child) => (Array.isArray(child) ? child : readRlp(nodes.get(child) ?? invalidProof()));
+
+  let path = keccak256(key).slice(2);
+  for (let node = follow(root); ;) {
+    if (!Array.isArray(node) || ![2, 17].includes(node.length)) return invalidProof();
+    if (node.length === 17) {
+      if (path === "") return invalidProof();
+      const child = node[Number.parseInt(path[0], 16)];
+      if (child === "0x") return undefined;
+      path = path.slice(1);
+      node = follow(child);
+    } else {
+      const [prefix, child] = node;
+      const { isLeaf, nibbles } = readPrefix(prefix);
+      if (isLeaf) return nibbles === path ? child : undefined;
+      if (!path.startsWith(nibbles)) return undefined;
+      path = path.slice(nibbles.length);
+      node = follow(child);
+    }
+  }
+}
+
+/** The flag and the nibbles of a path (Yellow Paper, appendix C). */
+function readPrefix(hex) {
+  const [, even, odd, nibbles] = (typeof hex === "string" && /^0x(?:([02])0|([13]))([0-9a-f]*)$/.exec(hex)) || [];
+  if (nibbles === undefined) return invalidProof();
+  return { isLeaf: even === "2" || odd === "3", nibbles };
+}
+
+/** The storage root and the code hash of an account. */
+function readAccount(rlp) {
+  const fields = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
+  if (!Array.isArray(fields) || fields.length !== 4) invalidProof();
+  const hashes = fields.slice(2);
+  return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
+}
+
+/** The root in a storage slot, which is a number without leading zeros, and not zero. */
+function readWord(rlp) {
+  const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
+  if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
+  return hex.slice(2).padStart(64, "0");
+}
+
+// ---- Safety codes ----
+
+function verifySafetyCode({ mine, contact }, bytes) {
+  const text = bytes.toString("utf8");
+  if (!/^KEYROOT-SAFETY-1(:[0-9A-F]{40}){2}(:[0-9A-F]{64}){2}$/.test(text)) reject("file", "SAFETY_CODE_INVALID");
+  const [, shower, other, ...fingerprints] = text.toLowerCase().split(":");
+  const [my, their] = [mine, contact].map(readHolder);
+  if (shower !== their.id || other !== my.id) reject("record", "USER_MISMATCH");
+  if (fingerprints.join() !== [their, my].map(({ hash }) => hash.toString("hex").slice(0, 64)).join())
+    reject("key", "SAFETY_CODE_MISMATCH");
+  const [first, second] = [my, their].map(({ hash }) => hash).map(digitsOf);
+  return { digits: first < second ? first + second : second + first };
+}
+
+function readHolder({ userID, publicKey }) {
+  const id = idOf(userID);
+  const key = Buffer.from(publicKey, "base64");
+  const hashOf = (...parts) => createHash("sha512").update(Buffer.concat(parts)).digest();
+  let hash = hashOf(Buffer.from("keyroot-safety-code-v1"), Buffer.from(id, "hex"), key);
+  for (let count = 1; count < 5200; count++) hash = hashOf(hash, key);
+  return { id, hash };
+}
+
+function digitsOf(hash) {
+  const groups = [0, 1, 2, 3, 4, 5].map((i) => BigInt(`0x${hash.toString("hex", 5 * i, 5 * i + 5)}`) % 100000n);
+  return groups.map((group) => group.toString().padStart(5, "0")).join("");
+}
+
+// ---- Vectors ----
+
+/** The exact bytes of a vector. */
+function bytesOf({ text, base64, values, sha256: hash }) {
+  if (text !== undefined) return Buffer.from(text, "utf8");
+  if (base64 !== undefined) return Buffer.from(base64, "base64");
+  const merkle = Object.fromEntries(buildMerkle(values));
+  const lookup = Object.fromEntries(values.map((value, i) => [readRecord(value).userID, i]));
+  const bytes = Buffer.from(JSON.stringify({ merkle, values, lookup }));
+  if (sha256(bytes).toString("hex") !== hash) throw new Error("These values give another file than the vector's.");
+  return bytes;
+}
+
+const VERIFIERS = {
+  ...{ "merkle-file": verifyFile, proof: verifyProofDocument, bundle: verifyBundle },
+  "safety-code": verifySafetyCode,
+};
+
+function verdictOf(kind, vector) {
+  try {
+    return { verified: VERIFIERS[kind](vector.question, bytesOf(vector.input)) };
+  } catch (error) {
+    if (error instanceof Rejection) return error.verdict;
+    throw error;
+  }
+}
+
+function readVectors(path) {
+  const { format, kind, vectors } = JSON.parse(readFileSync(path === "-" ? 0 : path, "utf8"));
+  if (format !== "keyroot-vectors-v1" || !Object.hasOwn(VERIFIERS, kind))
+    throw new Error(`${path} has an unknown format or kind.`);
+  return vectors.map((vector) => ({ ...vector, kind }));
+}
+
+const paths = process.argv.slice(2).filter((argument) => argument !== "--json");
+const vectors = paths.flatMap(readVectors);
+const verdicts = vectors.map((vector) => verdictOf(vector.kind, vector));
+
+if (process.argv.includes("--json")) {
+  process.stdout.write(JSON.stringify(verdicts));
+} else {
+  const agreed = vectors.filter(({ verdict }, i) => isDeepStrictEqual(verdict, verdicts[i])).length;
+  for (const [i, { name, verdict }] of vectors.entries()) {
+    const words = `${JSON.stringify(verdict)}, found ${JSON.stringify(verdicts[i])}`;
+    process.stdout.write(isDeepStrictEqual(verdict, verdicts[i]) ? `agree ${name}\n` : `DISAGREE ${name}: ${words}\n`);
+  }
+  process.stdout.write(`${agreed} of ${vectors.length} vectors agree.\n`);
+  // An empty set is not agreement.
+  process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
+}

@@ -1,0 +1,13 @@
+import { expect } from "chai";
+import { archiveCommand, recoverySettings } from "../service/faults/restore/backup.ts";
+import { blocksOf, readPage } from "../support/pages.ts";
+
+describe("docs/backup.md", () => {
+  it("has the settings that the restore drill uses", async () => {
+    const page = await readPage("docs/backup.md");
+    const [archive = ""] = /```sh\n([^]*?)```/.exec(page) ?? [];
+    expect(archive).to.include(archiveCommand("/var/backups/keyroot"));
+    const [restore] = blocksOf(page, "sh", "Restore to a point in time");
+    expect(restore).to.include(recoverySettings("/var/backups/keyroot", "2026-01-31 12:00:00+00"));
+  });
+});

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  actions,
+  apiFields,
+  commandOptions,
+  events,
+  type Term,
+  variables,
+} from "../../scripts/generate/glossaryTerms.ts";
+import { ACTIONS } from "../../packages/service/src/auditLog/recordChange.ts";
+import { readPage } from "../support/pages.ts";
+
+const project = join(import.meta.dirname, "../..");
+
+/** Names of versions before 0.3.0, and their replacements. */
+const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
+  [/\breq(?:uest)?Id\b/, "requestID, request_id"],
+  [/\b(?:biz|user|token|key)Id\b/, "bizID, userID, tokenID, keyID"],
+  [/\bpublishableAt\b/, "holdEndsAt, hold_ends_at"],
+  [/\bOtherKey\b|\bother_keys\b/, "ConflictingKey, conflicting_keys"],
+  [/\bkey\.refused\b/, "key.conflict"],
+  [/\bbaseUrl\b|KEYROOT_BASE_URL/, "serviceUrl, KEYROOT_SERVICE_URL"],
+  [/KEYROOT_HOLD(?!_)/, "KEYROOT_HOLD_PERIOD"],
+  [/KEYROOT_WEBHOOKS_PRIVATE/, "KEYROOT_WEBHOOK_PRIVATE"],
+  [/KEYROOT_WEBHOOK(?:_SECRET(?:_FILE)?)?(?!_)\b/, "KEYROOT_ALARM_URL, KEYROOT_ALARM_SECRET"],
+  [/\bmerkleDir\b/, "filesDir"],
+  [/--safe-out\b/, "--safe-transactions"],
+  [/--stay\b/, "--keep-running"],
+  [/--block-hash\b/, "--pinned"],
+  [/reorganis/i, "reorganize"],
+  [/\b(?:make|verify|parse)Proof\b/, "makeMerkleProof, verifyMerkleProof, parseMerkleProof"],
+  [/(?<!users\/)\bcreateRefreshToken\b/, "createUserRefreshToken"],
+  [/\badmin\/publish\b/, "admin/publishRegistered"],
+];
+/** Files that name old names on purpose: what changed, recorded results, this test. */
+const EXCEPT =
+  /^(?:CHANGELOG\.md|docs\/upgrading\.md|bench\/results\/|package-lock\.json|packages\/operator\/src\/commands\/parseArguments\.ts|test\/docs\/names\.test\.ts)/;
+
+/** Options and fields whose meaning depends on the command or operation. Each other one has one meaning. */
+const OPTIONS_BY_COMMAND = [
+  ...["--biz-id", "--block", "--every", "--files", "--fresh", "--json", "--keep-running", "--max-age", "--max-cost"],
+  ...["--name", "--out", "--records", "--rpc", "--state", "--storage-proof", "--timeout", "--user-id"],
+];
+
+/** The names with more than one meaning. */
+function withSeveralMeanings(terms: readonly Term[]): string[] {
+  const meanings = new Map<string, Set<string>>();
+  for (const { name, meaning } of terms) meanings.set(name, (meanings.get(name) ?? new Set()).add(meaning));
+  return Array.from(meanings)
+    .filter(([, { size }]) => size > 1)
+    .map(([name]) => name)
+    .sort();
+}
+
+describe("the project's names", () => {
+  it("contain no name of an earlier version", () => {
+    const paths = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.js", "*.md", "*.json", "*.sol"], {
+      cwd: project,
+      encoding: "utf8",
+    });
+    const found: string[] = [];
+    for (const path of paths
+      .trim()
+      .split("\n")
+      .filter((path) => !EXCEPT.test(path))) {
+      const lines = readFileSync(join(project, path), "utf8").split("\n");
+      for (const [old, instead] of OLD_NAMES) {
+        const line = lines.findIndex((line) => old.test(line));
+        if (line !== -1) found.push(`${path}:${line + 1}: ${lines[line]?.trim().slice(0, 80)} (use ${instead})`);
+      }
+    }
+    expect(found).to.deep.equal([]);
+  });
+
+  it("give each option one meaning, unless it is listed here", async () => {
+    expect(withSeveralMeanings(await commandOptions())).to.deep.equal(OPTIONS_BY_COMMAND);
+  });
+
+  it("give each variable, event and action one meaning", () => {
+    for (const terms of [variables(), events(), actions()]) {
+      expect(terms).to.have.length.above(9);
+      expect(withSeveralMeanings(terms)).to.deep.equal([]);
+    }
+  });
+
+  it("include each action of the audit log", () => {
+    expect(
+      actions()
+        .map(({ name }) => name)
+        .sort(),
+    ).to.deep.equal([...ACTIONS].sort());
+  });
+
+  it("are in snake_case in the API, except for the specification's", () => {
+    const others = apiFields().filter(({ name }) => !/^[a-z]+(?:_[a-z]+)*$/.test(name));
+    expect(others.map(({ name, where }) => `${where} ${name}`)).to.deep.equal([]);
+  });
+
+  it("spell ID and Url in the same way in all exports", async () => {
+    const [, exported = ""] = (await readPage("docs/glossary.md")).split("\n## Exports\n");
+    const names = Array.from((exported.split("\n## ")[0] ?? "").matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name);
+    expect(names).to.include("createVerifier");
+    expect(names.filter((name) => /[a-z]Id(?![a-z])|URL[A-Z]|[a-z]URL/.test(name))).to.deep.equal([]);
+  });
+});

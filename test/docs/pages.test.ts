@@ -1,0 +1,91 @@
+import { expect } from "chai";
+import { existsSync, globSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/table.ts";
+import { type Definition, optionName } from "../../packages/operator/src/commands/definition.ts";
+import { demoCommand } from "../../tasks/demoCommand.ts";
+import { deployCommand } from "../../tasks/deployCommand.ts";
+import { readPage } from "../support/pages.ts";
+
+const project = join(import.meta.dirname, "../..");
+const PAGES = globSync(["*.md", "docs/*.md", "packages/*/README.md", "examples/**/README.md", "contracts/README.md"], {
+  cwd: project,
+  exclude: (path) => path.includes("node_modules"),
+}).toSorted();
+const MAX_WORDS = 2_000;
+/** Generated pages, and the changelog, which only grows. */
+const UNLIMITED = ["docs/benchmarks.md", "docs/commands.md", "docs/glossary.md", "CHANGELOG.md"];
+/** Reference tables, which readers search and do not read. Their rows are not counted. */
+const TABLES = ["docs/errors.md", "docs/threat-model.md"];
+
+const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+
+describe("all pages", () => {
+  it(`have at most ${MAX_WORDS} words, unless they are generated`, async () => {
+    for (const path of PAGES.filter((path) => !UNLIMITED.includes(path))) {
+      const text = await readPage(path);
+      const counted = TABLES.includes(path) ? text.replaceAll(/^\|.*$/gm, "") : text;
+      expect(wordsIn(counted), path).to.be.at.most(MAX_WORDS);
+    }
+  });
+
+  it("link to existing files and headings", async () => {
+    for (const path of PAGES) {
+      for (const [, link = ""] of (await readPage(path)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+        const [target = "", heading] = link.split("#");
+        const file = target === "" ? path : join(dirname(path), target);
+        expect(existsSync(join(project, file)), `${path}: ${link}`).to.equal(true);
+        if (heading !== undefined) expect(headingsOf(await readPage(file)), `${path}: ${link}`).to.include(heading);
+      }
+    }
+  });
+
+  it("include each section of the specification that a comment names", async () => {
+    const specification = await readPage("docs/specification.md");
+    for (const path of globSync("packages/*/src/**/*.ts", { cwd: project }))
+      for (const [, section = ""] of (await readPage(path)).matchAll(/docs\/specification\.md, "([^"]+)"/g))
+        expect(specification, path).to.include(`"${section.replace(/\s+\* /g, " ")}"`);
+  });
+
+  it("name only existing npm scripts and test files", async () => {
+    const { scripts } = JSON.parse(await readPage("package.json")) as { scripts: Record<string, string> };
+    for (const path of PAGES.filter((path) => path.startsWith("docs/") || !path.includes("/"))) {
+      if (path === "CHANGELOG.md") continue;
+      const text = await readPage(path);
+      for (const [, name = ""] of text.matchAll(/npm run (?:--silent )?([\w:]+)/g))
+        expect(scripts, path).to.have.property(name);
+      for (const [file] of text.matchAll(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g))
+        expect(existsSync(join(project, file)), `${path}: ${file}`).to.equal(true);
+    }
+  });
+
+  it("show only existing commands and options", async () => {
+    const service = await loadServiceCommands();
+    const commands: Readonly<Record<string, Definition>> = {
+      ...commandsWith(service),
+      ...service?.HARDHAT_COMMANDS,
+      ...{ deploy: deployCommand, demo: demoCommand },
+    };
+    for (const path of PAGES.filter((path) => !/CHANGELOG|upgrading/.test(path))) {
+      const text = (await readPage(path)).replaceAll("\\\n", " ");
+      for (const [use, name = "", rest = ""] of text.matchAll(
+        /(?:\.bin\/|npx |npx hardhat |`)keyroot ([a-z][a-z-]+)([^\n`]*)/g,
+      )) {
+        const command = commands[name];
+        expect(command, `${path}: ${use}`).to.be.an("object");
+        const known = [...Object.keys(command?.options ?? {}).map(optionName), "--help", "--json", "--network"];
+        for (const option of rest.match(/(?<=\s)--[a-z-]+/g) ?? []) expect(known, `${path}: ${use}`).to.include(option);
+      }
+    }
+  });
+});
+
+/** The names by which headings can be linked to. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

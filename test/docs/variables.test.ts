@@ -1,0 +1,37 @@
+import { expect } from "chai";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readConfig } from "../../packages/service/src/config/readConfig.ts";
+import { VARIABLES } from "../../packages/service/src/config/variables.ts";
+import { readPage, variablesIn } from "../support/pages.ts";
+
+const VARIABLE = /\b(?:DATABASE_URL(?:_[A-Z0-9]+)*|KEYROOT(?:_[A-Z0-9]+)+)(?![A-Z0-9_*…])/g;
+/** Variables of this repository and of its examples, which no package reads. */
+const OF_REPOSITORY = ["KEYROOT_OWNER_KEY", "KEYROOT_TEST_ALL"];
+const project = join(import.meta.dirname, "../..");
+const page = await readPage("docs/variables.md");
+const listed = Array.from(page.matchAll(/^\| (`[^|]+)\|/gm), ([, cell = ""]) => cell.match(VARIABLE) ?? []).flat();
+
+describe("docs/variables.md", () => {
+  it("lists each variable of the packages once", () => {
+    const sources = globSync("packages/{operator,service}/src/**/*.ts", { cwd: project });
+    const read = new Set(sources.flatMap((path) => readFileSync(join(project, path), "utf8").match(VARIABLE) ?? []));
+    expect([...read]).to.include.members(Object.values(VARIABLES));
+    expect([...listed].sort()).to.deep.equal([...read].sort());
+  });
+
+  it("lists each variable of the other pages", async () => {
+    const pages = globSync(["docs/*.md", "README.md", "packages/*/README.md", "examples/*/README.md"], {
+      cwd: project,
+    });
+    for (const path of pages.filter((path) => !/upgrading|glossary/.test(path))) {
+      const named = (await readPage(path)).match(VARIABLE) ?? [];
+      for (const name of named) expect([...listed, ...OF_REPOSITORY], path).to.include(name);
+    }
+  });
+
+  it("starts with a valid configuration", () => {
+    const [, example = ""] = /```sh\n([^]*?)```/.exec(page) ?? [];
+    expect(readConfig(variablesIn(example))).to.include({ serviceUrl: "https://keys.example.com" });
+  });
+});

@@ -1,0 +1,231 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { createVerifier, type VerifierOptions, verifyMany } from "keyroot";
+import { serializeStatement, type Statement } from "keyroot/auditors";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { StatementHost } from "../../../support/auditors/statementHost.ts";
+import {
+  type BlockJson,
+  describeOnChains,
+  forged,
+  late,
+  lieAboutBlock,
+  lieAboutContract,
+  mine,
+  userID,
+} from "../../../support/chain/fiveEndpoints.ts";
+import { sampleUserID } from "../../../support/samples.ts";
+import { failure } from "../../../support/support.ts";
+
+const auditors = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
+const [alice, bob, carol] = auditors as [TestAuditor, TestAuditor, TestAuditor];
+
+describeOnChains("a verifier with auditors", (chain) => {
+  const hosts: StatementHost[] = [];
+  before(async () => {
+    hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
+  });
+  after(() => Promise.all(hosts.map((host) => host.close())));
+  beforeEach(() => {
+    for (const host of hosts) {
+      host.files.clear();
+      host.requests = 0;
+    }
+  });
+
+  const time = () => Number(chain.head.timestamp) + 60;
+  const textFor = ({ number, hash }: BlockJson, changes: Partial<Statement> = {}) =>
+    serializeStatement({
+      chainId: chain.chainId,
+      contract: chain.contract.toLowerCase(),
+      block: { number: Number(number), hash },
+      userCount: 3,
+      tree: { size: 2, hash: "ab".repeat(32) },
+      ...changes,
+    });
+  const options = (changes: object = {}): VerifierOptions => ({
+    rpc: chain.urls()[0],
+    chainId: chain.chainId,
+    contract: chain.contract,
+    merkleUrl: chain.files.url,
+    now: () => time() * 1000,
+    auditors: { keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes },
+  });
+  /** Each auditor publishes its own file of this text. */
+  const publish = (text: string, by = auditors) => {
+    for (const [i, auditor] of by.entries()) hosts[i]?.files.set("latest", signedBy([auditor], text, time()));
+  };
+  const codeOf = async (changes: object = {}, user = mine.userID): Promise<string> => {
+    try {
+      const { record } = await createVerifier(options(changes)).verify(user);
+      return record.pubKey === mine.pubKey || user !== mine.userID ? "truth" : "lie";
+    } catch (error) {
+      if (error instanceof KeyrootError) return error.code;
+      throw error;
+    }
+  };
+
+  describe("returns a key", () => {
+    it("at the block that two of three auditors signed, and names them in the evidence", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      const { record, evidence } = await createVerifier(options()).verify(userID);
+      const { hash, number, timestamp } = chain.head;
+      expect(record).to.deep.equal(mine);
+      expect(evidence).to.deep.equal({
+        anchor: "auditors",
+        storageProof: true,
+        block: { hash, number: Number(number), timestamp: Number(timestamp) },
+        auditors: [alice.key, bob.key],
+      });
+    });
+
+    it("if the signatures are merged in one file on one host", async () => {
+      hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head), time()));
+      expect(await codeOf()).to.equal("truth");
+    });
+
+    it("at an older block that two auditors signed, if only one signed the newest", async () => {
+      publish(textFor(chain.earlier), [alice, bob]);
+      hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head), time()));
+      hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier), time()));
+      const { evidence } = await createVerifier(options()).verify(userID);
+      expect(evidence.block?.hash).to.equal(chain.earlier.hash);
+    });
+
+    it("if one host is silent, returns a false file, or a statement of a dishonest auditor", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      expect(await codeOf({ urls: [...hosts.slice(0, 2).map(({ url }) => url), "http://127.0.0.1:9"] })).to.equal(
+        "truth",
+      );
+      const far = textFor(chain.head, { block: { number: 2 ** 50, hash: `0x${"1".repeat(64)}` } });
+      const false_ = ["", "x".repeat(2 ** 20), `${textFor(chain.head)}\n— ${carol.name} AAAA\n`];
+      for (const file of [...false_, signedBy([carol], far, time())]) {
+        hosts[2]?.files.set("latest", file);
+        expect(await codeOf()).to.equal("truth");
+      }
+    });
+
+    it("for a contact list, with one search for statements", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      const outcomes = await verifyMany([{ userID }, { userID: late.userID }], options());
+      expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
+      expect(hosts.map(({ requests }) => requests)).to.deep.equal([1, 1, 1]);
+    });
+  });
+
+  describe("refuses", () => {
+    it("a statement that one auditor fewer than required signed, whatever the endpoint answers", async () => {
+      publish(textFor(chain.head), [alice]);
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+      hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("two different statements that enough auditors signed", async () => {
+      publish(textFor(chain.head));
+      const other = textFor(chain.head, { userCount: 4 });
+      hosts[0]?.files.set("latest", signedBy([alice, bob], other, time()));
+      hosts[1]?.files.set("latest", signedBy([alice, bob], textFor(chain.head), time()));
+      expect(await codeOf()).to.equal("STATEMENT_CONFLICT");
+    });
+
+    it("a stale statement", async () => {
+      publish(textFor(chain.head));
+      expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
+      const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
+      expect(await failure(createVerifier(later).verify(userID))).to.include({
+        code: "STATEMENT_TOO_OLD",
+        step: "anchor",
+      });
+    });
+
+    it("a statement of another contract or chain", async () => {
+      publish(textFor(chain.head, { chainId: 1 }));
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+      publish(textFor(chain.head, { contract: `0x${"1".repeat(40)}` }));
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("a block that does not have the number of the statement", async () => {
+      publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
+      expect(await codeOf()).to.equal("HEADER_MISMATCH");
+    });
+
+    it("an endpoint's invented block, false root and hidden root", async () => {
+      publish(textFor(chain.head));
+      const lie = await chain.inventState(`0x${forged.tree.root}`);
+      chain.letLie((...call) => lieAboutBlock(lie, ...call), 1);
+      expect(await codeOf()).to.equal("HEADER_MISMATCH");
+      chain.letLie((...call) => lieAboutContract(lie, ...call), 1);
+      expect(await codeOf()).to.equal("PROOF_INVALID");
+      const hidden = await chain.inventState(`0x${"0".repeat(64)}`);
+      chain.letLie((...call) => lieAboutContract(hidden, ...call), 1);
+      expect(await codeOf()).to.equal("PROOF_INVALID");
+    });
+
+    it("with a transport error if no host answers", async () => {
+      const error = await failure(createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID));
+      expect(error).to.include({ name: "TransportError", code: "AUDITORS_NOT_REACHED" });
+    });
+  });
+
+  describe("without a root for the user", () => {
+    it("says to wait if the user may have got one since the statement", async () => {
+      publish(textFor(chain.earlier));
+      const error = await failure(createVerifier(options()).verify(late.userID));
+      expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
+      expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
+    });
+
+    it("says that the user is not published, with the auditors as evidence", async () => {
+      publish(textFor(chain.head));
+      const error = await failure(createVerifier(options()).verify(sampleUserID(9)));
+      expect(error).to.include({ code: "NOT_PUBLISHED" });
+      expect(error).to.have.nested.property("evidence.anchor", "auditors");
+    });
+  });
+
+  describe("with a cache", () => {
+    it("returns a key without a request while enough of the auditors are those of the options", async () => {
+      publish(textFor(chain.head), [alice, bob]);
+      const cache = new Map<string, string>();
+      const verify = async (changes: object = {}) =>
+        verifyMany([{ userID }], { ...options(changes), cache }).then(([outcome]) => outcome && "verified" in outcome);
+      expect(await verify()).to.equal(true);
+      for (const host of hosts) host.files.clear();
+      expect(await verify()).to.equal(true);
+      expect(await verify({ keys: [alice.key, carol.key] })).to.equal(false);
+      expect(await verify({ threshold: 3 })).to.equal(false);
+    });
+
+    it("does not count a key that one endpoint confirmed", async () => {
+      const cache = new Map<string, string>();
+      const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
+      const [first] = await verifyMany([{ userID }], { ...weak, cache });
+      expect(first).to.have.property("verified");
+      const [second] = await verifyMany([{ userID }], { ...options(), cache });
+      expect(second).to.have.nested.property("error.code", "AUDITORS_NOT_REACHED");
+    });
+  });
+
+  it("is not created with another source of the block, or a tag", () => {
+    for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
+      expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
+    for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])
+      expect(() => createVerifier(options({ urls }))).to.throw(KeyrootError, "auditors.urls");
+    expect(() => createVerifier(options({ treshold: 1 }))).to.throw(KeyrootError, "treshold");
+  });
+});
+
+describe("the option auditors without its code", () => {
+  it("is refused with the name of the entry to import", async () => {
+    const program = `import { createVerifier } from "keyroot";
+      const auditors = { keys: [], threshold: 1, urls: [] };
+      const place = { rpc: "https://a.example", chainId: 1, contract: "0x${"1".repeat(40)}", merkleUrl: "https://a.example" };
+      try { createVerifier({ ...place, auditors }); } catch ({ code, message }) { console.log(code, message); }`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+    expect(stdout).to.match(/^SOURCE_NOT_IMPORTED .* import "keyroot\/auditors"\.\n$/);
+  });
+});

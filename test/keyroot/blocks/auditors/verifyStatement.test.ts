@@ -1,0 +1,217 @@
+import { expect } from "chai";
+import {
+  type AuditorOptions,
+  parseSignedStatement,
+  serializeSignedStatement,
+  serializeStatement,
+  type Statement,
+  verifyStatement,
+} from "keyroot/auditors";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+
+const STATEMENT: Statement = {
+  chainId: 1,
+  contract: `0x${"ab".repeat(20)}`,
+  block: { number: 21_000_000, hash: `0x${"cd".repeat(32)}` },
+  userCount: 1400,
+  tree: { size: 2, hash: "ef".repeat(32) },
+};
+const TEXT = serializeStatement(STATEMENT);
+const TIME = 1_800_000_000;
+const NOW = TIME * 1000;
+const [alice, bob, carol] = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name)) as [
+  TestAuditor,
+  TestAuditor,
+  TestAuditor,
+];
+const OPTIONS: AuditorOptions = { keys: [alice.key, bob.key, carol.key], threshold: 2 };
+const signed = signedBy([alice, bob], TEXT, TIME);
+
+/** The code of the refusal of a statement; undefined if it is accepted. */
+function codeOf(file: string | Uint8Array, options = OPTIONS, now = NOW, place = STATEMENT): string | undefined {
+  try {
+    verifyStatement(typeof file === "string" ? new TextEncoder().encode(file) : file, place, options, now);
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeyrootError) return error.code;
+    throw error;
+  }
+}
+
+describe("a statement", () => {
+  describe("of two of three auditors", () => {
+    it("is accepted, and names them", () => {
+      const verified = verifyStatement(Buffer.from(signed), STATEMENT, OPTIONS, NOW);
+      expect(verified).to.deep.equal({ ...STATEMENT, auditors: [alice.key, bob.key] });
+    });
+
+    it("is accepted in any order, beside signatures of others and of other kinds", () => {
+      const other = `— log.example ${Buffer.alloc(68).toString("base64")}\n`;
+      const file = signedBy([new TestAuditor("dave.example"), bob, alice], TEXT, TIME) + other;
+      expect(codeOf(file)).to.equal(undefined);
+    });
+
+    it("is written again without a change", () => {
+      expect(serializeSignedStatement(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
+    });
+
+    it("is accepted until its signatures are a day old, or as old as the options allow", () => {
+      expect(codeOf(signed, OPTIONS, NOW + 86_400_000)).to.equal(undefined);
+      expect(codeOf(signed, OPTIONS, NOW + 86_400_001)).to.equal("STATEMENT_TOO_OLD");
+      expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1001)).to.equal("STATEMENT_TOO_OLD");
+    });
+
+    it("is accepted if an auditor also signed it at other times", () => {
+      const file = signed + alice.line(TEXT, TIME + 500_000) + bob.line(TEXT, TIME - 500_000);
+      expect(codeOf(file)).to.equal(undefined);
+    });
+  });
+
+  describe("is refused", () => {
+    it("with one signature fewer than required", () => {
+      expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
+      expect(codeOf(signed, { ...OPTIONS, threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("with the same auditor's signatures, however many and at whatever times", () => {
+      const lines = [0, 0, 1, 2].map((later) => alice.line(TEXT, TIME - later)).join("");
+      expect(codeOf(`${TEXT}\n${lines}`)).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("with signatures of the future, except for the difference of clocks", () => {
+      expect(codeOf(signed, OPTIONS, NOW - 120_000)).to.equal(undefined);
+      expect(codeOf(signed, OPTIONS, NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("if one of two required signatures is old", () => {
+      expect(codeOf(signedBy([alice], TEXT, TIME) + bob.line(TEXT, TIME - 86_401))).to.equal("STATEMENT_TOO_OLD");
+    });
+
+    it("with an auditor's signature of another text, time or key", () => {
+      const other = TEXT.replace("users 1400", "users 1401");
+      const false_ = bob.line(other, TIME);
+      expect(codeOf(signedBy([alice], TEXT, TIME) + false_)).to.equal("STATEMENT_INVALID");
+      expect(codeOf(signedBy([alice, carol], TEXT, TIME) + false_)).to.equal("STATEMENT_INVALID");
+      const bytes = Buffer.from(bob.line(TEXT, TIME).slice("— bob.example ".length), "base64");
+      bytes.writeUInt8(bytes.readUInt8(11) + 1, 11);
+      const later = `— bob.example ${bytes.toString("base64")}\n`;
+      expect(codeOf(signedBy([alice], TEXT, TIME) + later)).to.equal("STATEMENT_INVALID");
+    });
+
+    it("with a signature whose number S is not reduced (RFC 8032, section 5.1.7)", () => {
+      const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+      const bytes = Buffer.from(bob.line(TEXT, TIME).slice("— bob.example ".length), "base64");
+      const s = BigInt(`0x${Buffer.from(bytes.subarray(44)).reverse().toString("hex")}`) + ORDER;
+      Buffer.from(s.toString(16).padStart(64, "0"), "hex").reverse().copy(bytes, 44);
+      const file = `${signedBy([alice], TEXT, TIME)}— bob.example ${bytes.toString("base64")}\n`;
+      expect(codeOf(file)).to.equal("STATEMENT_INVALID");
+    });
+
+    it("about another chain or contract", () => {
+      expect(codeOf(signed, OPTIONS, NOW, { ...STATEMENT, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
+      const place = { ...STATEMENT, contract: `0x${"12".repeat(20)}` };
+      expect(codeOf(signed, OPTIONS, NOW, place)).to.equal("CONTRACT_MISMATCH");
+    });
+
+    it("of 1 MB, before it is parsed", () => {
+      expect(codeOf(signed + alice.line(TEXT, TIME).repeat(7000))).to.equal("FILE_TOO_LARGE");
+    });
+
+    it("with more than 64 signature lines", () => {
+      const line = `— a ${Buffer.alloc(5).toString("base64")}\n`;
+      expect(codeOf(signed + line.repeat(62))).to.equal(undefined);
+      expect(codeOf(signed + line.repeat(63))).to.equal("STATEMENT_INVALID");
+    });
+
+    const variants: Record<string, (file: string) => string> = {
+      "line ends of Windows": (file) => file.replaceAll("\n", "\r\n"),
+      "line ends of old Macs": (file) => file.replaceAll("\n", "\r"),
+      "a line separator of Unicode": (file) => file.replace("\nchain", "\u2028chain"),
+      "no line end": (file) => file.slice(0, -1),
+      "an empty line at the end": (file) => `${file}\n`,
+      "an empty line in front": (file) => `\n${file}`,
+      "a byte-order mark": (file) => `\ufeff${file}`,
+      "spaces at a line's end": (file) => file.replace("users 1400", "users 1400 "),
+      "a zero in front of a number": (file) => file.replace("users 1400", "users 01400"),
+      "a hexadecimal number": (file) => file.replace("users 1400", "users 0x578"),
+      "an address in upper case": (file) => file.replace(STATEMENT.contract, `0x${"AB".repeat(20)}`),
+      "another origin": (file) => file.replace("statement-v1", "statement-v2"),
+      "a line more": (file) => file.replace("users 1400\n", "users 1400\nnote x\n"),
+      "a line twice": (file) => file.replace("users 1400\n", "users 1400\nusers 1400\n"),
+      "a line less": (file) => file.replace("users 1400\n", ""),
+      "a hash that is not canonical base64": (file) => file.replace(/(\n\S{42})\S=\n/, "$1/=\n"),
+      "a signature that is not canonical base64": (file) => file.replace(/=\n$/, "=x\n"),
+      "a hyphen instead of a dash": (file) => file.replaceAll("—", "-"),
+      "no signature": () => `${TEXT}\n`,
+      "no text": () => "",
+      "a number that is not safe": (file) => file.replace("users 1400", "users 9007199254740993"),
+    };
+    for (const [what, change] of Object.entries(variants)) {
+      it(`with ${what}`, () => {
+        expect(change(signed)).to.not.equal(signed);
+        expect(codeOf(change(signed))).to.be.oneOf(["STATEMENT_INVALID", "AUDITORS_NOT_REACHED"]);
+      });
+    }
+
+    it("with any byte changed", () => {
+      const bytes = Buffer.from(signed);
+      for (let i = 0; i < bytes.length; i++) {
+        const changed = Buffer.from(bytes);
+        changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
+        expect(codeOf(changed), `byte ${i}`).to.not.equal(undefined);
+      }
+    }).timeout(60_000);
+  });
+});
+
+describe("the auditors of a verifier", () => {
+  const refusalOf = (changes: object) => codeOf(signed, { ...OPTIONS, ...changes });
+
+  it("are refused with a threshold that is not a whole number from 1 to the number of keys", () => {
+    for (const threshold of [0, -1, NaN, 1.5, 4, Infinity, "2", undefined, null, [2]])
+      expect(refusalOf({ threshold }), String(threshold)).to.equal("ARGUMENT_INVALID");
+  });
+
+  it("are refused with a maximum age that is not a whole number", () => {
+    for (const maxAgeMs of [0, NaN, Infinity, "1"]) expect(refusalOf({ maxAgeMs })).to.equal("ARGUMENT_INVALID");
+  });
+
+  it("are refused with a key twice, also under another name", () => {
+    expect(refusalOf({ keys: [alice.key, alice.key] })).to.equal("ARGUMENT_INVALID");
+    expect(refusalOf({ keys: [alice.key, keyText("mallory.example", alice.publicKey)] })).to.equal("ARGUMENT_INVALID");
+  });
+
+  it("are refused with two keys under one name", () => {
+    expect(refusalOf({ keys: [alice.key, keyText("alice.example", bob.publicKey)] })).to.equal("ARGUMENT_INVALID");
+  });
+
+  it("are refused without keys", () => {
+    for (const keys of [[], undefined, {}, alice.key]) expect(refusalOf({ keys })).to.equal("ARGUMENT_INVALID");
+  });
+
+  it("are refused with a key in another encoding", () => {
+    const [name = "", id = ""] = alice.key.split("+");
+    const encoded = alice.key.slice(name.length + id.length + 2);
+    const keys = [
+      alice.key.slice(0, -1),
+      `${alice.key}=`,
+      ` ${alice.key}`,
+      `${alice.key}\n`,
+      `${name}+${id.toUpperCase()}X+${encoded}`,
+      `${name}+00000000+${encoded}`,
+      `+${id}+${encoded}`,
+      `${name}+${id}+${Buffer.concat([Uint8Array.of(1), alice.publicKey]).toString("base64")}`,
+      1,
+      null,
+    ];
+    for (const key of keys) expect(refusalOf({ keys: [key, bob.key] }), String(key)).to.equal("AUDITOR_KEY_INVALID");
+  });
+
+  it("are refused with a point of small order, or one that is not canonical", () => {
+    const little = (value: bigint) => Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
+    const P = 2n ** 255n - 19n;
+    for (const point of [little(0n), little(1n), little(P - 1n), little(P), little(P + 1n), Buffer.alloc(32, 0xff)])
+      expect(refusalOf({ keys: [keyText("x.example", point), bob.key] })).to.equal("AUDITOR_KEY_INVALID");
+  });
+});

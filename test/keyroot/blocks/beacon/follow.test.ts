@@ -1,0 +1,290 @@
+import { expect } from "chai";
+import { setTimeout as sleep } from "node:timers/promises";
+import { follow, type Following, periodOf, timeOf } from "keyroot/beacon/protocol";
+import {
+  type BeaconAnswers,
+  type BeaconServer,
+  joinUpdates,
+  serveBeacon,
+  ssz,
+  toBeaconJson,
+} from "../../../support/beacon/beaconServer.ts";
+import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
+import { closedAfterEach, failure, never } from "../../../support/support.ts";
+
+const [sample = never()] = MAINNET_SAMPLES;
+const items = splitUpdates(sample.updatesBytes);
+const [finality = never()] = items.slice(-1);
+/** The newest update, as a finality update: without the next committee. */
+const { fork } = sample;
+
+/** The offsets of an update's variable parts become those of a finality update. */
+async function finalityBytes(): Promise<Uint8Array> {
+  const { FORKS } = await import("keyroot/beacon/protocol");
+  return FORKS[fork].layouts.finality_update.encode(FORKS[fork].layouts.update.decode(finality));
+}
+
+describe("follow", function () {
+  this.timeout(60_000);
+  const closing = closedAfterEach();
+  const [newest = never()] = sample.updates.slice(-1);
+  const newestSlot = Number(Buffer.from(newest.finalized_header.beacon.slot).readBigUInt64LE());
+  /** Some minutes after the newest update. */
+  const nowMs = timeOf(mainnet, newestSlot) + 1_200_000;
+  let honest: BeaconAnswers;
+
+  before(async () => {
+    const bytes = await finalityBytes();
+    honest = {
+      bootstrap: (response) => {
+        ssz(response, sample.bootstrapBytes);
+      },
+      updates: (response, { searchParams }) => {
+        const start = Number(searchParams.get("start_period")) - sample.period;
+        ssz(response, joinUpdates(items.slice(start, start + Number(searchParams.get("count")))));
+      },
+      finality_update: (response) => {
+        ssz(response, bytes);
+      },
+    };
+  });
+
+  const serve = async (answers: BeaconAnswers = {}) => closing(await serveBeacon({ ...honest, ...answers }));
+  const following = (servers: readonly BeaconServer[], options: Partial<Following> = {}): Following => ({
+    ...{ network: mainnet, checkpoint: sample.checkpoint, state: undefined, now: () => nowMs },
+    ...{ maxCheckpointAgeMs: 30 * 86_400_000, urls: servers.map(({ url }) => url), ...options },
+  });
+  const http = { timeoutMs: 20_000, allowHttp: true };
+  const codeOf = async (answers: BeaconAnswers, options?: Partial<Following>) =>
+    ((await failure(follow(following([await serve(answers)], options), http))) as { code: string }).code;
+
+  it("follows mainnet over six periods to the newest finality update", async () => {
+    const server = await serve();
+    const state = await follow(following([server]), http);
+    expect(state).to.include({ slot: newestSlot, participation: 511 });
+    expect(server.requests).to.deep.equal([
+      `/eth/v1/beacon/light_client/bootstrap/${sample.checkpoint}`,
+      `/eth/v1/beacon/light_client/updates?start_period=1347&count=${periodOf(mainnet, newestSlot) - 1347}`,
+      "/eth/v1/beacon/light_client/finality_update",
+    ]);
+  });
+
+  it("requests only the finality update if its state is of this period", async () => {
+    const server = await serve();
+    const later = following([server]);
+    await follow(later, http);
+    server.requests.length = 0;
+    await follow(later, http);
+    expect(server.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
+  });
+
+  it("keeps the path and the query of an endpoint's URL", async () => {
+    const server = await serve();
+    await follow(following([], { urls: [`${server.url}/key?token=1`] }), http);
+    expect(server.requests.every((path) => path.startsWith("/key/eth/v1/") && path.includes("token=1"))).to.equal(true);
+  });
+
+  it("reads JSON as well", async () => {
+    const { layouts } = (await import("keyroot/beacon/protocol")).FORKS[fork];
+    const json = (data: unknown) => ({ version: "deneb", data: toBeaconJson(data) });
+    const updates = sample.updates.map((update) => json(update));
+    const server = await serve({
+      bootstrap: (response) => response.end(JSON.stringify(json(sample.bootstrap))),
+      updates: (response, { searchParams }) => {
+        const start = Number(searchParams.get("start_period")) - sample.period;
+        response.end(JSON.stringify(updates.slice(start, start + Number(searchParams.get("count")))));
+      },
+      finality_update: (response) => {
+        void finalityBytes().then((bytes) => response.end(JSON.stringify(json(layouts.finality_update.decode(bytes)))));
+      },
+    });
+    expect(await follow(following([server]), http)).to.include({ slot: newestSlot });
+  });
+
+  describe("refuses", () => {
+    const end = (text: string, headers = {}): BeaconAnswers => ({
+      finality_update: (response) => response.writeHead(200, headers).end(text),
+    });
+    const SSZ = { "Content-Type": "application/octet-stream" };
+    const malformed: Record<string, BeaconAnswers> = {
+      "text that is not JSON": end("<html>"),
+      "JSON without data": end("{}"),
+      "JSON that is a number": end("1"),
+      "a list of null": { updates: (response) => response.end("[null,null,null,null,null]") },
+      "a slot above 2^53": end(JSON.stringify({ data: { attested_header: { beacon: { slot: "9".repeat(20) } } } })),
+      "JSON that is nested too deeply": end("[".repeat(50) + "]".repeat(50)),
+      "empty SSZ": end("", SSZ),
+      "SSZ that ends early": end("abc", SSZ),
+      "SSZ with offsets that exceed it": end("\xff".repeat(2000), SSZ),
+      "no update": {
+        updates: (response) => {
+          ssz(response, new Uint8Array());
+        },
+      },
+      "more updates than it requested": {
+        updates: (response) => {
+          ssz(response, joinUpdates([...items, ...items]));
+        },
+      },
+      "an update whose length exceeds the answer": {
+        updates: (response) => {
+          ssz(response, Buffer.alloc(64, 0x7f));
+        },
+      },
+      "an update with the length 0": {
+        updates: (response) => {
+          ssz(response, Buffer.alloc(64));
+        },
+      },
+      "the same update again": {
+        updates: (response) => {
+          ssz(response, joinUpdates([items[0] ?? never(), items[0] ?? never()]));
+        },
+      },
+    };
+    for (const [what, answers] of Object.entries(malformed))
+      it(what, async () => {
+        expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
+      });
+
+    it("SSZ of zeros, whose slot is before all forks", async () => {
+      expect(await codeOf(end("\0".repeat(2000), SSZ))).to.equal("LIGHT_CLIENT_INVALID");
+    });
+
+    it("an endless list of updates", async () => {
+      const endless: BeaconAnswers = {
+        updates: (response) => {
+          response.writeHead(200, SSZ);
+          const more = () => {
+            while (!response.destroyed && response.write(Buffer.alloc(2 ** 16)));
+          };
+          response.on("drain", more);
+          more();
+        },
+      };
+      expect(await codeOf(endless)).to.equal("ANSWER_TOO_LARGE");
+    });
+
+    it("an endpoint that answers with an error", async () => {
+      expect(await codeOf({ bootstrap: (response) => response.writeHead(500).end() })).to.equal("BEACON_ERROR");
+    });
+
+    it("an endpoint that redirects", async () => {
+      const redirect: BeaconAnswers = {
+        bootstrap: (response) => response.writeHead(302, { Location: "http://localhost:1/" }).end(),
+      };
+      expect(await codeOf(redirect)).to.equal("REDIRECT_REFUSED");
+    });
+
+    it("an endpoint that never answers", async () => {
+      const server = await serve({ bootstrap: () => undefined });
+      const error = await failure(follow(following([server]), { ...http, timeoutMs: 500 }));
+      expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
+    });
+
+    it("a bootstrap of another block", async () => {
+      expect(await codeOf({}, { checkpoint: `0x${"1".repeat(64)}` })).to.equal("LIGHT_CLIENT_INVALID");
+    });
+
+    it("updates in another order", async () => {
+      const reversed: BeaconAnswers = {
+        updates: (response, { searchParams }) => {
+          ssz(response, joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()));
+        },
+      };
+      expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
+    });
+
+    it("a checkpoint that is too old, without asking another endpoint", async () => {
+      const servers = [await serve(), await serve()];
+      const error = await failure(follow(following(servers, { maxCheckpointAgeMs: 86_400_000 }), http));
+      expect(error).to.include({ name: "VerificationError", step: "anchor", code: "CHECKPOINT_TOO_OLD" });
+      expect(servers[1]?.requests).to.deep.equal([]);
+    });
+
+    it("updates that are signed after the present time", async () => {
+      const now = () => timeOf(mainnet, newestSlot);
+      expect(await codeOf({}, { now })).to.equal("LIGHT_CLIENT_INVALID");
+    });
+  });
+
+  describe("with several endpoints", () => {
+    const bad: Record<string, BeaconAnswers> = {
+      "fails at once": { bootstrap: (response) => response.destroy() },
+      "returns a false bootstrap": {
+        bootstrap: (response) => {
+          ssz(response, MAINNET_SAMPLES[1]?.bootstrapBytes ?? never());
+        },
+      },
+      "stops after the first update": {
+        updates: (response) => {
+          ssz(response, joinUpdates(items.slice(0, 1)));
+        },
+        finality_update: (response) => response.destroy(),
+      },
+      "names an unknown fork": {
+        bootstrap: (response) => {
+          ssz(response, Buffer.alloc(100), "someday");
+        },
+      },
+    };
+    for (const [what, answers] of Object.entries(bad))
+      it(`uses the next one if the first one ${what}`, async () => {
+        const servers = [await serve(answers), await serve()];
+        expect(await follow(following(servers), http)).to.include({ slot: newestSlot });
+        expect(servers[1]?.requests).to.not.be.empty;
+      });
+
+    it("continues with the next one where the first one stopped", async () => {
+      const first = await serve({ finality_update: (response) => response.destroy() });
+      const second = await serve();
+      await follow(following([first, second]), http);
+      expect(second.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
+    });
+
+    it("asks the next one if the first one is late by more than an hour", async () => {
+      const servers = [await serve(), await serve()];
+      await follow(following(servers, { now: () => nowMs + 3_600_000 }), http);
+      expect(servers[1]?.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
+    });
+
+    it("leaves time for the next one if the first one never answers", async () => {
+      const servers = [await serve({ bootstrap: () => undefined }), await serve()];
+      expect(await follow(following(servers), { ...http, timeoutMs: 9000 })).to.include({ slot: newestSlot });
+    });
+
+    it("reports FORK_UNKNOWN only if all of them fail", async () => {
+      const unknown: BeaconAnswers = {
+        finality_update: (response) => {
+          ssz(response, Buffer.alloc(100), "someday");
+        },
+      };
+      const servers = [await serve(unknown), await serve({ finality_update: (response) => response.destroy() })];
+      const error = await failure(follow(following(servers), http));
+      expect(error).to.include({ name: "TransportError", code: "FORK_UNKNOWN", actual: "someday" });
+      expect(String(error)).to.include("Update keyroot");
+    });
+
+    it("reports a false answer rather than a missing one", async () => {
+      const servers = [
+        await serve({ bootstrap: (response) => response.destroy() }),
+        await serve({
+          bootstrap: (response) => {
+            ssz(response, MAINNET_SAMPLES[1]?.bootstrapBytes ?? never());
+          },
+        }),
+      ];
+      expect(await failure(follow(following(servers), http))).to.include({ code: "LIGHT_CLIENT_INVALID" });
+    });
+
+    it("ends if the caller aborts", async () => {
+      const silent = await serve({ bootstrap: () => undefined });
+      const aborting = new AbortController();
+      const ended = failure(follow(following([silent, silent]), { ...http, signal: aborting.signal }));
+      while (silent.requests.length === 0) await sleep(5);
+      aborting.abort();
+      expect(await ended).to.include({ code: "ABORTED" });
+      expect(silent.requests).to.have.lengthOf(1);
+    });
+  });
+});

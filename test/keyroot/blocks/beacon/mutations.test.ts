@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import { applyUpdate, FORKS, type LightClientState, slotAt, startAt } from "keyroot/beacon/protocol";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
+import { never } from "../../../support/support.ts";
+import { isLarge } from "../../../support/testSize.ts";
+
+/** The number of changed answers: 20,000 with FAULTS=large. */
+const COUNT = isLarge ? 20_000 : 400;
+const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
+
+/** Numbers from 0 to 1, the same in each run. */
+function makeRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A changed copy: another bit or byte, a part that is deleted, repeated, moved or zero, or other bytes at the end. */
+function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
+  const below = (limit: number) => Math.floor(random() * limit);
+  const changed = Buffer.from(bytes);
+  // Most bytes are keys. Half of the changes are outside of them, where the headers, branches and offsets are.
+  const at = random() < 0.5 ? below(changed.length) : (changed.length - 1 - below(1800)) % changed.length;
+  const length = 1 + below(64);
+  switch (below(7)) {
+    case 0:
+      changed[at] = (changed[at] ?? 0) ^ (1 << below(8));
+      return changed;
+    case 1:
+      changed[at] = below(256);
+      return changed;
+    case 2:
+      return Buffer.concat([changed.subarray(0, at), changed.subarray(at + length)]);
+    case 3:
+      return Buffer.concat([changed.subarray(0, at), changed.subarray(at, at + length), changed.subarray(at)]);
+    case 4:
+      changed.copyWithin(at, below(changed.length), changed.length);
+      return changed;
+    case 5:
+      changed.fill(0, at, Math.min(at + length, changed.length));
+      return changed;
+    default:
+      return Buffer.concat([changed, Buffer.alloc(length, below(256))]);
+  }
+}
+
+describe("the light client on mainnet's answers with changed bytes", function () {
+  this.timeout(isLarge ? 3_600_000 : 120_000);
+
+  for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
+    const { layouts } = FORKS[fork];
+    const state = startAt(mainnet, checkpoint, bootstrap);
+    const [updateBytes = never()] = splitUpdates(updatesBytes);
+    const [update = never()] = updates;
+    /** The slot of a signature is not signed itself: another one of the same period and fork is as true. */
+    const withSlotOf = (changed: Uint8Array) => {
+      const { signature_slot: slot } = update;
+      return Buffer.from(layouts.update.encode({ ...layouts.update.decode(changed), signature_slot: slot }));
+    };
+    const readings: Record<string, [Uint8Array, (bytes: Uint8Array) => LightClientState | undefined]> = {
+      bootstrap: [bootstrapBytes, (bytes) => startAt(mainnet, checkpoint, layouts.bootstrap.decode(bytes))],
+      update: [updateBytes, (bytes) => applyUpdate(mainnet, state, layouts.update.decode(bytes), CURRENT_SLOT)],
+    };
+    for (const [what, [bytes, read]] of Object.entries(readings)) {
+      it(`refuses each changed ${what} of period ${period} with an error code`, () => {
+        const random = makeRandom(period);
+        const started = performance.now();
+        read(bytes);
+        const validMs = performance.now() - started;
+        let slowestMs = 0;
+        for (let i = 0; i < COUNT / 4; i++) {
+          const changed = mutate(bytes, random);
+          if (Buffer.from(changed).equals(bytes)) continue;
+          const start = performance.now();
+          try {
+            if (read(changed) !== undefined)
+              expect(withSlotOf(changed), `change ${i}`).to.deep.equal(Buffer.from(bytes));
+          } catch (error) {
+            if (!(error instanceof KeyrootError)) throw error;
+            expect(error.code, `change ${i}`).to.be.oneOf(["LIGHT_CLIENT_INVALID", "BEACON_ANSWER_INVALID"]);
+          }
+          slowestMs = Math.max(slowestMs, performance.now() - start);
+        }
+        // Prints the times instead of comparing them: machines differ.
+        if (isLarge) process.stdout.write(`      valid ${validMs.toFixed(1)} ms, slowest ${slowestMs.toFixed(1)} ms\n`);
+      });
+    }
+  }
+});

@@ -1,0 +1,262 @@
+import { expect } from "chai";
+import {
+  applyUpdate,
+  type BeaconNetwork,
+  type Bootstrap,
+  rootOf,
+  startAt,
+  TEST_NETWORK,
+  type Update,
+} from "keyroot/beacon/protocol";
+import {
+  committeeOf,
+  simulateBootstrap,
+  simulateUpdate,
+  testCommittee,
+  type UpdateParts,
+} from "@keyroot/operator/testing";
+import { refusalOf } from "../../../support/refusalOf.ts";
+import { never } from "../../../support/support.ts";
+
+const PERIOD = 100;
+const SLOTS = TEST_NETWORK.slotsPerEpoch * TEST_NETWORK.epochsPerPeriod;
+/** The slot of the checkpoint, in the middle of its period. */
+const START = PERIOD * SLOTS + SLOTS / 2;
+const CURRENT = (PERIOD + 4) * SLOTS;
+const REFUSED = "anchor: LIGHT_CLIENT_INVALID";
+const hashOf = (digit: string) => `0x${digit.repeat(64)}`;
+
+const checkpointOf = ({ header }: Bootstrap) => `0x${Buffer.from(rootOf(header)).toString("hex")}`;
+const stateOf = (bootstrap: Bootstrap, network: BeaconNetwork = TEST_NETWORK) =>
+  startAt(network, checkpointOf(bootstrap), bootstrap);
+const partsAt = (finalizedSlot: number): UpdateParts => ({
+  ...{ finalizedSlot, attestedSlot: finalizedSlot + 1, signatureSlot: finalizedSlot + 2, blockHash: hashOf("b") },
+});
+/** A copy in which every byte can be changed. */
+const copy = <T>(value: T): T => structuredClone(value);
+const flip = (bytes: Uint8Array | undefined, at = 0) => {
+  if (bytes === undefined) throw new RangeError("There is nothing to change.");
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+};
+
+describe("the rules of light clients", function () {
+  this.timeout(60_000);
+  const bootstrap = simulateBootstrap(TEST_NETWORK, START, hashOf("a"));
+  const start = stateOf(bootstrap);
+  const genuine = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), next: true });
+  /** The state at the end of the first period, with the next committee. */
+  const withNext = applyUpdate(TEST_NETWORK, start, genuine, CURRENT) ?? never();
+
+  const apply = (update: Update, { state = start, network = TEST_NETWORK, current = CURRENT } = {}) =>
+    applyUpdate(network, state, update, current);
+
+  describe("startAt", () => {
+    it("accepts the bootstrap of the checkpoint", () => {
+      expect(start).to.deep.include({ slot: START, blockHash: hashOf("a"), participation: 0, next: undefined });
+    });
+
+    const changes: Record<string, (forged: Bootstrap) => void> = {
+      "whose committee is another": (forged) => (forged.current_sync_committee = committeeOf(PERIOD + 1).committee),
+      "whose committee has another sum of its keys": ({ current_sync_committee: committee }) =>
+        (committee.aggregate_pubkey = testCommittee(7n).committee.aggregate_pubkey),
+      "whose committee has two members in another order": ({ current_sync_committee: { pubkeys } }) =>
+        pubkeys.splice(0, 2, ...pubkeys.slice(0, 2).reverse()),
+      "whose branch is changed": (forged) => {
+        flip(forged.current_sync_committee_branch[2]);
+      },
+      "whose branch is too short": (forged) => forged.current_sync_committee_branch.pop(),
+      "whose branch is longer, by a node that is not zero": (forged) =>
+        forged.current_sync_committee_branch.unshift(new Uint8Array(32).fill(1)),
+      "whose execution block is replaced": ({ header }) => {
+        flip(header.execution?.block_hash);
+      },
+      "whose execution header is missing": ({ header }) => delete header.execution,
+      "whose execution branch is missing": ({ header }) => delete header.execution_branch,
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      it(`refuses a bootstrap ${what}`, () => {
+        const forged = copy(bootstrap);
+        change(forged);
+        expect(checkpointOf(forged)).to.equal(checkpointOf(bootstrap));
+        expect(refusalOf(() => startAt(TEST_NETWORK, checkpointOf(bootstrap), forged))).to.equal(REFUSED);
+      });
+    }
+
+    it("refuses a valid bootstrap of another block", () => {
+      const other = simulateBootstrap(TEST_NETWORK, START + 1, hashOf("a"));
+      expect(refusalOf(() => startAt(TEST_NETWORK, checkpointOf(bootstrap), other))).to.equal(REFUSED);
+    });
+
+    it("refuses a block before the first fork with light clients", () => {
+      const network = { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 10 ** 6] } } as const;
+      expect(refusalOf(() => stateOf(bootstrap, network))).to.equal(REFUSED);
+    });
+  });
+
+  describe("applyUpdate", () => {
+    it("moves the state to the finalized header, and learns the next committee", () => {
+      expect(withNext).to.deep.include({ slot: START + 10, blockHash: hashOf("b"), participation: 512 });
+      expect(withNext.next).to.deep.equal(committeeOf(PERIOD + 1).committee);
+    });
+
+    it("accepts exactly two thirds of the committee, rounded up", () => {
+      const signedBy = (participation: number) =>
+        simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation });
+      expect(apply(signedBy(342))).to.include({ participation: 342 });
+      expect(refusalOf(() => apply(signedBy(341)))).to.equal(REFUSED);
+      expect(refusalOf(() => apply(signedBy(1)))).to.equal(REFUSED);
+    });
+
+    it("enters the next period with its committee", () => {
+      const later = partsAt((PERIOD + 1) * SLOTS + 5);
+      const entered = apply(simulateUpdate(TEST_NETWORK, later), { state: withNext });
+      expect(entered).to.include({ slot: later.finalizedSlot, next: undefined });
+      expect(entered?.current).to.deep.equal(committeeOf(PERIOD + 1).committee);
+      const both = apply(simulateUpdate(TEST_NETWORK, { ...later, next: true }), { state: withNext });
+      expect(both?.next).to.deep.equal(committeeOf(PERIOD + 2).committee);
+    });
+
+    it("keeps its committees while a header of its own period is signed in the next one", () => {
+      const end = (PERIOD + 1) * SLOTS;
+      const parts = { ...partsAt(end - 3), attestedSlot: end + 1, signatureSlot: end + 2, next: true };
+      const state = apply(simulateUpdate(TEST_NETWORK, parts), { state: withNext });
+      expect(state).to.include({ slot: end - 3 });
+      expect(state?.current).to.equal(withNext.current);
+      expect(state?.next).to.equal(withNext.next);
+    });
+
+    it("learns the next committee from an older update of its period", () => {
+      const older = simulateUpdate(TEST_NETWORK, { ...partsAt(START - 100), next: true });
+      expect(apply(older)).to.deep.equal({ ...start, next: committeeOf(PERIOD + 1).committee });
+    });
+
+    for (const [what, slot] of [
+      ["older than", START - 1],
+      ["equal to", START],
+    ] as const) {
+      it(`changes nothing for a finalized header ${what} the known one`, () => {
+        expect(apply(simulateUpdate(TEST_NETWORK, partsAt(slot)))).to.equal(undefined);
+      });
+    }
+
+    it("does not learn the next committee from an update of an earlier period", () => {
+      const earlier = simulateUpdate(TEST_NETWORK, { ...partsAt(START - SLOTS), next: true });
+      expect(apply(earlier)).to.equal(undefined);
+    });
+
+    const signed: Record<string, Partial<UpdateParts>> = {
+      "signed by an own committee": { signers: testCommittee(12_345n) },
+      "signed by the next committee before its period": { signers: committeeOf(PERIOD + 1) },
+      "signed for an earlier fork": { signedFor: { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 0] } } },
+      "signed for another chain": { signedFor: { ...TEST_NETWORK, genesisValidatorsRoot: hashOf("c") } },
+      "signed in the slot of its header": { signatureSlot: START + 11 },
+      "signed before its header": { signatureSlot: START + 9 },
+      "whose finalized header is after its attested one": { finalizedSlot: START + 12, signatureSlot: START + 14 },
+      "signed in the future": { signatureSlot: CURRENT + 1 },
+      "of the next period, while that committee is unknown": partsAt(START + SLOTS),
+    };
+    for (const [what, parts] of Object.entries(signed)) {
+      it(`refuses an update ${what}`, () => {
+        const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), ...parts });
+        expect(refusalOf(() => apply(update))).to.equal(REFUSED);
+      });
+    }
+
+    it("refuses an update of the present slot's future by one slot", () => {
+      const update = simulateUpdate(TEST_NETWORK, partsAt(START + 10));
+      expect(refusalOf(() => apply(update, { current: START + 11 }))).to.equal(REFUSED);
+      expect(apply(update, { current: START + 12 })).to.not.equal(undefined);
+    });
+
+    it("refuses an update that skips a period", () => {
+      const update = simulateUpdate(TEST_NETWORK, partsAt(START + 2 * SLOTS));
+      expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
+    });
+
+    it("refuses an update of the next period that the former committee signed", () => {
+      const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + SLOTS), signers: committeeOf(PERIOD) });
+      expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
+    });
+
+    it("refuses another next committee than the known one, also with a valid signature", () => {
+      const next = testCommittee(99n).committee;
+      const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 20), next });
+      expect(apply(update)).to.deep.include({ next });
+      expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
+    });
+
+    const changes: Record<string, (forged: Update) => void> = {
+      "whose execution block is replaced": ({ finalized_header: header }) => {
+        flip(header.execution?.block_hash);
+      },
+      "whose attested execution block is replaced": ({ attested_header: header }) => {
+        flip(header.execution?.block_hash);
+      },
+      "whose finalized header has no execution block": ({ finalized_header: header }) => delete header.execution,
+      "whose execution branch is changed": ({ finalized_header: header }) => {
+        flip(header.execution_branch?.[0]);
+      },
+      "whose finalized header is of another slot": ({ finalized_header: { beacon } }) => {
+        flip(beacon.slot);
+      },
+      "whose finalized header is of another state": ({ finalized_header: { beacon } }) => {
+        flip(beacon.state_root);
+      },
+      "whose finalized header is another genuine one": (forged) => {
+        forged.finalized_header = simulateUpdate(TEST_NETWORK, partsAt(START + 9)).finalized_header;
+      },
+      "whose finality branch is of another state": (forged) => {
+        forged.finality_branch = simulateUpdate(TEST_NETWORK, partsAt(START + 9)).finality_branch;
+        flip(forged.finality_branch[3]);
+      },
+      "whose finality branch is too short": ({ finality_branch: branch }) => branch.pop(),
+      "whose attested header is another": (forged) => {
+        forged.attested_header = simulateUpdate(TEST_NETWORK, partsAt(START + 11)).attested_header;
+      },
+      "whose attested proposer is another": ({ attested_header: { beacon } }) => {
+        flip(beacon.proposer_index);
+      },
+      "whose next committee is replaced": (forged) => (forged.next_sync_committee = testCommittee(3n).committee),
+      "whose next committee has another sum of its keys": ({ next_sync_committee: next }) => {
+        flip(next?.aggregate_pubkey, 47);
+      },
+      "whose next committee has no branch": (forged) => delete forged.next_sync_committee_branch,
+      "whose branch of the next committee is changed": ({ next_sync_committee_branch: branch }) => {
+        flip(branch?.[1]);
+      },
+      "that omits a member that signed": ({ sync_aggregate: { sync_committee_bits: bits } }) => {
+        flip(bits, 20);
+      },
+      "whose signature is changed": ({ sync_aggregate: { sync_committee_signature: signature } }) => {
+        flip(signature, 95);
+      },
+      "whose signature is zeros": ({ sync_aggregate: aggregate }) => {
+        aggregate.sync_committee_signature = new Uint8Array(96);
+      },
+      "whose signature is the point at infinity": ({ sync_aggregate: aggregate }) => {
+        aggregate.sync_committee_signature = new Uint8Array(96);
+        aggregate.sync_committee_signature[0] = 0xc0;
+      },
+      "whose signature is that of another update": ({ sync_aggregate: aggregate }) => {
+        const other = simulateUpdate(TEST_NETWORK, partsAt(START + 11)).sync_aggregate;
+        aggregate.sync_committee_signature = other.sync_committee_signature;
+      },
+      "whose signature slot is in another period": ({ signature_slot: slot }) => {
+        flip(slot, 2);
+      },
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      it(`refuses an update ${what}`, () => {
+        const forged = copy(genuine);
+        change(forged);
+        expect(refusalOf(() => apply(forged))).to.equal(REFUSED);
+      });
+    }
+
+    it("refuses an update that counts an absent member", () => {
+      const forged = copy(simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation: 500 }));
+      flip(forged.sync_aggregate.sync_committee_bits, 63);
+      expect(refusalOf(() => apply(forged))).to.equal(REFUSED);
+    });
+  });
+});

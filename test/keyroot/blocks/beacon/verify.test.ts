@@ -1,0 +1,279 @@
+import "keyroot/beacon";
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { TEST_NETWORK } from "keyroot/beacon/protocol";
+import { SimulatedBeacon } from "@keyroot/operator/testing";
+import type { Listening } from "@keyroot/operator/shared";
+import type { BeaconOptions } from "../../../../packages/keyroot/src/blocks/beacon/options.ts";
+import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { createVerifier, type VerifierOptions } from "../../../../packages/keyroot/src/verifier/createVerifier.ts";
+import type { VerifiedKey } from "../../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { sampleUserID } from "../../../support/samples.ts";
+import {
+  describeOnChains,
+  forged,
+  type InventedState,
+  lieAboutBlock,
+  lieAboutContract,
+  mine,
+  userID,
+} from "../../../support/chain/fiveEndpoints.ts";
+import { failure } from "../../../support/support.ts";
+
+const DAY_MS = 86_400_000;
+
+describeOnChains("the option beacon", (chain) => {
+  let beacon: SimulatedBeacon;
+  let server: Listening;
+  let requests: string[];
+  let withForgedKey: InventedState;
+
+  before(async () => {
+    beacon = await SimulatedBeacon.create({ call: chain.call });
+    server = await beacon.listen();
+    withForgedKey = await chain.inventState(`0x${forged.tree.root}`);
+  });
+  after(() => server.close());
+  beforeEach(() => {
+    requests = [];
+    for (const endpoint of chain.endpoints) endpoint.lie = undefined;
+  });
+
+  const fetch: typeof globalThis.fetch = (input, init) => {
+    const { pathname } = new URL(input as string);
+    if (pathname.includes("light_client")) requests.push(pathname.split("/")[5] ?? "");
+    return globalThis.fetch(input, init);
+  };
+  const trusted = (options: Partial<BeaconOptions> = {}): BeaconOptions => ({
+    ...{ urls: [server.url], checkpoint: beacon.checkpoint },
+    ...options,
+  });
+  const optionsWith = (options: Partial<VerifierOptions> = {}): VerifierOptions => {
+    const { chainId, contract, files } = chain;
+    return { rpc: chain.urls()[0], chainId, contract, merkleUrl: files.url, fetch, beacon: trusted(), ...options };
+  };
+  const verifierWith = (options?: Partial<VerifierOptions>) => createVerifier(optionsWith(options));
+  const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
+
+  it("verifies a key, and states the trusted checkpoint as evidence", async () => {
+    const { record, evidence } = await verifierWith().verify(userID);
+    expect(record).to.deep.equal(mine);
+    const { hash, number, timestamp } = chain.head;
+    expect(evidence).to.deep.include({
+      ...{ anchor: "beacon", storageProof: true },
+      block: { hash, number: Number(number), timestamp: Number(timestamp) },
+    });
+    expect(evidence.beacon).to.include({ checkpoint: beacon.checkpoint, participation: 0 });
+    expect(evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
+  });
+
+  it("names the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
+    const { evidence } = await verifierWith({ beacon: trusted({ maxCheckpointAgeMs: 90 * DAY_MS }) }).verify(userID);
+    expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 90 * DAY_MS });
+  });
+
+  it("reports an unpublished key, as of the block", async () => {
+    const error = await failure(verifierWith().verify(sampleUserID(9)));
+    expect(error).to.include({ code: "NOT_PUBLISHED" });
+    expect(error).to.have.nested.property("evidence.anchor", "beacon");
+  });
+
+  it("follows the chain to a block that was added later", async () => {
+    const verifier = verifierWith();
+    await verifier.verify(userID);
+    await chain.call("hardhat_mine", ["0x1"]);
+    const { evidence } = await verifier.verify(userID);
+    expect(evidence.block?.number).to.equal(Number(chain.head.number) + 1);
+    expect(evidence.beacon).to.include({ participation: 512 });
+  });
+
+  describe("with a false RPC endpoint", () => {
+    it("refuses an invented block", async () => {
+      chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
+      expect(await codeOf(verifierWith().verify(userID))).to.equal("HEADER_MISMATCH");
+    });
+
+    it("refuses an invented state under the genuine block", async () => {
+      chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
+      expect(await codeOf(verifierWith().verify(userID))).to.equal("PROOF_INVALID");
+    });
+  });
+
+  describe("store", () => {
+    it("keeps the state, so that the next process requests only the finality update", async () => {
+      const store = new Map<string, string>();
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      expect(requests).to.deep.equal(["bootstrap", "finality_update"]);
+      expect([...store.values()].join("")).to.have.length.within(30_000, 70_000);
+      requests = [];
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      expect(requests).to.deep.equal(["finality_update"]);
+    });
+
+    const damages: Record<string, (text: string) => string> = {
+      "is damaged": (text) => text.replace(/.$/, " "),
+      "has another slot": (text) => text.replace(/"slot":\d+/, '"slot":1'),
+      "ends early": (text) => text.slice(0, 1000),
+      "is empty": () => "",
+      "is not a state": () => "[]",
+    };
+    for (const [what, damage] of Object.entries(damages))
+      it(`starts again at the checkpoint if the state ${what}`, async () => {
+        const store = new Map<string, string>();
+        await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+        for (const [name, text] of store) {
+          expect(damage(text)).to.not.equal(text);
+          store.set(name, damage(text));
+        }
+        requests = [];
+        const { record } = await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+        expect(record).to.deep.equal(mine);
+        expect(requests).to.deep.equal(["bootstrap", "finality_update"]);
+      });
+
+    it("starts again at the checkpoint if the state has another one", async () => {
+      const store = new Map<string, string>();
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
+      expect(await codeOf(verifierWith({ beacon: other }).verify(userID))).to.equal("BEACON_ERROR");
+    });
+
+    it("starts again at the checkpoint if the state is too old, and refuses a checkpoint that is", async () => {
+      const store = new Map<string, string>();
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      requests = [];
+      const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
+      expect(await codeOf(verifierWith({ beacon: trusted({ store }), now }).verify(userID))).to.equal(
+        "CHECKPOINT_TOO_OLD",
+      );
+      expect(requests).to.deep.equal(["bootstrap"]);
+    });
+
+    it("is used by one verification after the other", async () => {
+      const verifier = verifierWith();
+      await Promise.all([verifier.verify(userID), verifier.verify(userID)]);
+      expect(requests).to.deep.equal(["bootstrap", "finality_update", "finality_update"]);
+    });
+  });
+
+  describe("in verifyMany", () => {
+    const verifyMany = async (options?: Partial<VerifierOptions>, cache?: Map<string, string>) => {
+      const contacts = [{ userID }, { userID: sampleUserID(9) }, { userID: sampleUserID(10) }];
+      return verifierWith(options).verifyMany(contacts, { cache });
+    };
+
+    it("finds one block for all contacts", async () => {
+      const outcomes = await verifyMany();
+      expect(outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "verified"))).to.deep.equal([
+        ...["verified", "NOT_PUBLISHED", "NOT_PUBLISHED"],
+      ]);
+      expect(requests).to.deep.equal(["bootstrap", "finality_update"]);
+    });
+
+    const evidenceOf = async (options: Partial<VerifierOptions>, cache: Map<string, string>): Promise<VerifiedKey> => {
+      const [outcome] = await verifierWith(options).verifyMany([{ userID }], { cache });
+      if (outcome === undefined || "error" in outcome) throw new Error("There is no key.", { cause: outcome });
+      return outcome.verified;
+    };
+
+    it("returns a cached key without a request", async () => {
+      const cache = new Map<string, string>();
+      await evidenceOf({}, cache);
+      requests = [];
+      expect((await evidenceOf({}, cache)).evidence.anchor).to.equal("beacon");
+      expect(requests).to.deep.equal([]);
+    });
+
+    const weaker: Record<string, Partial<VerifierOptions>> = {
+      "of one endpoint": { beacon: undefined, block: "finalized" },
+      "of one endpoint, with a storage proof": { beacon: undefined, block: "finalized", storageProof: true },
+      "of a light client that the caller declared": {
+        ...{ beacon: undefined, block: "finalized", storageProof: true, lightClient: true },
+      },
+    };
+    for (const [what, options] of Object.entries(weaker))
+      it(`does not return a cached key ${what}`, async () => {
+        const cache = new Map<string, string>();
+        await evidenceOf(options, cache);
+        requests = [];
+        expect((await evidenceOf({}, cache)).evidence.anchor).to.equal("beacon");
+        expect(requests).to.not.be.empty;
+      });
+
+    it("does not return a cached key that rests on an older checkpoint than the call allows", async () => {
+      const cache = new Map<string, string>();
+      await evidenceOf({ beacon: trusted({ maxCheckpointAgeMs: 90 * DAY_MS }) }, cache);
+      requests = [];
+      expect((await evidenceOf({}, cache)).evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
+      expect(requests).to.not.be.empty;
+    });
+
+    it("does not return a cached key of this checkpoint for another source", async () => {
+      const cache = new Map<string, string>();
+      await evidenceOf({}, cache);
+      const declared = { beacon: undefined, block: "finalized", storageProof: true, lightClient: true } as const;
+      expect((await evidenceOf(declared, cache)).evidence.anchor).to.equal("light-client");
+    });
+  });
+
+  describe("refuses as an option", () => {
+    const invalid: Record<string, unknown> = {
+      "no endpoint": { urls: [] },
+      "text instead of a list of endpoints": { urls: "https://a.example" },
+      "17 endpoints": { urls: Array.from({ length: 17 }, () => "https://a.example") },
+      "plain http to another machine": { urls: ["http://a.example"] },
+      "a checkpoint in upper case": { checkpoint: `0x${"A".repeat(64)}` },
+      "no checkpoint": { checkpoint: undefined },
+      "an unknown network": { network: "goerli" },
+      "an inherited name as a network": { network: "constructor" },
+      "a network of another chain": { network: "mainnet" },
+      "a maximum age of 0": { maxCheckpointAgeMs: 0 },
+      "a store without functions": { store: {} },
+      "an unknown name": { url: "https://a.example" },
+    };
+    for (const [what, change] of Object.entries(invalid))
+      it(what, () => {
+        expect(() => verifierWith({ beacon: trusted(change as Partial<BeaconOptions>) }))
+          .to.throw()
+          .include({
+            ...{ name: "ArgumentError", code: "ARGUMENT_INVALID" },
+          });
+      });
+
+    const combined: Record<string, Partial<VerifierOptions>> = {
+      "a quorum beside it": { quorum: 1 },
+      "a pinned block beside it": { pinned: `0x${"1".repeat(64)}` },
+      "a declared light client beside it": { lightClient: true },
+      "the latest block": { block: "latest" },
+      "auditors beside it": { auditors: {} },
+    };
+    for (const [what, options] of Object.entries(combined))
+      it(what, () => {
+        expect(() => verifierWith(options))
+          .to.throw()
+          .include({ code: "ARGUMENT_INVALID" });
+      });
+
+    it("the test network for another chain", () => {
+      const network = { ...beacon.network, chainId: 1 };
+      expect(() => verifierWith({ chainId: 1, beacon: trusted({ network }) }))
+        .to.throw(/31337 for the test network/)
+        .include({ code: "ARGUMENT_INVALID" });
+    });
+
+    it("a chain without a known network", () => {
+      expect(() => verifierWith({ chainId: 2 })).to.throw(/beacon\.network/);
+    });
+
+    it("anything before keyroot/beacon is imported, with SOURCE_NOT_IMPORTED", async () => {
+      const program = `import { createVerifier } from "keyroot";
+createVerifier({ rpc: "https://a.example", merkleUrl: "https://a.example", chainId: 1, contract: "${chain.contract}", beacon: {} });`;
+      const ended = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+      expect(await failure(ended))
+        .to.have.property("stderr")
+        .that.includes('import "keyroot/beacon"')
+        .and.includes("code: 'SOURCE_NOT_IMPORTED'");
+    });
+  });
+});

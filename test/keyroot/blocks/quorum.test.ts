@@ -1,0 +1,176 @@
+import { expect } from "chai";
+import { toBeHex } from "ethers";
+import type { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import {
+  describeOnChains,
+  forged,
+  GET_BLOCK_NUMBER,
+  lieAboutBlock,
+  mine,
+  nameOf,
+  rehash,
+  resultOf,
+  userID,
+} from "../../support/chain/fiveEndpoints.ts";
+import type { Lie } from "../../support/chain/lyingEndpoint.ts";
+import { failure } from "../../support/support.ts";
+
+const PAIRS = [false, true].map((storageProof) => ({ anchor: "quorum" as const, storageProof }));
+const never = new Promise<never>(() => undefined);
+const isBlockRequest = (method: string) => method.startsWith("eth_getBlockBy");
+const isForLatest = ([tag]: readonly unknown[]) => tag === "latest";
+
+describeOnChains("a quorum of 3", (chain) => {
+  describe("succeeds immediately if 2 of 5 endpoints", () => {
+    const lies: Record<string, Lie> = {
+      "never answer": () => never,
+      "answer null": () => null,
+      "answer with an error": () => Promise.reject(new Error()),
+      "belong to another chain": (method, params, truth) => (method === "eth_chainId" ? "0x1" : truth(method, params)),
+      "claim a much higher block": async (method, params, truth) => {
+        const answer = await truth(method, params);
+        return method === "eth_getBlockByNumber" && isForLatest(params)
+          ? rehash(answer, { number: "0xffffff" })
+          : answer;
+      },
+      "claim a much lower block": (method, params, truth) =>
+        truth(method, method === "eth_getBlockByNumber" && isForLatest(params) ? ["0x1", false] : params),
+      "return another block than the requested one": (method, params, truth) =>
+        truth(method, method === "eth_getBlockByNumber" && !isForLatest(params) ? ["0x1", false] : params),
+      "change the block's number": async (method, params, truth) => {
+        const answer = await truth(method, params);
+        return isBlockRequest(method) && !isForLatest(params) ? rehash(answer, { number: "0x1" }) : answer;
+      },
+      "agree on the block and then stop answering": (method, params, truth) =>
+        isBlockRequest(method) ? truth(method, params) : never,
+      "agree on the block and then answer with errors": (method, params, truth) =>
+        isBlockRequest(method) ? truth(method, params) : Promise.reject(new Error()),
+      "agree on the root and then claim another block number for it": (method, params, truth) =>
+        JSON.stringify(params).includes(GET_BLOCK_NUMBER) ? toBeHex(1, 32) : truth(method, params),
+    };
+    for (const [what, lie] of Object.entries(lies)) {
+      it(what, async () => {
+        for (const pair of PAIRS) {
+          chain.letLie(lie, 2);
+          const verified = await verifyPublicKey(userID, chain.optionsFor(pair));
+          const { blockNumber, head } = chain;
+          expect(verified).to.deep.include({ record: mine, blockNumber, evidence: chain.evidenceOf(pair, head) });
+        }
+      }).timeout(5_000);
+    }
+  });
+
+  describe("succeeds if 2 of 5 endpoints", () => {
+    const nested = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown;
+    for (const [what, answer] of Object.entries({
+      "1 MiB of text": "0x".padEnd(2 ** 20, "0"),
+      "a deeply nested array": nested,
+      "a bigint": 1n,
+    })) {
+      it(`answer every call with ${what}`, async () => {
+        const request = (): Promise<unknown> => Promise.resolve(answer);
+        const providers: Eip1193Provider[] = [{ request }, { request }];
+        for (const pair of PAIRS) {
+          const options = { ...chain.optionsFor(pair), rpc: [...providers, ...chain.urls().slice(0, 3)] };
+          expect(await resultOf(options)).to.equal("truth");
+        }
+      });
+
+      it(`answer one method with ${what}`, async () => {
+        for (const method of ["eth_chainId", "eth_call", "eth_getCode", "eth_getProof", GET_BLOCK_NUMBER]) {
+          const request: Eip1193Provider["request"] = (args) =>
+            JSON.stringify([args.method, args.params]).includes(method)
+              ? Promise.resolve(answer)
+              : chain.call(args.method, args.params ?? []);
+          for (const pair of PAIRS) {
+            const rpc = [{ request }, { request }, ...chain.urls().slice(0, 3)];
+            const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, rpc };
+            expect(await resultOf(options), method).to.equal("truth");
+          }
+        }
+      });
+    }
+
+    it("claim a block that they do not have, and an honest one is a block behind: at the block that 3 have", async () => {
+      const ahead: Lie = (_, params) => (isForLatest(params) ? rehash(chain.head, { number: "0xffffff" }) : null);
+      const behind: Lie = (method, params, truth) => {
+        if (method === "eth_getBlockByNumber" && isForLatest(params)) return chain.earlier;
+        return params[0] === chain.head.number ? null : truth(method, params);
+      };
+      for (const pair of PAIRS) {
+        chain.letLie(behind, 3);
+        chain.letLie(ahead, 2);
+        const { evidence } = await verifyPublicKey(userID, chain.optionsFor(pair));
+        expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
+      }
+    });
+
+    it("never answer, and an honest one is a block behind: after the timeout", async () => {
+      const pair = { anchor: "quorum", storageProof: true } as const;
+      chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
+      chain.letLie(() => never, 2);
+      const options = { ...chain.optionsFor(pair), limits: { timeoutMs: 6_000 } };
+      const { evidence } = await verifyPublicKey(userID, options);
+      expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
+    });
+
+    it("write hex in upper case: they count as equal", async () => {
+      const upperCase: Lie = async (method, params, truth) => {
+        const answer = JSON.stringify(await truth(method, params));
+        return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
+      };
+      for (const pair of PAIRS) {
+        chain.letLie(upperCase, 2);
+        const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, quorum: 5 };
+        expect(await resultOf(options)).to.equal("truth");
+      }
+    });
+  });
+
+  describe("is not reached", () => {
+    const dead: Lie = () => Promise.reject(new Error());
+    const errorClass = async (options: VerifyOptions) => {
+      const error = await failure(verifyPublicKey(userID, options));
+      expect(error).to.include({ code: "QUORUM_NOT_REACHED" });
+      return (error as KeyrootError).name;
+    };
+
+    for (const pair of PAIRS) {
+      it(`if too few endpoints answer: a TransportError, ${nameOf(pair)}`, async () => {
+        chain.letLie(dead, 3);
+        expect(await errorClass(chain.optionsFor(pair))).to.equal("TransportError");
+      });
+
+      it(`if two groups are large enough: a VerificationError, ${nameOf(pair)}`, async () => {
+        const state = await chain.inventState(`0x${forged.tree.root}`);
+        chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
+        const options = { ...chain.optionsFor(pair), rpc: chain.urls().slice(0, 4), quorum: 2 };
+        expect(await errorClass(options)).to.equal("VerificationError");
+      });
+
+      it(`if one endpoint lies and too few others answer: a VerificationError, ${nameOf(pair)}`, async () => {
+        const state = await chain.inventState(`0x${forged.tree.root}`);
+        chain.letLie(dead, 3);
+        chain.letLie((...call) => lieAboutBlock(state, ...call), 1);
+        expect(await errorClass(chain.optionsFor(pair))).to.equal("VerificationError");
+      });
+    }
+
+    it("if all endpoints return another block than the requested one: a TransportError", async () => {
+      const genesis: Lie = (method, params, truth) =>
+        truth(method, isBlockRequest(method) && params[0] !== "latest" ? ["0x0", false] : params);
+      chain.letLie(genesis, 5);
+      const options = chain.optionsFor({ anchor: "quorum", storageProof: false });
+      expect(await errorClass(options)).to.equal("TransportError");
+    });
+  });
+
+  it("ends immediately when the caller aborts", async () => {
+    chain.letLie(() => never, 5);
+    const options = chain.optionsFor({ anchor: "quorum", storageProof: false });
+    expect(await resultOf({ ...options, signal: AbortSignal.timeout(50) })).to.equal("ABORTED");
+  }).timeout(5_000);
+});

@@ -1,0 +1,82 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
+import { makeMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
+import { cannedAnswers } from "../support/data/cannedAnswers.ts";
+import { CONTRACT, plainBundle } from "../support/data/plainBundle.ts";
+import { type Preparation, SCRIPT } from "../support/data/replacedBuiltins.ts";
+import { sampleRecords, textOf } from "../support/samples.ts";
+import { ANSWER } from "../support/servers/scriptedService.ts";
+
+interface Output {
+  results: Record<string, string>;
+  wrong: string[];
+  count: number;
+}
+
+/** Runs all public functions in a separate process. */
+async function runPrepared(preparation: Preparation): Promise<Output> {
+  const records = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
+  const file = makeMerkleFile(records);
+  const [first, second] = file.records as [KeyRecord, KeyRecord];
+  const wrong = { ...first, pubKey: second.pubKey };
+  const { answers, options } = cannedAnswers(file);
+  const { bundle, pinned } = plainBundle(makeMerkleProof(file, first.userID));
+  const input = {
+    ...{ records: file.records, wrong, file: textOf(file), root: file.tree.root, bundle, pinned, answers },
+    forged: textOf(file).replace(first.pubKey, second.pubKey),
+    query: { userID: first.userID, chainId: 1, contract: CONTRACT },
+    options: { chainId: options.chainId, contract: options.contract },
+    serviceAnswer: ANSWER,
+  };
+  const run = promisify(execFile)(process.execPath, [SCRIPT, preparation, JSON.stringify(input)], {
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse((await run).stdout) as Output;
+}
+
+describe("public functions, in a process with changed built-ins", () => {
+  let usual: Output;
+
+  before(async function () {
+    this.timeout(300_000);
+    usual = await runPrepared("none");
+  });
+
+  it("return a result for right data, and throw for false data, without changes", () => {
+    const failed = Object.entries(usual.results).flatMap(([name, result]) => (result === "error" ? [name] : []));
+    expect(failed.filter((name) => !/ of (?:a|an)(?:other)? | off | with a changed/.test(name))).to.deep.equal([
+      "makeBundle",
+    ]);
+    expect(failed).to.include.members(["parseMerkleFile of a changed file", "verifyBundle of another block"]);
+  });
+
+  it("return the right result or throw, with any method of Array replaced", () => {
+    expect(usual.count).to.be.above(10_000);
+    expect(usual.wrong).to.deep.equal([]);
+  });
+
+  for (const preparation of ["merkle-tree-gen before", "merkle-tree-gen after", "frozen"] as const) {
+    it(`return the right result, or throw for a bundle: ${preparation}`, async () => {
+      const { results } = await runPrepared(preparation);
+      // @ethereumjs/rlp makes a table with Array.from when it is loaded: without that table, it throws.
+      if (preparation === "merkle-tree-gen before" && results["verifyBundle"] === "error")
+        results["verifyBundle"] = usual.results["verifyBundle"] ?? "";
+      expect(results).to.deep.equal(usual.results);
+    }).timeout(120_000);
+  }
+
+  it("do not use the methods that merkle-tree-gen replaces", () => {
+    const root = join(import.meta.dirname, "../../packages/keyroot/src");
+    const files = globSync("**/*.ts", { cwd: root });
+    expect(files).to.have.length.above(50);
+    for (const file of files)
+      expect(readFileSync(join(root, file), "utf8"), file).not.to.match(
+        /\bArray\.from\(|\.find(?:Last)?\(|Object\.(?:is|values)\(/,
+      );
+  });
+});

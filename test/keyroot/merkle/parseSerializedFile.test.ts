@@ -1,0 +1,129 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { plainFile } from "../../support/data/plainFile.ts";
+import { sampleRecords, textOf } from "../../support/samples.ts";
+import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { parseMerkleFile, verifyFileText } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
+import { parseSerializedFile } from "../../../packages/keyroot/src/merkle/parseSerializedFile.ts";
+import { mutation, swap } from "../../support/data/mutations.ts";
+
+/** The file that a parser returns, or the error it throws, with all that a caller sees of it. */
+function outcomeOf(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    const { step, code, message, expected, actual } = error;
+    return { step, code, message, expected, actual };
+  }
+}
+
+/** Parses a text both ways. @returns whether the fast way accepts it */
+function compare(text: string, root: string): boolean {
+  const complete = outcomeOf(() => verifyFileText(text, root));
+  expect(outcomeOf(() => parseMerkleFile(Buffer.from(text), root))).to.deep.equal(complete);
+  const fast = parseSerializedFile(text, root);
+  if (fast !== undefined) expect(fast).to.deep.equal(complete);
+  return fast !== undefined;
+}
+
+/** A file that follows from its values by the rules of the specification, with its root. */
+function fileOf(values: readonly string[]): [text: string, root: string] {
+  const { root, ...file } = plainFile(values);
+  return [JSON.stringify(file), root];
+}
+
+describe("parseSerializedFile", () => {
+  const records = sampleRecords(8);
+  const values = records.map(serializeKeyRecord);
+  const [first, second] = records as [KeyRecord, KeyRecord, ...KeyRecord[]];
+
+  it("parses what serializeMerkleFile writes as verifyFileText does, at and around the size of a piece", () => {
+    for (const count of [1, 2, 3, 7, 255, 256, 257, 513]) {
+      const file = makeMerkleFile(sampleRecords(count));
+      expect(compare(textOf(file), file.tree.root), String(count)).to.equal(true);
+      expect(textOf(file)).to.equal(fileOf(file.values)[0]);
+    }
+  });
+
+  it("parses records in any order", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(values, { minLength: 1 }), (values) => {
+        expect(compare(...fileOf(values))).to.equal(true);
+      }),
+    );
+  });
+
+  it("leaves valid files of another form to verifyFileText", () => {
+    const [text, root] = fileOf(values);
+    const spaced = JSON.stringify(JSON.parse(text), null, 1);
+    const escaped = text.replace("pubKey", "pubK\\u0065y");
+    for (const other of [`${text} `, ` ${text}`, `${text}\n`, spaced, escaped]) {
+      expect(compare(other, root)).to.equal(false);
+    }
+  });
+
+  it("parses records with other spacing and order of fields, because their exact bytes are hashed", () => {
+    const { userID, ...key } = first;
+    expect(compare(...fileOf([JSON.stringify({ ...key, userID }, null, 1)]))).to.equal(true);
+  });
+
+  it("does not accept repeated values and users, other roots, and text before and after the file", () => {
+    const [text, root] = fileOf(values);
+    expect(compare(...fileOf([...values, values[7] ?? ""]))).to.equal(false);
+    expect(compare(...fileOf([...values, serializeKeyRecord({ ...second, userID: first.userID })]))).to.equal(false);
+    expect(compare(text, "0".repeat(64))).to.equal(false);
+    for (const other of [
+      `${text}}`,
+      `\ufeff${text}`,
+      text.slice(0, -1),
+      text.repeat(2),
+      `"values":[${text}`,
+      `{,"values":[,}",}",`,
+      "",
+    ]) {
+      expect(compare(other, root)).to.equal(false);
+    }
+  });
+
+  it("reads no value after one that is too short for a record, because short values take more memory than their text", () => {
+    const { parse } = JSON;
+    let parsed = 0;
+    JSON.parse = (...parameters: Parameters<typeof parse>) => {
+      parsed++;
+      return parse(...parameters) as unknown;
+    };
+    try {
+      expect(parseSerializedFile(`{"values":[${'"{}",'.repeat(1000)}`, "0".repeat(64))).to.equal(undefined);
+    } finally {
+      JSON.parse = parse;
+    }
+    // The text of the value, and the value as a record.
+    expect(parsed).to.equal(2);
+  });
+
+  it("gives the outcome of verifyFileText for every changed file, and accepts no other text", () => {
+    const files = [1, 2, 3, 5, 8].map((count) => fileOf(values.slice(0, count)));
+    const known = files.map(([text]) => text).join("");
+    const change = fc.oneof(mutation(known), swap(known));
+    fc.assert(
+      fc.property(fc.constantFrom(...files), change, ([text, root], change) => {
+        const changed = change(text);
+        expect(compare(changed, root)).to.equal(changed === text);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("gives the outcome of verifyFileText for every consistent file of changed values", () => {
+    const change = fc.oneof(mutation(values.join("")), swap(values.join("")));
+    fc.assert(
+      fc.property(fc.nat(7), change, (at, change) => {
+        compare(...fileOf(values.with(at, change(values[at] ?? ""))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

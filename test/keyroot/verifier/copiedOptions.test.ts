@@ -1,0 +1,31 @@
+import { expect } from "chai";
+import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
+import type { Endpoint } from "../../../packages/keyroot/src/verifier/options.ts";
+import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import { describeOnChains, forged, lieAboutBlock, mine, other, userID } from "../../support/chain/fiveEndpoints.ts";
+import { failure } from "../../support/support.ts";
+
+describeOnChains("options that the caller changes after the call", (chain) => {
+  const place = () => ({ chainId: chain.chainId, contract: chain.contract, merkleUrl: chain.files.url });
+
+  it("verifies with the endpoints of the call", async () => {
+    const state = await chain.inventState(`0x${forged.tree.root}`);
+    chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
+    const rpc: Endpoint[] = chain.urls().slice(2);
+    const verifier = createVerifier({ ...place(), rpc, quorum: 2 });
+    rpc.splice(0, 3, ...chain.urls().slice(0, 2));
+    expect((await verifier.verify(userID)).record.pubKey).to.equal(mine.pubKey);
+  });
+
+  it("compares the key of the call", async () => {
+    const expectedPublicKey = base64ToBytes(other.pubKey);
+    const options = { ...place(), rpc: chain.urls()[0] };
+    const verified = verifyPublicKey(userID, { ...options, expectedPublicKey });
+    const outcomes = verifyMany([{ userID, expectedPublicKey }], options);
+    expectedPublicKey.set(base64ToBytes(mine.pubKey));
+    expect(await failure(verified)).to.include({ code: "KEY_MISMATCH" });
+    expect((await outcomes)[0]).to.have.nested.property("error.code", "KEY_MISMATCH");
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from "chai";
+import { globSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+
+const SUBJECTS = ["partners", "users", "tokens", "keys", "publishing", "webhooks", "staff"];
+const TABLES = SUBJECTS.map((subject) => `${subject}/tables.ts`);
+const OPERATIONS = [...SUBJECTS, "auditLog"].map((subject) => `${subject}/operations.ts`);
+
+/**
+ * Folders of each package, upper layers first. A file imports from its own layer and from lower ones. A layer of several paths is a
+ * list. `.` has the files beside the folders. A file in a different layer than its folder is listed by its name.
+ */
+const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
+  "packages/keyroot/src": [
+    ".",
+    // The function that apps call. It loads `watch` on demand, which itself uses the rest of `verifier`.
+    "verifier/createVerifier.ts",
+    "watch",
+    "verifier",
+    "client/partner",
+    "client/user",
+    "client",
+    "blocks",
+    "store",
+    "registry",
+    "merkle",
+    "identity",
+    "ethereum",
+    "transport",
+    "bytes",
+    "input",
+    "errors.ts",
+    "evidence.ts",
+  ],
+  "packages/operator/src": [
+    ".",
+    "hardhat",
+    "commands",
+    "explorer",
+    "audit",
+    "publisher",
+    "testing",
+    "shared",
+    "disk",
+    "errors.ts",
+  ],
+  "packages/operator/src/publisher": [
+    ".",
+    "transactions",
+    "safe",
+    "confirm",
+    "journal",
+    "plan",
+    "files",
+    "finality",
+    "signers",
+    "records",
+    "chain",
+  ],
+  "packages/service/src": [
+    "index.ts",
+    "commands",
+    "admin",
+    "stack",
+    "startService.ts",
+    "config",
+    ["app/app.ts", "app/generateOpenApi.ts", "app/operations.ts"],
+    "dashboard",
+    // The operations of all subjects. They call the stores in the lower layers.
+    [...OPERATIONS, "staff/passkeyChecks.ts", "staff/signInOperations.ts", "tokens/exchangeToken.ts"],
+    "app",
+    "webhooks",
+    "staff",
+    "publishing",
+    "keys",
+    "users",
+    "partners",
+    "tokens",
+    // Tables refer to each other by foreign keys.
+    ["auditLog", ...TABLES, "app/minuteLimit.ts", "app/requestCounts.ts", "app/secrets.ts", "app/idempotency.ts"],
+    "database",
+    "errors.ts",
+  ],
+  "packages/web/src": [
+    ".",
+    ["dashboard", "explorer"],
+    ["dashboard/shared", "explorer/shared"],
+    "explorer/worker",
+    "shared",
+  ],
+};
+
+/** The paths that a file imports, relative to `folder`: static and dynamic imports, and exports from other files. */
+function importsOf(file: string, folder: string): string[] {
+  const source = readFileSync(join(folder, file), "utf8");
+  const paths = [...source.matchAll(/(?:\bfrom |\bimport |\bimport\()"(\.[^"]+)"/g)].map(([, path = ""]) => path);
+  return paths.map((path) => relative(folder, join(folder, dirname(file), path)));
+}
+
+/** The files of a folder that are part of a circle of imports, each circle as a path. */
+function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+  const circles: string[] = [];
+  const finished = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start !== -1) circles.push([...path.slice(start), file].join(" → "));
+    if (start !== -1 || finished.has(file)) return;
+    for (const imported of imports.get(file) ?? []) visit(imported, [...path, file]);
+    finished.add(file);
+  };
+  for (const file of imports.keys()) visit(file, []);
+  return circles;
+}
+
+for (const [path, layers] of Object.entries(LAYERS)) {
+  describe(`the folders of ${path}`, () => {
+    const folder = join(ROOT, path);
+    const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
+    const imports = new Map(files.map((file) => [file, importsOf(file, folder)]));
+    const levelOf = new Map(layers.flatMap((layer, level) => [layer].flat().map((member) => [member, level])));
+
+    /** The most specific path in `layers`. */
+    const memberOf = (file: string) =>
+      [...levelOf.keys()]
+        .filter((member) => file === member || file.startsWith(`${member}/`))
+        .reduce((longest, member) => (member.length > longest.length ? member : longest), ".");
+
+    it("are all in a layer", () => {
+      const unassigned = files.filter((file) => memberOf(file) === "." && file.includes("/"));
+      expect(unassigned).to.deep.equal([]);
+      expect(new Set(files.map(memberOf))).to.deep.equal(new Set(levelOf.keys()));
+    });
+
+    it("import from themselves and from later folders only", () => {
+      const levelAt = (file: string) => levelOf.get(memberOf(file)) ?? NaN;
+      const all = [...imports].flatMap(([file, paths]) =>
+        paths.filter((imported) => !imported.startsWith("..")).map((imported) => ({ file, imported })),
+      );
+      const upward = all.filter(({ file, imported }) => levelAt(imported) < levelAt(file));
+      expect(upward.map(({ file, imported }) => `${file} imports ${imported}`)).to.deep.equal([]);
+      // The pattern above finds imports at all.
+      expect(all).to.have.length.above(files.length / 2);
+    });
+
+    it("have no files that import each other in a circle", () => {
+      expect(findCircles(imports)).to.deep.equal([]);
+    });
+  });
+}
+
+describe("errors.ts of keyroot", () => {
+  it("imports only types, so that every file can use it", () => {
+    const source = readFileSync(join(ROOT, "packages/keyroot/src/errors.ts"), "utf8");
+    const imports = source.match(/^(?:import|export) .*from .*$/gm) ?? [];
+    expect(imports).to.have.length.above(0);
+    for (const line of imports) expect(line).to.match(/^(?:import|export) type /);
+  });
+});
+
+describe("the folders that people install or run", () => {
+  it("import nothing from test", () => {
+    const files = globSync("{contracts,demo,ignition,packages,tasks}/**/*.{ts,tsx,mjs,js}", {
+      cwd: ROOT,
+      exclude: ["**/node_modules", "**/dist", "packages/operator/site"],
+    });
+    const found = files.flatMap((file) =>
+      importsOf(file, ROOT)
+        .filter((imported) => imported.startsWith("test/"))
+        .map((imported) => `${file} imports ${imported}`),
+    );
+    expect(found).to.deep.equal([]);
+    expect(files).to.include.members(["packages/web/src/explorer/main.tsx"]);
+  });
+});

@@ -1,0 +1,232 @@
+import { expect } from "chai";
+import { audit } from "../../../packages/operator/src/audit/audit.ts";
+import type { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
+import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
+import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/audit/pollChain.ts";
+import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
+import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
+import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
+import { extractHeader, hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
+import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
+import type { Lie } from "../../support/chain/lyingEndpoint.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { failure } from "../../support/support.ts";
+
+const records = sampleRecords(6);
+const FAR = 2 ** 52;
+
+describe("a false answer about blocks", function () {
+  this.timeout(60_000);
+  const world = auditedWorld();
+  const honest: Lie = (method, params, truth) => truth(method, params);
+
+  /** An endpoint whose newest block has another number or time; all else is as of the chain's newest block. */
+  const withHead = (change: (head: { number: number; timestamp: number }) => { number: number; timestamp: number }) => {
+    const lie: Lie = async (method, params, truth) => {
+      const head = await fetchBlock(truth, "latest");
+      if (method === "eth_getBlockByNumber" && params[0] === "latest") {
+        const block = { ...((await truth(method, params)) as Record<string, unknown>) };
+        const { number, timestamp } = change(head);
+        block["number"] = `0x${number.toString(16)}`;
+        block["timestamp"] = `0x${timestamp.toString(16)}`;
+        return { ...block, hash: hashHeader(extractHeader(block)).hash };
+      }
+      if (method === "eth_call" && typeof params[1] === "object") return truth(method, [params[0], "latest"]);
+      if (method === "eth_getLogs") {
+        const filter = params[0] as { fromBlock: string; toBlock: string };
+        if (Number(filter.fromBlock) > head.number) return [];
+        const toBlock = `0x${Math.min(Number(filter.toBlock), head.number).toString(16)}`;
+        return truth(method, [{ ...filter, toBlock }]);
+      }
+      return truth(method, params);
+    };
+    world.lie(lie);
+  };
+  /** An endpoint that hides everything since a block, except that there are newer ones. */
+  const hideSince = (blockHash: string) => {
+    world.lie((method, params, truth) => {
+      if (method === "eth_getLogs") return [];
+      return method === "eth_call" ? truth(method, [params[0], { blockHash }]) : truth(method, params);
+    });
+  };
+
+  describe("in a watch", () => {
+    let state: WatchState;
+    beforeEach(async () => {
+      const { hash: genesisHash } = await fetchBlock(world.fresh.call, 0);
+      state = await WatchState.open(undefined, { chainId: 1, genesisHash, contract: world.fresh.contract });
+    });
+    const poll = async (changes: Partial<PollOptions> = {}) => {
+      const options: PollOptions = {
+        call: rpcCaller(world.url, LIMITS),
+        chainId: world.fresh.chainId,
+        contract: world.fresh.contract,
+        files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS },
+        users: [],
+        tag: "latest",
+        state,
+        readOwnFiles: true,
+        ...changes,
+      };
+      const users = await readUsers(options);
+      const logs = await readLogs(options, users);
+      const { findings } = await readFiles(options, users, logs);
+      const codes = [...users.findings, ...logs.findings, ...findings].map(({ code }) => code);
+      return { roots: logs.added.map(({ root }) => root), codes };
+    };
+
+    it("reports a recorded block above the newest one, and audits all roots since", async () => {
+      withHead(({ timestamp }) => ({ number: FAR, timestamp }));
+      await poll();
+      expect(state.cursors.at(-1)?.number).to.equal(FAR);
+      world.lie(honest);
+      const root = await world.publish(records.slice(0, 2));
+      expect(await poll()).to.deep.equal({ roots: [root], codes: ["CURSOR_ABOVE_HEAD"] });
+      expect(await poll()).to.deep.equal({ roots: [], codes: [] });
+    });
+
+    it("continues from an earlier recorded block that is on the chain", async () => {
+      const first = await world.publish(records.slice(0, 2));
+      await poll();
+      withHead(({ timestamp }) => ({ number: FAR, timestamp }));
+      await poll();
+      world.lie(honest);
+      const root = await world.publish(records.slice(2, 4));
+      const { roots, codes } = await poll();
+      expect([roots, codes]).to.deep.equal([[root], ["CURSOR_ABOVE_HEAD"]]);
+      expect(roots).to.not.include(first);
+    });
+
+    it("finds events that an earlier poll did not get, by the number of users, and reads them", async () => {
+      await world.publish(records.slice(0, 2));
+      await poll();
+      const before = await world.head();
+      const hidden = await world.publish(records.slice(2, 4));
+      hideSince(before);
+      expect(await poll()).to.deep.equal({ roots: [], codes: [] });
+      world.lie(honest);
+      expect(await poll()).to.deep.equal({ roots: [hidden], codes: ["LOG_WITHHELD"] });
+      expect(await poll()).to.deep.equal({ roots: [], codes: [] });
+    });
+
+    it("finds events that the first poll did not get", async () => {
+      const before = await world.head();
+      const hidden = await world.publish(records.slice(0, 2));
+      hideSince(before);
+      await poll();
+      world.lie(honest);
+      expect(await poll()).to.deep.equal({ roots: [hidden], codes: ["LOG_WITHHELD"] });
+      expect(await poll()).to.deep.equal({ roots: [], codes: [] });
+    });
+
+    it("records no block while events are withheld", async () => {
+      await poll();
+      const { number } = state.cursors.at(-1) ?? {};
+      const root = await world.publish(records.slice(0, 2));
+      world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
+      expect(await poll()).to.deep.equal({ roots: [], codes: ["LOG_WITHHELD"] });
+      expect(state.cursors.at(-1)?.number).to.equal(number);
+      world.lie(honest);
+      expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
+    });
+
+    it("refuses a block in the future, and one with an impossible number", async () => {
+      const { timestamp } = await fetchBlock(world.fresh.call, "latest");
+      const onMain = (lie: () => void) => {
+        lie();
+        return poll({ chainId: 1, now: () => timestamp * 1000, call: asMain(rpcCaller(world.url, LIMITS)) });
+      };
+      await onMain(() => {
+        world.lie(honest);
+      });
+      for (const change of [
+        { timestamp: timestamp + 121, number: 0 },
+        { timestamp: timestamp + 119, number: FAR },
+        { timestamp: timestamp + 119, number: 119 * 100 + 1 },
+      ]) {
+        const lie = () => {
+          withHead(({ number }) => ({ number: number + change.number, timestamp: change.timestamp }));
+        };
+        expect(await failure(onMain(lie))).to.include({ code: "RPC_ANSWER_INVALID" });
+      }
+      expect(state.cursors).to.have.lengthOf(1);
+    });
+  });
+
+  describe("in an audit", () => {
+    let state: AuditState;
+    beforeEach(async () => {
+      state = await world.openState();
+    });
+    afterEach(() => {
+      state[Symbol.dispose]();
+    });
+    const audited = async () => outcomeOf(await world.audit({ state }));
+
+    it("reads events again that an earlier audit did not get", async () => {
+      await world.publish(records.slice(0, 2));
+      const before = await world.head();
+      await world.publish(records.slice(2, 4));
+      world.lie((method, params, truth) => {
+        if (method === "eth_call") return truth(method, [params[0], { blockHash: before }]);
+        return method === "eth_getLogs" ? hideLast(truth(method, params)) : truth(method, params);
+      });
+      expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
+      world.lie(honest);
+      expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
+      expect(state.events).to.have.lengthOf(2);
+    });
+    const hideLast = async (logs: Promise<unknown>) => ((await logs) as unknown[]).slice(0, 1);
+
+    it("reports a recorded block above the newest one, and replaces it", async () => {
+      await world.publish(records.slice(0, 2));
+      withHead(({ timestamp }) => ({ number: FAR, timestamp }));
+      expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
+      expect(state.cursor?.number).to.equal(FAR);
+      world.lie(honest);
+      expect(await audited()).to.deep.equal({ verdict: "damage", codes: ["CURSOR_ABOVE_HEAD"] });
+      expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
+      expect(state.cursor?.hash).to.equal(await world.head());
+    });
+
+    it("refuses a block in the future", async () => {
+      withHead(({ number }) => ({ number, timestamp: Math.round(Date.now() / 1000) + 100_000 }));
+      const { contract } = world.fresh;
+      const auditing = audit({
+        call: asMain(rpcCaller(world.url, LIMITS)),
+        ...{ chainId: 1, contract, files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS }, workers: 0 },
+      });
+      expect(await failure(auditing)).to.include({ code: "RPC_ANSWER_INVALID" });
+    });
+
+    it("keeps a newer recorded block when it audits an older one", async () => {
+      await world.publish(records.slice(0, 2));
+      const older = await world.head();
+      await world.publish(records.slice(2, 4));
+      await audited();
+      const { cursor } = state;
+      expect(outcomeOf(await world.audit({ state, at: { blockHash: older } })).verdict).to.equal("passed");
+      expect(state.cursor).to.deep.equal(cursor);
+    });
+  });
+
+  it("checkBlock accepts 100 blocks in a second, and clocks that differ by two minutes", () => {
+    const last = { number: 1_000, hash: "", timestamp: 1_700_000_000 };
+    const block = { hash: "", stateRoot: "", number: 2_000, timestamp: 1_700_000_010 };
+    const at = (s: number) => ({ chainId: 1, last, now: () => s * 1000 });
+    checkBlock(block, at(1_700_000_010));
+    checkBlock(block, at(1_700_000_010 - 120));
+    expect(() => {
+      checkBlock({ ...block, number: 2_001 }, at(1_700_000_010));
+    }).to.throw("no chain makes so many blocks");
+    expect(() => {
+      checkBlock(block, at(1_700_000_010 - 121));
+    }).to.throw("ahead of this machine's clock");
+  });
+
+  /** The endpoint as one of Ethereum's main network. */
+  function asMain(call: ReturnType<typeof rpcCaller>): typeof call {
+    return async (method, params) => (method === "eth_chainId" ? "0x1" : call(method, params));
+  }
+});

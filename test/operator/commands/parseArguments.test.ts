@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { type Definition, flag, integer, text } from "../../../packages/operator/src/commands/definition.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
+import { parseArguments, type RawArguments } from "../../../packages/operator/src/commands/parseArguments.ts";
+import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
+
+const COMMAND = {
+  summary: "Do something",
+  options: {
+    files: text("dir", "Folder", { variable: "FILES", excludes: ["url", "quiet"] }),
+    url: text("url", "URL", { variable: "URL" }),
+    count: integer("n", "Number", { min: 1, default: 7, variable: "COUNT" }),
+    quiet: flag("Print less", { variable: "QUIET" }),
+  },
+};
+const parse = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => parseArguments(COMMAND, raw, environment);
+
+describe("parseArguments", () => {
+  it("uses the option, then its variable, then its default", () => {
+    expect(parse({ count: "1" }, { COUNT: "2" }).count).to.equal(1);
+    expect(parse({}, { COUNT: "2" }).count).to.equal(2);
+    expect(parse({}, { COUNT: "" }).count).to.equal(7);
+    expect(parse({ quiet: false }, { QUIET: "true" }).quiet).to.equal(true);
+    expect(parse({ quiet: false }, { QUIET: "" }).quiet).to.equal(false);
+  });
+
+  it("names the variable in the error if its value is invalid", () => {
+    const message = "must be a whole number of 1 or more";
+    expect(() => parse({}, { COUNT: "0" })).to.throw(ArgumentError, `COUNT ${message}, not "0".`);
+    expect(() => parse({}, { QUIET: "0" })).to.throw(ArgumentError, 'QUIET must be true or unset, not "0".');
+  });
+
+  it("rejects two options that exclude each other", () => {
+    const both = () => parse({ files: "dir", url: "https://files.example" });
+    expect(both).to.throw(ArgumentError, "--files excludes --url. Use one of them.");
+    expect(() => parse({ files: "dir", quiet: true })).to.throw(ArgumentError, "--files excludes --quiet");
+  });
+
+  it("ignores the variable of an excluded option, in both directions", () => {
+    expect(parse({ files: "dir" }, { URL: "https://files.example", QUIET: "true" })).to.deep.equal({
+      files: "dir",
+      url: undefined,
+      count: 7,
+      quiet: false,
+    });
+    expect(parse({ url: "https://files.example" }, { FILES: "dir" }).files).to.equal(undefined);
+    expect(parse({}, { FILES: "dir", URL: "https://files.example" })).to.include({
+      files: "dir",
+      url: "https://files.example",
+    });
+  });
+});
+
+describe("the definitions of commands", () => {
+  const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
+
+  it("name the same variable for an option in every command", () => {
+    const variables: Record<string, Set<string | undefined>> = {};
+    for (const [name, { options }] of commands) {
+      // The explorer's visitors read its endpoints, so it does not take them from a variable.
+      if (name === "explorer") continue;
+      for (const [option, { variable }] of Object.entries(options)) {
+        (variables[option] ??= new Set()).add(variable);
+      }
+    }
+    for (const [option, found] of Object.entries(variables)) expect([...found], option).to.have.lengthOf(1);
+    expect(Object.entries(variables).flatMap(([option, [variable]]) => (variable === undefined ? [] : [option])))
+      .to.include.members(["rpc", "chainId", "contract", "confirmations", "files", "merkleUrl", "allowHttp"])
+      .and.to.include("serviceUrl");
+  });
+
+  it("exclude only options of the same command", () => {
+    for (const [name, { options }] of commands) {
+      for (const { excludes = [] } of Object.values(options)) {
+        expect(Object.keys(options), name).to.include.members([...excludes]);
+      }
+    }
+  });
+});

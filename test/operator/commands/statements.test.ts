@@ -1,0 +1,275 @@
+import { expect } from "chai";
+import { keccak256 } from "ethers";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createVerifier } from "keyroot";
+import {
+  hashRoots,
+  parseRoots,
+  parseSignedStatement,
+  serializeRootEntry,
+  serializeRoots,
+  serializeStatement,
+} from "keyroot/auditors";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
+import { auditedWorld } from "../../support/chain/auditedWorld.ts";
+import { describeWithProgram } from "../../support/processes/commandLine.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
+import { closedAfterEach, never } from "../../support/support.ts";
+
+const records = sampleRecords(5);
+const [first = never(), second = never(), third = never()] = records;
+const PASSPHRASE = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
+
+describeWithProgram("audit --sign and --compare", (keyroot) => {
+  const world = auditedWorld();
+  const closing = closedAfterEach();
+  let codeHash: string;
+  let tests = 0;
+  let folder: string;
+  const keys = new Map<string, string>();
+  let keyFolder: string;
+  const keyFile = (name: string) => join(keyFolder, `${name}.json`);
+
+  after(() => rm(keyFolder, { recursive: true }));
+  before(async () => {
+    keyFolder = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+    for (const name of ["alice.example", "bob.example"]) {
+      const args = ["make-auditor-key", "--out", keyFile(name), "--name", name];
+      const { code, json } = await keyroot.json(args, { env: PASSPHRASE });
+      expect(code).to.equal(0);
+      keys.set(name, String(json["key"]));
+    }
+  });
+  beforeEach(async () => {
+    folder = join(world.folder, `test-${++tests}`);
+    await mkdir(folder);
+    codeHash = keccak256(String(await world.fresh.call("eth_getCode", [world.fresh.contract, "latest"])));
+    await world.publish([first, second]);
+    await world.publish([third]);
+    await mine();
+  });
+
+  /** Mines up to a multiple of the interval. */
+  const mine = async () => {
+    const head = Number(await world.fresh.call("eth_blockNumber", []));
+    await world.fresh.call("hardhat_mine", [`0x${(100 - (head % 100)).toString(16)}`]);
+  };
+  const place = () => ["--contract", world.fresh.contract, "--chain-id", String(world.fresh.chainId)];
+  const statements = (name: string) => join(folder, name);
+  const signing = (name: string, ...more: string[]) => [
+    ...["audit", ...place(), "--merkle-url", world.fresh.merkleUrl, "--state", join(folder, `${name}.sqlite`)],
+    ...["--sign", keyFile(name), "--statements", statements(name), "--interval", "100"],
+    ...more,
+  ];
+  const ownNode = () => ["--rpc", world.url, "--own-node", "--code-hash", codeHash];
+  const sign = async (name: string) => {
+    const { code, json } = await keyroot.json(signing(name, ...ownNode()), { env: PASSPHRASE });
+    expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
+    return json;
+  };
+  /** Serves the statements of an auditor. */
+  const publish = async (name: string) => {
+    const host = closing(
+      await serve((request, response) => {
+        readFile(join(statements(name), request.url ?? "")).then(
+          (bytes) => response.end(bytes),
+          () => response.writeHead(404).end(),
+        );
+      }),
+    );
+    return host.url;
+  };
+  const errorOf = async (args: string[], env: NodeJS.ProcessEnv = PASSPHRASE) => {
+    const { code, json } = await keyroot.json(args, { env });
+    return [code, json.error?.["code"]];
+  };
+
+  describe("a key file", () => {
+    it("is private and encrypted, and is not overwritten", async () => {
+      const { mode } = await stat(keyFile("alice.example"));
+      expect(mode & 0o777).to.equal(0o600);
+      expect(await readFile(keyFile("alice.example"), "utf8")).to.include(keys.get("alice.example"));
+      const again = ["make-auditor-key", "--out", keyFile("alice.example"), "--name", "alice.example"];
+      expect(await errorOf(again)).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    });
+
+    it("is refused if others can read it, with another passphrase, with none, and if a byte was changed", async () => {
+      const path = join(folder, "key.json");
+      const args = signing("alice.example", ...ownNode()).map((word) =>
+        word === keyFile("alice.example") ? path : word,
+      );
+      const text = await readFile(keyFile("alice.example"), "utf8");
+      await writeFile(path, text, { mode: 0o600 });
+      expect(await errorOf(args, { KEYROOT_PASSPHRASE: "wrong" })).to.deep.equal([2, "KEY_FILE_INVALID"]);
+      expect(await errorOf(args, {})).to.deep.equal([2, "PASSPHRASE_MISSING"]);
+      await writeFile(path, text.replace("alice.example+", "alyce.example+"));
+      expect(await errorOf(args)).to.deep.equal([2, "KEY_FILE_INVALID"]);
+      await writeFile(path, text);
+      await chmod(path, 0o644);
+      expect(await errorOf(args)).to.deep.equal([2, "FILE_PERMISSIONS"]);
+    });
+  });
+
+  describe("audit --sign", () => {
+    it("writes a statement that a verifier accepts, once two auditors have signed the same bytes", async () => {
+      const { signed } = (await sign("alice.example")) as { signed: { source: string } };
+      expect(signed.source).to.equal("own node");
+      await sign("bob.example");
+      const [alice, bob] = await Promise.all(
+        ["alice.example", "bob.example"].map(async (name) => readFile(join(statements(name), "latest.txt"))),
+      );
+      expect(parseSignedStatement(alice ?? never()).text).to.equal(parseSignedStatement(bob ?? never()).text);
+      const verifier = createVerifier({
+        ...{ rpc: world.url, chainId: world.fresh.chainId, contract: world.fresh.contract },
+        merkleUrl: world.fresh.merkleUrl,
+        auditors: {
+          keys: [...keys.values()],
+          threshold: 2,
+          urls: [await publish("alice.example"), await publish("bob.example")],
+        },
+        now: () => Date.now() + 50_000_000,
+      });
+      const { record, evidence } = await verifier.verify(first.userID);
+      expect(record).to.deep.equal(first);
+      expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
+    });
+
+    it("writes the roots with their numbers of records and users, and what the signature rests on", async () => {
+      // The third user keeps the earlier root.
+      await world.add(await world.store([third, records[3] ?? never()].map(serializeKeyRecord)), [
+        third.userID,
+        (records[3] ?? never()).userID,
+      ]);
+      await mine();
+      await sign("alice.example");
+      const names = (await readdir(statements("alice.example"))).sort();
+      const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
+      const { number } = statement.block;
+      expect(names).to.deep.equal([`${number}.json`, `${number}.txt`, "latest.txt", "roots.txt"]);
+      expect(number % 100).to.equal(0);
+      expect(statement.userCount).to.equal(4);
+      const roots = parseRoots(await readFile(join(statements("alice.example"), "roots.txt")), statement.tree);
+      expect(roots.map(({ recordCount, userCount }) => [recordCount, userCount])).to.deep.equal([
+        [2, 2],
+        [1, 1],
+        [2, 1],
+      ]);
+      const note = JSON.parse(await readFile(join(statements("alice.example"), `${number}.json`), "utf8")) as object;
+      expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", codeHash });
+    });
+
+    it("signs by a quorum whatever one of three endpoints answers", async () => {
+      const three = [world.fresh.rpcUrl, world.fresh.rpcUrl.replace("127.0.0.1", "localhost"), world.url];
+      world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
+      const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);
+      const { code, json } = await keyroot.json(args, { env: PASSPHRASE });
+      expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
+      expect(json).to.have.nested.property("signed.source", "2 of 3 endpoints");
+    });
+
+    it("counts files that it verified earlier as read", async () => {
+      await sign("alice.example");
+      await world.writeText((await readdir(world.pathOf(""))).map((name) => name.slice(0, 64))[0] ?? "", "{}");
+      await mine();
+      expect(await sign("alice.example")).to.include({ passed: true });
+    });
+
+    it("refuses one endpoint's unproven answer, and to sign without the code hash or the folder", async () => {
+      const rpc = ["--rpc", world.url];
+      const refused = [
+        [...rpc, "--code-hash", codeHash],
+        [...rpc, "--own-node"],
+        [...rpc, "--own-node", "--light-client", "--code-hash", codeHash],
+        [...rpc, "--quorum", "2", "--code-hash", codeHash],
+        [...ownNode(), "--block", "latest"],
+        [...ownNode(), "--pinned", await world.head()],
+      ];
+      for (const more of refused)
+        expect(await errorOf(signing("alice.example", ...more)), more.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    });
+
+    it("signs nothing if the audit finds damage, or another code", async () => {
+      const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
+      expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
+      const root = await world.publish([records[4] ?? never()]);
+      await world.writeText(root, "{}");
+      await mine();
+      const { code, json } = await keyroot.json(signing("alice.example", ...ownNode()), { env: PASSPHRASE });
+      expect([code, json["passed"], json["signed"]]).to.deep.equal([1, false, undefined]);
+      expect(await readdir(folder)).to.not.include("alice.example");
+    });
+
+    it("never signs what contradicts its last statement", async () => {
+      await sign("alice.example");
+      const other = new TestAuditor("other.example");
+      const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
+      const roots = [{ root: "12".repeat(32), recordCount: 1, userCount: 1 }];
+      const tree = { size: 1, hash: hashRoots(roots.map(serializeRootEntry)) };
+      const text = serializeStatement({ ...statement, tree });
+      const last = signedBy([other], text, 1);
+      await writeFile(join(statements("alice.example"), "latest.txt"), last);
+      await writeFile(join(statements("alice.example"), "roots.txt"), serializeRoots(roots));
+      await mine();
+      expect(await errorOf(signing("alice.example", ...ownNode()))).to.deep.equal([1, "STATEMENT_CONFLICT"]);
+      expect(await readFile(join(statements("alice.example"), "latest.txt"), "utf8")).to.equal(last);
+    });
+  });
+
+  describe("audit --compare", () => {
+    const comparing = async (...urls: string[]) => {
+      const path = join(folder, "auditors.txt");
+      await writeFile(path, [...keys.values()].join("\n"));
+      return ["audit", "--compare", urls.join(), "--statements", statements("alice.example"), "--auditors", path];
+    };
+
+    it("merges the signatures of equal statements, so that one file has both", async () => {
+      await sign("alice.example");
+      await sign("bob.example");
+      const { code, json } = await keyroot.json(await comparing(await publish("bob.example")), {});
+      expect(code).to.equal(0);
+      expect(json).to.have.nested.property("compared[0].result", "agrees");
+      const { cosignatures } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
+      expect(cosignatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
+    });
+
+    it("accepts a later statement whose tree extends the own one", async () => {
+      await sign("alice.example");
+      await world.publish([records[4] ?? never()]);
+      await mine();
+      await sign("bob.example");
+      const { code } = await keyroot.json(await comparing(await publish("bob.example")), {});
+      expect(code).to.equal(0);
+    });
+
+    it("ends with 1 and both statements as evidence if another auditor's tree is another one", async () => {
+      await sign("alice.example");
+      const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
+      const { statement } = parseSignedStatement(Buffer.from(own));
+      const mallory = new TestAuditor("mallory.example");
+      keys.set("mallory.example", mallory.key);
+      const text = serializeStatement({ ...statement, tree: { ...statement.tree, hash: "12".repeat(32) } });
+      const other = signedBy([mallory], text, 1);
+      const host = closing(await serve((_, response) => response.end(other)));
+      const { code, json } = await keyroot.json(await comparing(host.url), {});
+      keys.delete("mallory.example");
+      expect(code).to.equal(1);
+      expect(json).to.have.nested.property("compared[0].findings[0].code", "STATEMENT_CONFLICT");
+      expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
+    });
+
+    it("ends with 3 if no known auditor signed the other statement, or the host is away", async () => {
+      await sign("alice.example");
+      const own = await readFile(join(statements("alice.example"), "latest.txt"));
+      const text = parseSignedStatement(own).text.replace("users 3", "users 4");
+      const host = closing(
+        await serve((_, response) => response.end(signedBy([new TestAuditor("x.example")], text, 1))),
+      );
+      for (const url of [host.url, "http://127.0.0.1:9"])
+        expect((await keyroot.json(await comparing(url), {})).code).to.equal(3);
+    });
+  });
+});

@@ -1,0 +1,36 @@
+import { expect } from "chai";
+import { parseUnits, Wallet } from "ethers";
+import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
+import { closedAfterEach, failure } from "../../../support/support.ts";
+import { stopMining } from "../../../support/anvil/anvilControl.ts";
+
+/** The key of the first account of Hardhat's and Anvil's chains. */
+const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+const wallet = new Wallet(KEY);
+const GWEI = parseUnits("1", "gwei");
+
+/** Signs a transaction of the wallet to itself. */
+async function sign(call: RpcCall, changes: { nonce?: number; maxFeePerGas?: bigint } = {}): Promise<string> {
+  const nonce = Number(await call("eth_getTransactionCount", [wallet.address, "latest"]));
+  const chainId = Number(await call("eth_chainId", []));
+  const fees = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: GWEI };
+  return wallet.signTransaction({ type: 2, to: wallet.address, gasLimit: 21_000, nonce, chainId, ...fees, ...changes });
+}
+
+describeOnAnvil("the messages of a node", () => {
+  const closing = closedAfterEach();
+
+  it("rejects transactions with the messages that faults imitate: known, underpriced, nonce too low", async () => {
+    const { url } = closing(await startAnvil());
+    const call = rpcCaller(url, { maxBytes: 2 ** 24, timeoutMs: 10_000 });
+    const messageOf = async (raw: string) => ((await failure(call("eth_sendRawTransaction", [raw]))) as Error).message;
+    await stopMining(call);
+    const raw = await sign(call);
+    await call("eth_sendRawTransaction", [raw]);
+    expect(await messageOf(raw)).to.include("already imported");
+    expect(await messageOf(await sign(call, { nonce: 0, maxFeePerGas: 90n * GWEI }))).to.include("underpriced");
+    await call("anvil_mine", ["0x1"]);
+    expect(await messageOf(await sign(call, { nonce: 0 }))).to.include("nonce too low");
+  });
+});

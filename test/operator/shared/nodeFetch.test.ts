@@ -1,0 +1,160 @@
+import { expect } from "chai";
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders, RequestListener } from "node:http";
+import { text } from "node:stream/consumers";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
+import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
+import { nodeFetch } from "../../../packages/operator/src/shared/nodeFetch.ts";
+import { serve, serveRaw } from "../../support/servers/servers.ts";
+import { closedAfterEach, failure } from "../../support/support.ts";
+
+describe("nodeFetch, with the limits of fetchBytes", () => {
+  const closing = closedAfterEach();
+  const at = async (handler: RequestListener) => closing(await serve(handler)).url;
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: '["€"]' };
+  const request = (url: string, options: Partial<FetchOptions> = {}) =>
+    fetchBytes(url, init, { maxBytes: 1000, timeoutMs: 10_000, fetch: nodeFetch, ...options });
+
+  it("sends method, headers and body, and returns status and bytes, over one connection", async () => {
+    const sockets = new Set<unknown>();
+    const url = await at((request, response) => {
+      sockets.add(request.socket);
+      void text(request).then((body) => {
+        response.writeHead(503).end(`${request.method} ${request.url} ${request.headers["content-type"]} ${body}`);
+      });
+    });
+    for (let i = 0; i < 5; i++) {
+      const { status, bytes } = await request(`${url}/a?b`);
+      expect(status).to.equal(503);
+      expect(new TextDecoder().decode(bytes)).to.equal('POST /a?b application/json ["€"]');
+    }
+    expect(sockets.size).to.be.lessThan(5);
+  });
+
+  it("sends the same accepted encodings and user agent as fetch", async () => {
+    let sent: IncomingHttpHeaders = {};
+    const url = await at((request, response) => {
+      sent = request.headers;
+      response.end();
+    });
+    await request(url);
+    expect(sent).to.include({ accept: "*/*", "accept-encoding": "gzip, br", "user-agent": "keyroot" });
+  });
+
+  const COMPRESS = { gzip: gzipSync, br: brotliCompressSync };
+  for (const [encoding, compress] of Object.entries(COMPRESS)) {
+    const answering = (body: Uint8Array, status = 200) =>
+      at((_, response) => response.writeHead(status, { "Content-Encoding": encoding }).end(body));
+
+    describe(`a body with the encoding ${encoding}`, () => {
+      it("decompresses the body, whatever the case of the header", async () => {
+        const headers = { "Content-Encoding": encoding.toUpperCase() };
+        const url = await at((_, response) => response.writeHead(200, headers).end(compress("€".repeat(300))));
+        expect(new TextDecoder().decode((await request(url)).bytes)).to.equal("€".repeat(300));
+      });
+
+      it("reads the body up to the limit of its decompressed size", async () => {
+        const url = await answering(compress("x".repeat(10_000_000)));
+        expect(await failure(request(url))).to.include({ code: "ANSWER_TOO_LARGE" });
+      });
+
+      it("accepts an empty body", async () => {
+        const { status, bytes } = await request(await answering(new Uint8Array(), 404));
+        expect({ status, length: bytes.length }).to.deep.equal({ status: 404, length: 0 });
+      });
+
+      it("fails if the body is not compressed, although it is not read", async () => {
+        expect(await failure(request(await answering(Buffer.from("not compressed"))))).to.include({
+          code: "UNREACHABLE",
+        });
+        const redirect = await answering(Buffer.from("not compressed"), 302);
+        expect(await failure(request(redirect))).to.include({ code: "REDIRECT_REFUSED" });
+      });
+
+      it("fails if the connection is cut", async () => {
+        const half = compress("x".repeat(100)).subarray(0, 5);
+        const head = `HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nContent-Length: 50\r\n\r\n`;
+        const { url } = closing(
+          await serveRaw((socket) => {
+            socket.write(head);
+            socket.end(half);
+          }),
+        );
+        expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
+      });
+
+      it("rejects a Merkle-tree file that its host has cut off", async () => {
+        const url = await answering(compress(`{"merkle":"${randomBytes(250).toString("hex")}"}`).subarray(0, 200));
+        const fetching = fetchMerkleFile(url, "0".repeat(64), { maxBytes: 1000, timeoutMs: 10_000, fetch: nodeFetch });
+        expect(await failure(fetching)).to.include({ code: "FILE_HOST_ERROR" });
+      });
+    });
+  }
+
+  for (const encoding of ["zstd", "gzip, br", "x-gzip", "constructor", "__proto__"]) {
+    it(`refuses a body with the encoding ${encoding}`, async () => {
+      const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end("x"));
+      const message = `The request to ${new URL(url).host} failed: UNKNOWN_CONTENT_ENCODING.`;
+      expect(await failure(request(url))).to.include({ code: "UNREACHABLE", message });
+    });
+  }
+
+  it("does not follow redirects", async () => {
+    const urls: unknown[] = [];
+    const url = await at((request, response) => {
+      urls.push(request.url);
+      response.writeHead(307, { Location: "/elsewhere" }).end();
+    });
+    expect(await failure(request(url))).to.include({ code: "REDIRECT_REFUSED" });
+    expect(urls).to.deep.equal(["/"]);
+  });
+
+  const HEAD = "HTTP/1.1 200 OK\r\n";
+  const behaviors = [
+    { which: "without an answer", answer: "", code: "TIMEOUT" },
+    { which: "with an endless body", answer: `${HEAD}Content-Length: 900\r\n\r\nx`, code: "TIMEOUT" },
+    {
+      which: "with a large body",
+      answer: `${HEAD}Content-Length: 9000\r\n\r\n${"x".repeat(1001)}`,
+      code: "ANSWER_TOO_LARGE",
+    },
+  ];
+  for (const { which, answer, code } of behaviors) {
+    it(`closes the connection of a server ${which}`, async () => {
+      const { promise: closed, resolve } = Promise.withResolvers<unknown>();
+      const { url } = closing(
+        await serveRaw((socket) => {
+          socket.write(answer);
+          socket.resume().once("close", resolve);
+        }),
+      );
+      expect(await failure(request(url, { timeoutMs: 100 }))).to.include({ code });
+      await closed;
+    });
+  }
+
+  it("reports an answer that is cut off, and a server that does not run", async () => {
+    const { url } = closing(await serveRaw((socket) => socket.end(`${HEAD}Content-Length: 9\r\n\r\nx`)));
+    expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
+    const server = await serve(() => undefined);
+    await server.close();
+    const message = `The request to ${new URL(server.url).host} failed: ECONNREFUSED.`;
+    expect(await failure(request(server.url))).to.include({ code: "UNREACHABLE", message });
+  });
+
+  it("connects to https URLs by TLS", async () => {
+    let type: number | undefined;
+    const { url } = closing(
+      await serveRaw((socket) => {
+        socket.once("data", ([first]) => {
+          type = first;
+          socket.end();
+        });
+      }),
+    );
+    expect(await failure(request(url.replace("http:", "https:")))).to.include({ code: "UNREACHABLE" });
+    // The record type "handshake" (RFC 8446, section 5.1).
+    expect(type).to.equal(22);
+  });
+});

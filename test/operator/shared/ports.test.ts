@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { listen } from "../../../packages/operator/src/shared/ports.ts";
+import { closedAfterEach, failure, freePort, hold, portOf } from "../../support/support.ts";
+
+const host = "127.0.0.1";
+
+describe("ports", () => {
+  const closing = closedAfterEach();
+  const listenAt = async (port: number) => closing(await listen(createServer(), { host, port }));
+
+  describe("listen", () => {
+    it("takes the requested port", async () => {
+      const port = await freePort();
+      expect(await listenAt(port)).to.include({ port, url: `http://127.0.0.1:${port}` });
+    });
+
+    it("takes any free port for 0", async () => {
+      expect((await listenAt(0)).port).to.be.within(1, 65_535);
+    });
+
+    it("takes a later port if that one is in use", async () => {
+      const taken = portOf(closing(await hold(0)));
+      expect((await listenAt(taken)).port).to.be.within(taken + 1, taken + 63);
+    });
+
+    it("gives two servers that request one port at the same time different ports", async () => {
+      const port = await freePort();
+      const [one, other] = await Promise.all([listenAt(port), listenAt(port)]);
+      expect(one.port).to.not.equal(other.port);
+    });
+
+    it("reports that there is no later port", async () => {
+      await hold(65_535).then(closing, () => undefined);
+      const error = await failure(listenAt(65_535));
+      expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
+    });
+
+    it("reports an address of another machine", async () => {
+      const error = await failure(listen(createServer(), { host: "203.0.113.1", port: 0 }));
+      expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
+    });
+
+    for (const port of [-1, 65_536, 1.5, NaN]) {
+      it(`rejects ${port} as a port`, async () => {
+        const error = await failure(listenAt(port));
+        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "ARGUMENT_INVALID");
+      });
+    }
+  });
+
+  describe("close", () => {
+    it("ends open connections and frees the port", async () => {
+      const listening = await listen(createServer(), { host, port: 0 });
+      const client = connect(listening.port, host).resume();
+      await once(client, "connect");
+      await Promise.all([once(client, "close"), listening.close()]);
+      expect((await listenAt(listening.port)).port).to.equal(listening.port);
+    });
+  });
+});

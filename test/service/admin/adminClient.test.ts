@@ -1,0 +1,348 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { randomUUID } from "node:crypto";
+import { inspect } from "node:util";
+import { AdminClient, type AdminClientOptions } from "../../../packages/service/src/admin/adminClient.ts";
+import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import { type FaultyProxy, faultyProxy } from "../../support/servers/faultyProxy.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
+import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
+import { bundle } from "../../support/browser/bundle.ts";
+import { all, closedAfterEach, failure } from "../../support/support.ts";
+
+const PARTNER = {
+  ...{ biz_id: "biz_1", name: "n", created: 1, suspended: null, user_limit: 5, users: 2 },
+  ...{ pending_keys: 1, published_keys: 1, server_tokens: 1 },
+};
+const TOKEN = { token_id: randomUUID(), name: "n", created: 1, revoked: null, last_used: 2 };
+const ENTRY = {
+  ...{ id: randomUUID(), at: 1, action: "user.erased", biz_id: "biz_1", user_id: "y".repeat(32), data: { a: 1 } },
+  ...{ actor: { kind: "operator", id: null, name: null, token_id: null }, request_id: "r", address: "::1" },
+};
+const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
+
+describe("AdminClient", () => {
+  const closing = closedAfterEach();
+  const service = serviceOnPostgres({ publish: () => Promise.resolve([BATCH]) });
+  let proxy: FaultyProxy;
+
+  beforeEach(async () => {
+    proxy = closing(await faultyProxy(service.url));
+  });
+
+  const client = (options: Partial<AdminClientOptions> = {}) =>
+    new AdminClient({ serviceUrl: proxy.url, adminToken: ADMIN_TOKEN, ...options });
+
+  it("cannot be bundled for browsers", async () => {
+    const bundled = bundle('export { AdminClient } from "@keyroot/service/admin";', { logLevel: "silent" });
+    expect(await failure(bundled))
+      .to.have.nested.property("errors[0].text")
+      .that.includes('Could not resolve "@keyroot/service/admin"');
+  });
+
+  describe("createPartner", () => {
+    it("creates a new partner with each call", async () => {
+      const [first, second] = [await client().createPartner("A company"), await client().createPartner("A company")];
+      expect(first).to.have.all.keys("biz_id", "name", "created");
+      expect(first.name).to.equal("A company");
+      expect(first.created).to.be.closeTo(Date.now(), 60_000);
+      expect(second.biz_id).not.to.equal(first.biz_id);
+    });
+
+    it("creates one partner if the connection breaks after the service created it", async () => {
+      proxy.fail("/partners/create", "reset after", "reset after");
+      await client().createPartner("Acme");
+      const keys = proxy.to("/partners/create").map(({ headers }) => headers["idempotency-key"]);
+      expect(keys).to.have.length(3);
+      expect(new Set(keys).size).to.equal(1);
+    });
+
+    it("returns the same partner for the same idempotency key", async () => {
+      const idempotencyKey = randomUUID();
+      const first = await client().createPartner("Acme", { idempotencyKey });
+      expect(await client().createPartner("Acme", { idempotencyKey })).to.deep.equal(first);
+      expect((await client().createPartner("Acme")).biz_id).not.to.equal(first.biz_id);
+      const error = await failure(client().createPartner("Ajax", { idempotencyKey }));
+      expect(error).to.include({ code: "IDEMPOTENCY_KEY_REUSED", status: 409 });
+    });
+
+    it("rejects an invalid name with the service's code", async () => {
+      const error = await failure(client().createPartner("x".repeat(201)));
+      expect(error).to.include({ name: "ServiceError", code: "TEXT_TOO_LONG", status: 400 });
+    });
+  });
+
+  describe("createServerToken", () => {
+    let bizID: string;
+    beforeEach(async () => {
+      ({ biz_id: bizID } = await client().createPartner("A company"));
+    });
+
+    it("creates a token that the partner's server can use", async () => {
+      const created = await client().createServerToken(bizID, { name: "Production" });
+      expect(created).to.have.all.keys("token_id", "token", "name", "created");
+      expect(created.name).to.equal("Production");
+      const partner = new PartnerClient({ serviceUrl: service.url, bizID, serverToken: created.token });
+      const [listed] = await all(partner.listServerTokens());
+      expect(listed).to.include({ token_id: created.token_id, name: "Production", revoked: null });
+    });
+
+    it("creates a token without a name", async () => {
+      expect((await client().createServerToken(bizID)).name).to.equal(null);
+    });
+
+    it("creates one token if the connection breaks after the service created it", async () => {
+      proxy.fail("/serverTokens/create", "reset after", "reset after");
+      const { token } = await client().createServerToken(bizID);
+      const partner = new PartnerClient({ serviceUrl: service.url, bizID, serverToken: token });
+      expect(await all(partner.listServerTokens())).to.have.length(1);
+    });
+
+    it("returns the same token for the same idempotency key", async () => {
+      const idempotencyKey = randomUUID();
+      const first = await client().createServerToken(bizID, { idempotencyKey });
+      expect(await client().createServerToken(bizID, { idempotencyKey })).to.deep.equal(first);
+      const error = await failure(client().createServerToken(bizID, { idempotencyKey: "short" }));
+      expect(error).to.include({ code: "IDEMPOTENCY_KEY_INVALID" });
+    });
+
+    it("fails for an unknown partner", async () => {
+      const error = await failure(client().createServerToken("biz_unknown"));
+      expect(error).to.include({ name: "ServiceError", code: "PARTNER_UNKNOWN", status: 404 });
+    });
+  });
+
+  describe("invite", () => {
+    it("creates a new link to the partner's dashboard with each call", async () => {
+      const { biz_id: bizID } = await client().createPartner("A company");
+      const first = await client().invite(bizID, "Ada");
+      expect(first).to.have.all.keys("person_id", "name", "role", "url", "expires");
+      expect(first).to.include({ name: "Ada", role: "administrator" });
+      expect(first.url).to.match(/^http:\/\/localhost:\d+\/dashboard\/#\/invitation\/[\w-]{43}$/);
+      const second = await client().invite(bizID, "Ada", { role: "reader" });
+      expect(second).to.include({ person_id: first.person_id, role: "reader" });
+      expect(second.url).to.not.equal(first.url);
+    });
+
+    it("fails for an unknown partner and for an unknown role", async () => {
+      expect(await failure(client().invite("biz_unknown", "Ada"))).to.include({ code: "PARTNER_UNKNOWN", status: 404 });
+      const wrong = failure(client().invite("biz_1", "Ada", { role: "owner" as "reader" }));
+      expect(await wrong).to.include({ code: "ARGUMENT_INVALID" });
+    });
+  });
+
+  describe("inviteOperator", () => {
+    it("creates a new link to the operator's console with each call", async () => {
+      const first = await client().inviteOperator("Olga");
+      expect(first).to.include({ name: "Olga", role: "administrator" });
+      const second = await client().inviteOperator("Olga", { role: "reader" });
+      expect(second).to.include({ person_id: first.person_id, role: "reader" });
+      expect(second.url).to.not.equal(first.url);
+    });
+  });
+
+  describe("administration", () => {
+    let bizID: string;
+    let serverToken: string;
+    let tokenID: string;
+    beforeEach(async () => {
+      ({ biz_id: bizID } = await client().createPartner("A company"));
+      ({ token: serverToken, token_id: tokenID } = await client().createServerToken(bizID));
+    });
+    const partner = () => new PartnerClient({ serviceUrl: service.url, bizID, serverToken });
+
+    it("returns a partner with its numbers, and finds it", async () => {
+      await partner().createUser(randomUUID().replaceAll("-", "") + "0".repeat(8), "us-west-2");
+      const found = await client().getPartner(bizID);
+      expect(found).to.include({ biz_id: bizID, suspended: null, user_limit: null, users: 1, server_tokens: 1 });
+      expect(found).to.include({ name: "A company", pending_keys: 0, published_keys: 0 });
+      expect(await all(client().listPartners({ search: bizID }))).to.deep.equal([found]);
+    });
+
+    it("lists all partners, page by page", async () => {
+      const later = await client().createPartner("Another company");
+      const listed = await all(client().listPartners({ pageSize: 1, after: bizID }));
+      expect(listed.map(({ biz_id }) => biz_id)).to.deep.equal([later.biz_id]);
+      expect(proxy.to("/partners/list")).to.have.length(2);
+    });
+
+    it("suspends and resumes a partner", async () => {
+      expect((await client().suspendPartner(bizID)).suspended).to.be.closeTo(Date.now(), 60_000);
+      const error = await failure(all(partner().listUsers()));
+      expect(error).to.include({ name: "ServiceError", code: "PARTNER_SUSPENDED", status: 403 });
+      expect((await client().resumePartner(bizID)).suspended).to.equal(null);
+      expect(await all(partner().listUsers())).to.deep.equal([]);
+    });
+
+    it("limits the number of users, and removes the limit", async () => {
+      expect((await client().setUserLimit(bizID, 0)).user_limit).to.equal(0);
+      const hex = () => randomUUID().replaceAll("-", "") + "0".repeat(8);
+      const error = await failure(partner().createUser(hex(), "us-west-2"));
+      expect(error).to.include({ code: "USER_LIMIT_REACHED", status: 409 });
+      // Every later user of a run would be rejected, too.
+      const users = [{ userID: hex(), region: "us-west-2" as const, context: "phone" }];
+      const run = failure(all(partner().provision(users, { runId: randomUUID() })));
+      expect(await run).to.include({ code: "USER_LIMIT_REACHED" });
+      expect((await client().setUserLimit(bizID, null)).user_limit).to.equal(null);
+      await partner().createUser(hex(), "us-west-2");
+    });
+
+    it("lists and revokes any server token", async () => {
+      const [listed, ...others] = await all(client().listServerTokens(bizID, { pageSize: 1 }));
+      expect(listed).to.include({ token_id: tokenID, revoked: null, last_used: null });
+      expect(others).to.deep.equal([]);
+      const revoked = await client().revokeServerToken(tokenID);
+      expect(revoked).to.include({ biz_id: bizID, token_id: tokenID });
+      expect(await failure(all(partner().listUsers()))).to.include({ code: "REFRESH_TOKEN_REFUSED" });
+    });
+
+    it("lists the audit log, the newest entries first, page by page and filtered", async () => {
+      const userID = `${randomUUID().replaceAll("-", "")}00000000`;
+      const { user_id } = await partner().createUser(userID, "us-west-2");
+      const entries = await all(client().listAuditLog({ bizID, pageSize: 2 }));
+      const actions = ["user.created", "serverToken.created", "partner.created"];
+      expect(entries.map(({ action }) => action)).to.deep.equal(actions);
+      expect(proxy.to("/audit/list")).to.have.length(2);
+      const [created, ...others] = await all(client().listAuditLog({ userID, actorKind: "partner", actorID: tokenID }));
+      expect(others).to.deep.equal([]);
+      expect(created).to.deep.equal(entries[0]);
+      expect(created).to.include({ user_id, biz_id: bizID });
+      expect(created?.actor).to.deep.equal({ kind: "partner", id: tokenID, name: null, token_id: tokenID });
+      expect(await all(client().listAuditLog({ bizID, until: created?.at ?? 0 }))).to.have.length.below(3);
+      const own = await all(partner().listAuditLog({ since: created?.at ?? 0, action: "user.created" }));
+      expect(own).to.deep.equal([created]);
+    });
+
+    it("rejects invalid arguments, and an answer about another partner", async () => {
+      const invalid = [
+        () => all(client().listAuditLog({ since: -1 })),
+        () => all(client().listAuditLog({ bizID: "two words" })),
+        () => all(client().listAuditLog({ actions: "a" } as object)),
+        () => client().getPartner("two words"),
+        () => client().setUserLimit(bizID, -1),
+        () => client().setUserLimit(bizID, 1.5),
+        () => client().revokeServerToken(7 as unknown as string),
+        () => all(client().listPartners({ search: 7 as unknown as string })),
+        () => all(client().listPartners({ pageSize: 0 })),
+        () => all(client().listPartners({ serch: "a" } as object)),
+        () => all(client().listServerTokens("two words")),
+      ];
+      for (const call of invalid) {
+        const error = await failure(Promise.resolve().then<unknown>(call));
+        expect(error, String(call)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
+      }
+      const answer = await client().getPartner(bizID);
+      const fetch = () => Promise.resolve(new Response(JSON.stringify(answer)));
+      expect(await failure(client({ fetch }).getPartner("biz_other"))).to.include({ code: "SERVICE_ANSWER_INVALID" });
+    });
+  });
+
+  describe("publishRegistered", () => {
+    it("returns the published batches", async () => {
+      expect(await client().publishRegistered()).to.deep.equal([BATCH]);
+    });
+
+    it("sends no request twice", async () => {
+      proxy.fail("/publishRegistered", { status: 503 });
+      expect(await failure(client().publishRegistered())).to.include({ status: 503 });
+      expect(proxy.to("/publishRegistered")).to.have.length(1);
+    });
+
+    it("has its own timeout, independent of the client's", async () => {
+      expect(await client({ timeoutMs: 1 }).publishRegistered()).to.deep.equal([BATCH]);
+      proxy.disturb(() => "silence");
+      expect(await failure(client().publishRegistered({ timeoutMs: 50 }))).to.include({ code: "TIMEOUT" });
+    });
+  });
+
+  describe("every operation", () => {
+    const operations = (admin: AdminClient, signal?: AbortSignal) => [
+      () => admin.createPartner("A company", { signal }),
+      () => admin.createServerToken("biz_1", { signal }),
+      () => admin.invite("biz_1", "Ada", { signal }),
+      () => admin.inviteOperator("Olga", { signal }),
+      () => admin.publishRegistered({ signal }),
+      () => admin.getPartner("biz_1", { signal }),
+      () => admin.listPartners({ signal }).next(),
+      () => admin.suspendPartner("biz_1", { signal }),
+      () => admin.resumePartner("biz_1", { signal }),
+      () => admin.setUserLimit("biz_1", 5, { signal }),
+      () => admin.listServerTokens("biz_1", { signal }).next(),
+      () => admin.revokeServerToken(TOKEN.token_id, { signal }),
+      () => admin.listAuditLog({ signal }).next(),
+    ];
+
+    it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
+      for (const operation of operations(client({ adminToken: "x".repeat(40) })))
+        expect(await failure(operation())).to.include({ code: "ADMIN_TOKEN_REFUSED", status: 401 });
+    });
+
+    it("fails with ABORTED if the caller aborts it", async () => {
+      proxy.disturb(() => "silence");
+      for (const operation of operations(client(), AbortSignal.timeout(20)))
+        expect(await failure(operation())).to.include({ name: "TransportError", code: "ABORTED" });
+    });
+
+    it("fails with a code for every malformed answer", async () => {
+      const good = {
+        ...{ biz_id: "biz_1", name: "n", created: 1, token: `krs_${"x".repeat(43)}` },
+        ...{ person_id: randomUUID(), role: "reader", url: "http://localhost:1/dashboard/#/invitation/x", expires: 1 },
+        batches: [BATCH],
+        ...PARTNER,
+        ...TOKEN,
+        ...{ partners: [PARTNER], tokens: [TOKEN], next: null, entries: [ENTRY] },
+      };
+      const answering = (answer: object) =>
+        operations(client({ fetch: () => Promise.resolve(new Response(JSON.stringify(answer))) }));
+      for (const operation of answering(good)) expect(await operation()).to.be.ok;
+      const field = fc.constantFrom(...Object.keys(good));
+      await fc.assert(
+        fc.asyncProperty(field, fc.jsonValue(), async (name, value) => {
+          for (const operation of answering({ ...good, [name]: value })) {
+            await operation().catch((error: unknown) => {
+              if (!(error instanceof KeyrootError)) throw error;
+            });
+          }
+        }),
+        { numRuns: 50 },
+      );
+      for (const [name, batches] of Object.entries({ root: "a", users: -1, transaction: "0x", block: "7" })) {
+        const [, , publish] = answering({ batches: [{ ...BATCH, [name]: batches }] });
+        expect(await failure(publish?.() ?? Promise.resolve())).to.include({ code: "SERVICE_ANSWER_INVALID" });
+      }
+    });
+  });
+
+  describe("the constructor", () => {
+    it("rejects unusable options, without the admin token in the error", () => {
+      const refused = (options: Partial<Record<keyof AdminClientOptions, unknown>>) =>
+        refusalOf(() => client(options as Partial<AdminClientOptions>));
+      for (const adminToken of ["", "two words", "ümlaut", "x".repeat(501), 7, undefined])
+        expect(refused({ adminToken }), String(adminToken)).to.equal("ARGUMENT_INVALID");
+      for (const serviceUrl of ["", "http://keys.example", "https://keys.example/?a=b", 7])
+        expect(refused({ serviceUrl }), String(serviceUrl)).to.equal("ARGUMENT_INVALID");
+      for (const timeoutMs of [0, 1.5, 2 ** 31]) expect(refused({ timeoutMs })).to.equal("ARGUMENT_INVALID");
+      for (const retries of [-1, 101]) expect(refused({ retries })).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(() => new AdminClient(undefined as unknown as AdminClientOptions))).to.equal("ARGUMENT_INVALID");
+      expect(() => client({ adminToken: "two Secret-words" }))
+        .to.throw(/adminToken/)
+        .with.property("message")
+        .not.include("Secret");
+    });
+
+    it("rejects browsers", () => {
+      const globals = globalThis as Record<string, unknown>;
+      globals["document"] = {};
+      try {
+        expect(refusalOf(() => client())).to.equal("BROWSER_REFUSED");
+      } finally {
+        delete globals["document"];
+      }
+    });
+
+    it("creates a client that does not show its token", () => {
+      expect(inspect(client(), { depth: 10, showHidden: true }) + JSON.stringify(client())).not.to.include(ADMIN_TOKEN);
+    });
+  });
+});

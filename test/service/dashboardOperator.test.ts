@@ -1,0 +1,223 @@
+import { expect } from "chai";
+import { TransportError } from "../../packages/keyroot/src/errors.ts";
+import { KeyPublisher, type PublishedBatch } from "../../packages/service/src/publishing/keyPublisher.ts";
+import type { Author } from "../../packages/service/src/auditLog/recordChange.ts";
+import { describeOnBoth, freshRegistry } from "../support/chain/freshRegistry.ts";
+import { expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
+import { callDashboard, signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
+import { freshDatabases, serviceOnPostgres, TestService } from "../support/service/support.ts";
+import { temporaryFolder } from "../support/support.ts";
+
+const ids = { chain_id: 1, contract: `0x${"5fbd".repeat(10)}` };
+
+describe("the operator's console", () => {
+  const log: string[] = [];
+  const service = serviceOnPostgres({ log });
+  let partner: TestPartner;
+  let operator: TestPerson;
+  let ofPartner: TestPerson;
+
+  before(async () => {
+    partner = await service.createPartner("Acme");
+    operator = await signInPerson(service, null, "Olga");
+    await signInPerson(service, null, "Otto", { role: "reader" });
+    ofPartner = await signInPerson(service, partner.bizID, "Ada");
+  });
+
+  it("keeps its people apart from partners' people", async () => {
+    const names = async ({ call }: TestPerson) =>
+      ((await call("/v1/dashboard/staff/list")).body as { people: { name: string }[] }).people.map(({ name }) => name);
+    expect(await names(operator))
+      .to.include.members(["Olga", "Otto"])
+      .and.not.include("Ada");
+    expect(await names(ofPartner)).to.deep.equal(["Ada"]);
+    for (const [person, target] of [
+      [operator, ofPartner],
+      [ofPartner, operator],
+    ] as const) {
+      const removed = await person.call("/v1/dashboard/staff/remove", { person_id: target.personID });
+      expectProblem(removed, [404, "PERSON_UNKNOWN"]);
+    }
+    expect((await operator.call("/v1/dashboard/session/get")).body["partner"]).to.equal(null);
+  });
+
+  it("has no two people with one name, also if they are invited at once", async () => {
+    const one = await signInPerson(service, null, "One");
+    const two = await signInPerson(service, null, "Two");
+    const answers = await Promise.all(
+      [one, two].map(async ({ verify, call }) => {
+        await verify();
+        return call("/v1/dashboard/staff/invite", { name: "Same name", role: "reader" });
+      }),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+    for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
+  });
+
+  it("keeps a last administrator, also if all remove each other at once", async () => {
+    const another = await signInPerson(service, null, "Another");
+    const answers = await Promise.all([
+      operator.call("/v1/dashboard/staff/remove", { person_id: another.personID }),
+      another.call("/v1/dashboard/staff/remove", { person_id: operator.personID }),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
+    if (answers[0].status !== 200) operator = another;
+    expectProblem(await operator.call("/v1/dashboard/staff/remove", { person_id: operator.personID }), [
+      409,
+      "LAST_ADMINISTRATOR",
+    ]);
+    // For the tests below, which name her.
+    if (operator === another) operator = await signInPerson(service, null, "Olga");
+  });
+
+  it("creates partners, and invites their first administrator after fresh verification", async () => {
+    const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
+    const unverified = await signInPerson(service, null, "Unverified");
+    const invite = () => unverified.call("/v1/admin/staff/invite", { biz_id, name: "First", role: "administrator" });
+    expectProblem(await invite(), [403, "VERIFICATION_REQUIRED"]);
+    await unverified.verify();
+    const { body } = await invite();
+    const token = String(body["url"]).split("/").at(-1);
+    const accepted = await callDashboard(service, "/v1/dashboard/invitations/accept", { token });
+    expect(accepted.body).to.have.nested.property("partner.biz_id", biz_id);
+    const line = log.find((entry) => entry.includes('"partner.created"') && entry.includes(String(biz_id)));
+    expect(line).to.contain('"name":"Olga"');
+  });
+
+  it("suspends, resumes and limits partners, and revokes their tokens", async () => {
+    const own = await service.createPartner("Managed");
+    const ofOwn = { biz_id: own.bizID };
+    const createUser = () =>
+      service.post(
+        "/v1/authdBizSrv/users/create",
+        { user_id_hex: randomHex(), region: "us-west-2" },
+        { token: own.jwt },
+      );
+    expect((await operator.call("/v1/admin/partners/suspend", ofOwn)).body["suspended"]).to.be.a("number");
+    expectProblem(await createUser(), [403, "PARTNER_SUSPENDED"]);
+    expect((await operator.call("/v1/admin/partners/resume", ofOwn)).body["suspended"]).to.equal(null);
+    const limited = await operator.call("/v1/admin/partners/setUserLimit", { ...ofOwn, user_limit: 0 });
+    expect(limited.body["user_limit"]).to.equal(0);
+    expectProblem(await createUser(), [409, "USER_LIMIT_REACHED"]);
+    const { tokens } = (await operator.call("/v1/admin/serverTokens/list", ofOwn)).body as { tokens: object[] };
+    expect(tokens).to.have.length(1);
+    const revoked = await operator.call("/v1/admin/serverTokens/revoke", { token_id: own.tokenID });
+    expect(revoked.body).to.include(ofOwn);
+    expectProblem(await createUser(), [401, "ACCESS_TOKEN_REVOKED"]);
+  });
+
+  it("starts publishing at once, runs it once, and shows its outcome when it ends", async () => {
+    const outcome = Promise.withResolvers<PublishedBatch[]>();
+    const authors: Author[] = [];
+    const lines: string[] = [];
+    const status = {
+      chain: { ...ids, error: undefined, state: null },
+      stores: [],
+      publishable: 3,
+      running: false,
+      differences: [],
+    };
+    await using databases = await freshDatabases();
+    const publishing = await new TestService().start(databases, {
+      log: lines,
+      publish: (author) => {
+        authors.push(author);
+        return outcome.promise;
+      },
+      publishing: () => Promise.resolve(status),
+    });
+    try {
+      const { call, personID } = await signInPerson(publishing, null, "Olga");
+      const lastRun = async () =>
+        ((await call("/v1/dashboard/status/get")).body["publishing"] as { last_run: object }).last_run;
+      expect(await lastRun()).to.equal(null);
+      for (let calls = 0; calls < 2; calls++)
+        expect((await call("/v1/dashboard/publishing/start")).body).to.include({ ended: null, error: null });
+      expect(authors).to.have.length(1);
+      expect(authors[0]?.actor).to.include({ kind: "person", person: personID, name: "Olga" });
+      expect(await lastRun()).to.include({ ended: null });
+      const batch = { root: "7e".repeat(32), users: 3, transaction: `0x${"a".repeat(64)}`, block: 9 };
+      outcome.resolve([batch]);
+      await outcome.promise;
+      const ended = (await lastRun()) as { ended: number; batches: object[]; error: null };
+      expect(ended.ended).to.be.a("number");
+      expect(ended).to.deep.include({ batches: [batch], error: null });
+    } finally {
+      await publishing.close();
+    }
+  });
+
+  it("shows the code of what failed, and logs no URL that may contain a secret", async () => {
+    const secret = "hunter2";
+    const failure = (code: "RPC_ERROR" | "UNREACHABLE") =>
+      new TransportError(code, `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`, {
+        cause: new Error(`connect wss://rpc.test/${secret}`),
+      });
+    const lines: string[] = [];
+    await using databases = await freshDatabases();
+    const failing = await new TestService().start(databases, {
+      log: lines,
+      publish: () => Promise.reject(failure("RPC_ERROR")),
+      publishing: () =>
+        Promise.resolve({
+          chain: { ...ids, error: failure("UNREACHABLE"), state: null },
+          ...{ stores: [], publishable: 0, running: false, differences: [] },
+        }),
+    });
+    try {
+      const { call } = await signInPerson(failing, null, "Olga");
+      await call("/v1/dashboard/publishing/start");
+      const { text } = await call("/v1/dashboard/status/get");
+      expect(text).to.contain('"UNREACHABLE"').and.contain('"RPC_ERROR"').and.not.contain(secret);
+      const logged = lines.join("");
+      expect(logged).to.contain("https://rpc.test:8545/<redacted> did not answer").and.contain("publishing failed");
+      expect(logged).to.contain("wss://rpc.test/<redacted>").and.not.contain(secret);
+    } finally {
+      await failing.close();
+    }
+  });
+
+  it("says that a service without a chain does not publish", async () => {
+    const { body } = await operator.call("/v1/dashboard/status/get");
+    expect(body).to.deep.equal({
+      databases: [{ name: "home, us-west-2, eu-west-1", error: null }],
+      publishing: null,
+    });
+  });
+});
+
+describeOnBoth("the console's state of publishing", (startChain) => {
+  const fresh = freshRegistry(startChain);
+  const folder = temporaryFolder();
+
+  it("shows the chain, the stores and the keys, and by its code what does not answer", async () => {
+    const databases = await freshDatabases();
+    const config = {
+      ...{ rpcUrl: fresh.rpcUrl, contract: fresh.contract, chainId: fresh.chainId, confirmations: 1 },
+      limits: "local" as const,
+      files: { "us-west-2": folder.path, "eu-west-1": folder.path },
+    };
+    try {
+      const status = await new KeyPublisher(databases, config, undefined).status();
+      expect(status.chain).to.deep.include({ chain_id: fresh.chainId, contract: fresh.contract, error: undefined });
+      expect(status.chain.state?.owner).to.equal(fresh.owner);
+      expect(BigInt(status.chain.state?.balance ?? 0) > 0n).to.equal(true);
+      expect(status.stores.map(({ error }) => error)).to.deep.equal([undefined, undefined]);
+      expect(status).to.deep.include({ publishable: 0, running: false, differences: [] });
+
+      const broken = {
+        ...config,
+        rpcUrl: "http://127.0.0.1:1/secret",
+        files: { ...config.files, "eu-west-1": "s3://none" },
+      };
+      const failed = await new KeyPublisher(databases, broken, undefined).status();
+      expect(failed.chain.state).to.equal(null);
+      expect(failed.chain.error).to.include({ code: "UNREACHABLE" });
+      expect(failed.stores.map(({ error }) => error === undefined)).to.deep.equal([true, false]);
+      const wrong = await new KeyPublisher(databases, { ...config, chainId: 5 }, undefined).status();
+      expect(wrong.chain.error).to.include({ code: "CHAIN_ID_MISMATCH" });
+    } finally {
+      await databases[Symbol.asyncDispose]();
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { serverUser } from "../../../support/postgres/binaries.ts";
+
+/** The programs of the cluster. `serverUser` can run them. */
+export interface Programs {
+  patroni: string;
+  etcd: string;
+  haproxy: string;
+  /** The folder of PostgreSQL's programs. Patroni needs `pg_basebackup` and `pg_rewind`, which npm's package lacks. */
+  postgres: string;
+  /** The environment in which they find their libraries. */
+  env: Record<string, string>;
+}
+
+/** Debian's packages, with those dependencies that a small Debian may lack. */
+const PACKAGES = [
+  ...["etcd-server", "haproxy", "liblua5.3-0", "libopentracing1", "libopentracing-c-wrapper0", "patroni"],
+  ...["python3-cdiff", "python3-click", "python3-colorama", "python3-dateutil", "python3-dnspython", "python3-etcd"],
+  ...["python3-pkg-resources", "python3-prettytable", "python3-psutil", "python3-psycopg2", "python3-six"],
+  ...["python3-urllib3", "python3-wcwidth", "python3-yaml"],
+];
+const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/failover", import.meta.url));
+
+/** Missing programs with the command that installs them; undefined if none is missing. */
+function missingProgram(): string | undefined {
+  if (postgresPrograms() === undefined) return "PostgreSQL: apt-get install --no-install-recommends postgresql";
+  if (!existsSync("/usr/bin/python3")) return "Python 3: apt-get install --no-install-recommends python3";
+  if (installed() === undefined && !isOnPath("apt-get", "--version"))
+    return "Patroni, etcd and HAProxy: install Debian's patroni, etcd-server and haproxy";
+  return undefined;
+}
+
+/** Whether the cluster can start without a download. */
+export function isCached(): boolean {
+  return missingProgram() === undefined && (installed() !== undefined || cachedPackages().length > 0);
+}
+
+/**
+ * Finds the machine's own programs. If Patroni, etcd or HAProxy is missing, downloads Debian's packages to
+ * `node_modules/.cache/failover` and unpacks them below `folder`. Nothing is installed.
+ * @throws Error that contains the command to install what is missing
+ */
+export function findPrograms(folder: string): Programs {
+  const missing = missingProgram();
+  const postgres = postgresPrograms();
+  if (missing !== undefined || postgres === undefined) throw new Error(`Install ${missing ?? "PostgreSQL"}.`);
+  const found = installed();
+  if (found !== undefined) return { ...found, postgres, env: {} };
+  if (cachedPackages().length === 0) download();
+  const root = join(folder, "programs");
+  mkdirSync(root, { mode: 0o755 });
+  for (const file of cachedPackages()) execFileSync("dpkg-deb", ["-x", file, root]);
+  return {
+    patroni: join(root, "usr/bin/patroni"),
+    etcd: join(root, "usr/bin/etcd"),
+    haproxy: join(root, "usr/sbin/haproxy"),
+    postgres,
+    env: {
+      PYTHONPATH: join(root, "usr/lib/python3/dist-packages"),
+      LD_LIBRARY_PATH: globSync(join(root, "usr/lib/*-linux-gnu")).join(":"),
+    },
+  };
+}
+
+function installed(): Pick<Programs, "patroni" | "etcd" | "haproxy"> | undefined {
+  const all = { patroni: "/usr/bin/patroni", etcd: "/usr/bin/etcd", haproxy: "/usr/sbin/haproxy" };
+  return Object.values(all).every((path) => existsSync(path)) ? all : undefined;
+}
+
+/** The newest of the system that `serverUser` can run. */
+function postgresPrograms(): string | undefined {
+  const newestFirst = new Intl.Collator("en", { numeric: true });
+  return globSync("/usr/lib/postgresql/*/bin")
+    .sort((a, b) => newestFirst.compare(b, a))
+    .find((bin) => isOnPath(join(bin, "pg_rewind"), "--version") && isOnPath(join(bin, "pg_basebackup"), "--version"));
+}
+
+function isOnPath(program: string, ...args: string[]): boolean {
+  return spawnSync(program, args, serverUser).status === 0;
+}
+
+function cachedPackages(): string[] {
+  const found = globSync(join(CACHE, "*.deb"));
+  return PACKAGES.every((name) => found.some((path) => path.startsWith(join(CACHE, `${name}_`)))) ? found : [];
+}
+
+function download(): void {
+  mkdirSync(CACHE, { recursive: true });
+  try {
+    execFileSync("apt-get", ["download", ...PACKAGES], { cwd: CACHE, stdio: "pipe" });
+  } catch (cause) {
+    throw new Error("Debian's packages cannot be downloaded: apt-get install patroni etcd-server haproxy", { cause });
+  }
+}

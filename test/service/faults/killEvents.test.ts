@@ -1,0 +1,170 @@
+/**
+ * Kills the service and its PostgreSQL in turns by SIGKILL while partners' changes cause events, and checks that each event was
+ * delivered to the partner's endpoint, and none without its change. The endpoint fails at times.
+ * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` (5 minutes) causes 10,000 events and kills 20 times.
+ */
+import { expect } from "chai";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openDatabases } from "@keyroot/service";
+import { type Postgres, runAt, startPostgres } from "../../support/postgres/postgres.ts";
+import {
+  createPartner,
+  post,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../../support/service/serviceProcess.ts";
+import { checkEvents } from "./load/checkEvents.ts";
+import { type EventReceiver, startEventReceiver } from "./load/eventReceiver.ts";
+import { UserWorkload } from "./load/userWorkload.ts";
+import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { isLarge } from "../../support/testSize.ts";
+
+describeFaults("kill -9 while events are delivered", function () {
+  this.timeout(FAULTS_TIMEOUT_MS);
+
+  it("of the service and of its PostgreSQL loses no event, and delivers none without its change", async () => {
+    const size = isLarge ? { events: 10_000, kills: 20 } : { events: 300, kills: 2, sendAtOnce: true };
+    const { kills, events, findings, findingsWithoutOneEvent, endpointFailures } = await reported(killEvents(size));
+    expect(findings).to.deep.equal([]);
+    expect(kills).to.deep.equal({ service: size.kills / 2, postgres: size.kills / 2 });
+    expect(events).to.be.at.least(size.events);
+    expect(endpointFailures).to.be.greaterThan(0);
+    // The check finds a removed event: as a change without event, and as a delivery without event.
+    expect(findingsWithoutOneEvent).to.have.length(2);
+  });
+});
+
+const WORKERS = 8;
+const CONNECTIONS = 8;
+const REGIONS = ["us-west-2", "eu-west-1"] as const;
+/** Creating a user, a refresh token, and registering a key. */
+const EVENTS_PER_USER = 3;
+const FAILURE_RATE = 0.03;
+/** How long deliveries may take after the last kill. One that a killed service was sending is sent again after 90 s. */
+const TIMEOUT_MS = 240_000;
+
+interface KillEventsOptions {
+  /** The least number of events. */
+  events: number;
+  kills: number;
+  /** Also sends at once, after the last kill, what a killed service was sending, instead of after 90 s. */
+  sendAtOnce?: boolean;
+}
+
+interface Outcome {
+  events: number;
+  /** How often each was killed. */
+  kills: { service: number; postgres: number };
+  /** Events that the endpoint acknowledged more than once. */
+  duplicates: number;
+  /** Deliveries that the endpoint refused or cut off. */
+  endpointFailures: number;
+  /** Requests that were interrupted by a kill and sent again. */
+  interrupted: number;
+  findings: string[];
+  /** Removes one event and checks again: what a checker that notices nothing would not find. */
+  findingsWithoutOneEvent: string[];
+}
+
+/** Runs the workload, kills, and checks. */
+async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptions): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const postgres = await startPostgres({ fsync: true });
+  cleanup.defer(() => postgres.stop());
+  const { environment, urls } = await environmentOver(postgres);
+  const receiver = cleanup.use(await startEventReceiver(FAILURE_RATE));
+  let service: ServiceProcess = await startServiceProcess(environment);
+  cleanup.defer(() => service[Symbol.asyncDispose]());
+
+  const partner = await createPartner(service.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const path = `${service.origin}/v1/authdBizSrv/webhooks/create`;
+  const added = await post(path, { url: receiver.url }, partner);
+  if (added.status !== 200) throw new Error(`The endpoint was not added: ${JSON.stringify(added)}`);
+
+  const workload = new UserWorkload(() => service.origin, partner);
+  const { acknowledged } = workload;
+  const users = Math.ceil(events / EVENTS_PER_USER);
+  const killed = { service: 0, postgres: 0 };
+  let isKilling = true;
+  const worker = async (index: number) => {
+    while (isKilling || acknowledged.keys < users) await workload.provision(REGIONS[index % 2] ?? "us-west-2");
+  };
+  const working = Promise.all(Array.from({ length: WORKERS }, (_, index) => worker(index)));
+  for (let kill = 0; kill < kills; kill++) {
+    while (acknowledged.keys < (users * (kill + 0.5)) / kills) await sleep(5 + Math.random() * 100);
+    if (kill % 2 === 0) {
+      await service.kill();
+      service = await startServiceProcess(environment);
+      killed.service++;
+    } else {
+      await postgres.kill();
+      await postgres.restart();
+      killed.postgres++;
+    }
+  }
+  isKilling = false;
+  await working;
+  await untilDelivered(urls, sendAtOnce);
+  const { events: found, findings } = await checkEvents(urls, receiver);
+  await runAt(urls[0] ?? "", "delete from events where position = (select min(position) from events)");
+  const { findings: findingsWithoutOneEvent } = await checkEvents(urls, receiver);
+  return {
+    events: found,
+    kills: killed,
+    duplicates: duplicatesIn(receiver),
+    endpointFailures: receiver.failures,
+    interrupted: workload.interrupted,
+    findings: [...workload.findings, ...findings],
+    findingsWithoutOneEvent,
+  };
+}
+
+/** Home and one region in a database, the other region in another one. */
+async function environmentOver(postgres: Postgres) {
+  const environment = await serviceEnvironment(postgres, CONNECTIONS);
+  const region = await postgres.createDatabase();
+  const databases = await openDatabases({ url: region });
+  await databases.migrate();
+  await databases[Symbol.asyncDispose]();
+  const keys = join(postgres.folder, "webhook-keys");
+  await writeFile(keys, randomBytes(32).toString("base64"), { mode: 0o600 });
+  const webhooks = { KEYROOT_WEBHOOK_KEYS: keys, KEYROOT_WEBHOOK_PRIVATE: "true" };
+  return {
+    environment: { ...environment, ...webhooks, DATABASE_URL_EU_WEST_1: region },
+    urls: [environment.DATABASE_URL, region],
+  };
+}
+
+/** Waits until no event waits for its delivery. @throws Error if a delivery failed, or it takes too long */
+async function untilDelivered(urls: readonly string[], sendAtOnce: boolean): Promise<void> {
+  const end = Date.now() + TIMEOUT_MS;
+  for (const url of urls) {
+    for (;;) {
+      // Those that the endpoint refused would wait for minutes. Those that a killed service was sending have no attempt yet.
+      const waiting = `state = 'pending' and due > 0 ${sendAtOnce ? "" : "and attempts > 0"}`;
+      await runAt(url, `update webhook_deliveries set due = 0 where ${waiting}`);
+      const [{ undispatched, pending, failed } = { undispatched: 0, pending: 0, failed: 0 }] = await runAt<{
+        undispatched: number;
+        pending: number;
+        failed: number;
+      }>(
+        url,
+        `select (select count(*)::int from events where dispatched is null) as undispatched,
+          (select count(*)::int from webhook_deliveries where state = 'pending') as pending,
+          (select count(*)::int from webhook_deliveries where state = 'failed') as failed`,
+      );
+      if (failed > 0) throw new Error(`${failed} deliveries have failed.`);
+      if (undispatched + pending === 0) break;
+      if (Date.now() > end) throw new Error(`${undispatched} events and ${pending} deliveries wait.`);
+      await sleep(1000);
+    }
+  }
+}
+
+function duplicatesIn({ acknowledged }: EventReceiver): number {
+  return [...acknowledged.values()].filter((count) => count > 1).length;
+}

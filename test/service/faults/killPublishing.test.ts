@@ -1,0 +1,254 @@
+/**
+ * Kills services that publish: two over one PostgreSQL, by SIGKILL at random times, while users register keys. At the end, every
+ * acknowledged key must have exactly one root, and every root its file.
+ * `FAULTS=large npm test -- test/service/faults/killPublishing.test.ts` (4 minutes) kills 50 times.
+ */
+import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { REGIONS } from "keyroot/identity";
+import { countPublishable, type Database, type Databases, openDatabases, publisherLeases } from "@keyroot/service";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { LOCAL } from "../../support/chain/local.ts";
+import { stopMining } from "../../support/anvil/anvilControl.ts";
+import type { Deployment } from "../../support/publisher/deployment.ts";
+import { runAt } from "../../support/postgres/postgres.ts";
+import { deployOn } from "../../support/chain/freshRegistry.ts";
+import {
+  createPartner,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../../support/service/serviceProcess.ts";
+import { UserWorkload } from "./load/userWorkload.ts";
+import { verifyPublished } from "./load/verifyPublished.ts";
+import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { isLarge } from "../../support/testSize.ts";
+import { readdir } from "node:fs/promises";
+import { CompetingPublisher } from "../../support/publisher/competingPublisher.ts";
+import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
+import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { never } from "../../support/support.ts";
+
+describeOnBoth("two services that publish", (startChain) => {
+  it("lose no key and publish no key twice if they are killed at random times by kill -9", async () => {
+    const chain = await startChain();
+    try {
+      const postgres = await sharedPostgres();
+      const killing = killPublishers(KILLS, chain.url, () => postgres.createDatabase());
+      const { findings, kills, acknowledged, roots } = await reported(killing);
+      expect(findings).to.deep.equal([]);
+      expect(kills).to.equal(KILLS);
+      expect(acknowledged.keys).to.be.greaterThan(0);
+      expect(roots).to.be.greaterThan(1);
+    } finally {
+      await chain.close();
+    }
+  }).timeout(FAULTS_TIMEOUT_MS);
+
+  describe("are verified by a check that", () => {
+    const fresh = freshRegistry(startChain);
+    const [first = never(), second = never(), third = never(), fourth = never()] = sampleRecords(4);
+    let publisher: CompetingPublisher;
+    beforeEach(async () => {
+      for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
+      publisher = new CompetingPublisher(fresh);
+      await publisher.publish([first, second]);
+    });
+    const findings = async (...records: (typeof first)[]) => (await verifyPublished(fresh, records)).findings;
+
+    it("finds nothing if every key has one root, and every root has its file", async () => {
+      await publisher.publish([third]);
+      expect(await findings(first, second, third)).to.deep.equal([]);
+    });
+
+    it("finds a missing key", async () => {
+      const [counts, lost] = await findings(first, second, third);
+      expect(counts).to.equal("2 users have a root, 3 keys were to be published");
+      expect(lost).to.equal(`The user ${third.userID} has no root.`);
+    });
+
+    it("finds a key that was published twice", async () => {
+      const root = await publisher.publish([second, third]);
+      expect(await findings(first, second, third)).to.deep.equal([`root ${root}: 2 users in its file, added for 1`]);
+    });
+
+    it("finds a root that was added twice", async () => {
+      const root = await publisher.store([third, fourth]);
+      for (const record of [third, fourth]) await publisher.untilIncluded(await publisher.add(root, [record]));
+      const all = [first, second, third, fourth];
+      expect(await findings(...all)).to.deep.equal([`root ${root}: 2 users in its file, added for 1 and 1`]);
+    });
+
+    it("finds a missing file, and a file with a different key", async () => {
+      const root = await publisher.publish([{ ...third, pubKey: fourth.pubKey, keyID: fourth.keyID }]);
+      expect(await findings(first, second, third)).to.deep.equal([
+        `The file ${root} has another key of ${third.userID}.`,
+      ]);
+      await rm(join(fresh.filesDir, `${root}.json`));
+      expect(await findings(first, second, third)).to.deep.equal([
+        `root ${root}: no users in its file, added for 1`,
+        `The root ${root} of ${third.userID} has no file.`,
+      ]);
+    });
+  });
+});
+
+/** Kills on each chain. */
+const KILLS = isLarge ? 25 : 3;
+/** Each service publishes whenever keys are unpublished, with a short pause in between. */
+const SCHEDULE = { every: 0.1, atLeast: 1 };
+const SERVICES = 2;
+const CONNECTIONS = 4;
+const WORKERS = 4;
+/** How long a worker pauses between two users. */
+const PAUSE_MS = 20;
+/** The time between blocks: long enough that another service takes over transactions of the killed one in progress. */
+const BLOCK_MS = { min: 100, max: 4000 };
+/** How long both services run before a kill: a random time in this range. */
+const WORK_MS = { min: 50, max: 1500 };
+/** How long the services may take to publish the remaining keys. */
+const TIMEOUT_MS = 240_000;
+
+interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
+  kills: number;
+  /** How many of the killed services held the publisher's lease. */
+  killedWhilePublishing: number;
+  /** The number of added roots. */
+  roots: number;
+  /** Files whose root was not added: their publisher was killed before it stored its plan. */
+  filesWithoutRoot: number;
+}
+
+/**
+ * Kills one of two publishing services repeatedly.
+ * @param rpcUrl an endpoint that signs for its first account
+ * @param createDatabase creates an empty database and returns its URL
+ */
+async function killPublishers(kills: number, rpcUrl: string, createDatabase: () => Promise<string>): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const deployment = await deploy(rpcUrl, join(folder, "files"));
+  cleanup.use(await mineInIntervals(deployment.call));
+  const environment = {
+    ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
+    KEYROOT_RPC_URL: rpcUrl,
+    KEYROOT_CONTRACT: deployment.contract,
+    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
+    KEYROOT_FILES: deployment.filesDir,
+  };
+  const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
+  await runAt(environment.DATABASE_URL, RECORD_HOLDER);
+  let starts = 0;
+  const start = async () => {
+    const name = `service-${starts++}`;
+    const { href } = Object.assign(new URL(environment.DATABASE_URL), { search: `application_name=${name}` });
+    return { name, ...(await startServiceProcess({ ...environment, DATABASE_URL: href }, SCHEDULE)) };
+  };
+  const services: (ServiceProcess & { name: string })[] = [];
+  cleanup.defer(async () => {
+    for (const service of services) await service[Symbol.asyncDispose]();
+  });
+  services.push(...(await Promise.all(Array.from({ length: SERVICES }, start))));
+  let requests = 0;
+  const origin = () => services[requests++ % SERVICES]?.origin ?? "";
+  const workload = new UserWorkload(origin, await createPartner(origin(), environment.KEYROOT_ADMIN_TOKEN));
+
+  const ending = new AbortController();
+  const working = Promise.all(Array.from({ length: WORKERS }, (_, i) => provisionUntil(ending.signal, workload, i)));
+  let killedWhilePublishing = 0;
+  try {
+    for (let i = 0; i < kills; i++) {
+      await sleep(randomIn(WORK_MS));
+      const victim = Math.floor(Math.random() * SERVICES);
+      await services[victim]?.kill();
+      if (await expireLeaseOf(databases.home, services[victim]?.name ?? "")) killedWhilePublishing++;
+      services[victim] = await start();
+    }
+  } finally {
+    ending.abort();
+    await working;
+  }
+
+  const { acknowledged, findings } = workload;
+  await untilAllPublished(databases, findings);
+  const { rootOf, roots, filesWithoutRoot, ...published } = await verifyPublished(deployment, workload.registered());
+  findings.push(...published.findings);
+  await workload.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
+  const { interrupted } = workload;
+  return { kills, killedWhilePublishing, acknowledged, interrupted, roots, filesWithoutRoot, findings };
+}
+
+async function deploy(rpcUrl: string, filesDir: string): Promise<Deployment> {
+  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  await mkdir(filesDir);
+  return { call, contract: await deployOn(call, owner), owner, filesDir };
+}
+
+/** Replaces automatic mining by blocks at random intervals, as on a real chain. @returns stops it */
+async function mineInIntervals(call: RpcCall): Promise<AsyncDisposable> {
+  await stopMining(call);
+  const ending = new AbortController();
+  const mining = (async () => {
+    while (!ending.signal.aborted) {
+      await sleep(randomIn(BLOCK_MS));
+      await call("evm_mine", []);
+    }
+  })();
+  return {
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      await mining;
+    },
+  };
+}
+
+/** Registers one user after the other, in alternating regions. */
+async function provisionUntil(signal: AbortSignal, workload: UserWorkload, first: number): Promise<void> {
+  for (let i = first; !signal.aborted; i++) {
+    await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+    await sleep(PAUSE_MS);
+  }
+}
+
+function randomIn({ min, max }: { min: number; max: number }): number {
+  return min + Math.random() * (max - min);
+}
+
+/** Makes the database record which service took the lease, by the name of its connections. */
+const RECORD_HOLDER = `
+  ALTER TABLE publisher_leases ADD held_by text;
+  CREATE FUNCTION record_holder() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN NEW.held_by := current_setting('application_name'); RETURN NEW; END $$;
+  CREATE TRIGGER record_holder BEFORE INSERT OR UPDATE OF fence ON publisher_leases
+    FOR EACH ROW EXECUTE FUNCTION record_holder()`;
+
+/** Expires the lease now, instead of in 30 s, if this service holds it. @returns whether it did */
+async function expireLeaseOf(home: Database, name: string): Promise<boolean> {
+  const expired = await home
+    .update(publisherLeases)
+    .set({ until: sql`clock_timestamp()` })
+    .where(sql`held_by = ${name} AND ${publisherLeases.until} > clock_timestamp()`)
+    .returning();
+  return expired.length > 0;
+}
+
+async function untilAllPublished(databases: Databases, findings: string[]): Promise<void> {
+  const deadline = performance.now() + TIMEOUT_MS;
+  for (;;) {
+    let unpublished = 0;
+    for (const region of REGIONS) unpublished += await countPublishable(databases, region);
+    if (unpublished === 0) return;
+    if (performance.now() > deadline) {
+      findings.push(`${unpublished} keys are still unpublished after ${TIMEOUT_MS / 1000} s`);
+      return;
+    }
+    await sleep(100);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Kills the service and its PostgreSQL in turns by SIGKILL under load, and reads back everything that the service acknowledged.
+ * `FAULTS=large npm test -- test/service/faults/killService.test.ts` kills 20 times.
+ */
+import { expect } from "chai";
+import { setTimeout } from "node:timers/promises";
+import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../../support/postgres/postgres.ts";
+import {
+  createPartner,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../../support/service/serviceProcess.ts";
+import { UserWorkload } from "./load/userWorkload.ts";
+import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { isLarge } from "../../support/testSize.ts";
+
+const KILLS = isLarge ? 20 : 2;
+
+describe("kill -9 under load", function () {
+  this.timeout(FAULTS_TIMEOUT_MS);
+
+  it("of the service and of its PostgreSQL loses no acknowledged user, token or key", async () => {
+    const victims = Array.from({ length: KILLS }, (_, i): Victim => (i % 2 === 0 ? "service" : "postgres"));
+    const { kills, acknowledged, interrupted, findings } = await reported(killUnderLoad(victims));
+    expect(findings).to.deep.equal([]);
+    expect(kills).to.deep.equal({ service: KILLS / 2, postgres: KILLS / 2 });
+    expect(interrupted).to.be.greaterThan(0);
+    for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
+  });
+
+  it("is found to lose data that a PostgreSQL acknowledges before it writes them", async () => {
+    const { findings } = await killUnderLoad(["postgres"], { synchronous_commit: "off", wal_writer_delay: "10s" });
+    expect(findings).not.to.be.empty;
+  });
+});
+
+type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
+
+const WORKERS = 8;
+const CONNECTIONS = 8;
+const REGION = "us-west-2";
+/** How long the workload runs before a kill: a random time in this range. */
+const WORK_MS = { min: 500, max: 1500 };
+
+type Victim = "service" | "postgres";
+
+interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
+  /** How often each was killed. */
+  kills: Record<Victim, number>;
+}
+
+/**
+ * Kills processes under load, one after the other, and reads everything back after each kill.
+ * @param victims which process to kill in each round
+ * @param settings further settings of PostgreSQL
+ */
+async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptions["settings"] = {}): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const postgres = await startPostgres({ fsync: true, settings });
+  cleanup.defer(() => postgres.stop());
+  const environment = await serviceEnvironment(postgres, CONNECTIONS);
+  const target = cleanup.use(new KillTarget(environment, postgres, await startServiceProcess(environment)));
+  const workload = new UserWorkload(
+    () => target.origin,
+    await createPartner(target.origin, environment.KEYROOT_ADMIN_TOKEN),
+  );
+  // Writes the partner to disk, whatever the settings.
+  await runAt(postgres.url, "CHECKPOINT");
+  for (const victim of victims) {
+    await target.killUnderLoad(victim, workload);
+    await workload.readBack(() => ({ state: "pending" }));
+  }
+  const { acknowledged, interrupted, findings } = workload;
+  return { kills: target.kills, acknowledged, interrupted, findings };
+}
+
+/** A service and its PostgreSQL. */
+class KillTarget implements AsyncDisposable {
+  readonly kills: Outcome["kills"] = { service: 0, postgres: 0 };
+  readonly #environment: Environment;
+  readonly #postgres: Postgres;
+  #service: ServiceProcess;
+
+  constructor(environment: Environment, postgres: Postgres, service: ServiceProcess) {
+    this.#environment = environment;
+    this.#postgres = postgres;
+    this.#service = service;
+  }
+
+  get origin(): string {
+    return this.#service.origin;
+  }
+
+  /** Runs the workload, kills one of the two processes at a random time, starts it again, and ends the workload. */
+  async killUnderLoad(victim: Victim, workload: UserWorkload): Promise<void> {
+    let ending = false;
+    const worker = async () => {
+      while (!ending) await workload.provision(REGION);
+    };
+    const working = Promise.all(Array.from({ length: WORKERS }, worker));
+    await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
+    if (victim === "service") {
+      await this.#service.kill();
+      this.#service = await startServiceProcess(this.#environment);
+    } else {
+      await this.#postgres.kill();
+      await this.#postgres.restart();
+    }
+    this.kills[victim]++;
+    ending = true;
+    await working;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#service[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,195 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import pMap from "p-map";
+import { generateKeyPair, type KeyRecord, type Region, type UserID, userIDFromHex } from "keyroot/identity";
+import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
+import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
+
+/** How many users are read back at a time. */
+const READERS = 8;
+/** How long to wait before an unanswered request is sent again. */
+const RETRY_MS = 20;
+/** How long to repeat a request. A killed process is up again long before, on a machine with other load too. */
+const TIMEOUT_MS = 180_000;
+
+/** The data that the service acknowledged for one user. */
+interface Acknowledged {
+  hex: string;
+  user?: ServiceResponse["body"];
+  token?: string;
+  key?: { public_key: string; key_id: string };
+}
+
+/** One request and its outcome, as its sender saw it. Times are in milliseconds since 1970. */
+export interface Call {
+  path: string;
+  body: object;
+  accessToken: string | undefined;
+  sent: number;
+  ended: number;
+  /** undefined if the connection broke. */
+  response: ServiceResponse | undefined;
+}
+
+/** Creates users and registers keys while the service is being killed, and remembers everything it acknowledged. */
+export class UserWorkload {
+  readonly acknowledged = { users: 0, tokens: 0, keys: 0 };
+  /** Requests without a response, or with a temporary error. Each was sent again. */
+  interrupted = 0;
+  /** Acknowledged data that are missing or different, and unexpected responses. */
+  readonly findings: string[] = [];
+  readonly #origin: () => string;
+  readonly #partner: Partner;
+  readonly #observe: (call: Call) => void;
+  /** Five keys for all users: generating one takes a millisecond, and the service does not compare users' keys. */
+  readonly #keyPairs = Array.from({ length: 5 }, () => generateKeyPair());
+  readonly #users: Acknowledged[] = [];
+
+  /**
+   * @param origin returns where to send the next request: `http://<address>:<port>`
+   * @param observe receives each request with its outcome
+   */
+  constructor(origin: () => string, partner: Partner, observe: (call: Call) => void = () => undefined) {
+    this.#origin = origin;
+    this.#partner = partner;
+    this.#observe = observe;
+  }
+
+  /** Creates a user and its refresh token, exchanges the token, and registers a key. */
+  async provision(region: Region): Promise<void> {
+    const known: Acknowledged = { hex: randomBytes(20).toString("hex") };
+    this.#users.push(known);
+    const isAlone = this.#users.length % 2 === 0;
+    const token = await (isAlone ? this.#create(known, region) : this.#createInList(known, region));
+    if (token === undefined) return;
+    const exchanged = await this.#exchange(token);
+    const accessToken = String(exchanged.body["jwt"]);
+    const key = await this.#register(this.#keyPairs[this.acknowledged.keys % this.#keyPairs.length], accessToken);
+    if (key === undefined) return;
+    known.key = key;
+    this.acknowledged.keys++;
+  }
+
+  /**
+   * Creates a user and its token, with a request for each.
+   * @returns the token; undefined after an unexpected response, which is a finding
+   */
+  async #create(known: Acknowledged, region: Region): Promise<string | undefined> {
+    const { hex: user_id_hex } = known;
+    const user = await this.#sendAsPartner("users/create", { user_id_hex, region });
+    if (user.status >= 400) return undefined;
+    known.user = user.body;
+    this.acknowledged.users++;
+    const body = { user_id_hex, context: "app" };
+    const created = await this.#sendAsPartner("users/createRefreshToken", body, randomUUID());
+    return created.status >= 400 ? undefined : this.#acknowledge(known, created.body["token"]);
+  }
+
+  /** As `#create`, in a list. */
+  async #createInList(known: Acknowledged, region: Region): Promise<string | undefined> {
+    const users = [{ user_id_hex: known.hex, region, context: "app" }];
+    const { status, body } = await this.#sendAsPartner("users/createMany", { users }, randomUUID());
+    if (status >= 400) return undefined;
+    const [{ token, ...user } = {}] = body["users"] as Record<string, unknown>[];
+    known.user = user;
+    this.acknowledged.users++;
+    return this.#acknowledge(known, token);
+  }
+
+  #acknowledge(known: Acknowledged, token: unknown): string {
+    known.token = String(token);
+    this.acknowledged.tokens++;
+    return known.token;
+  }
+
+  /**
+   * Lists the partner's events after a cursor, a page at a time, until there are no more.
+   * @returns the cursor after them
+   */
+  async readEvents(after?: string): Promise<string | undefined> {
+    for (let cursor = after; ;) {
+      const { status, body } = await this.#sendAsPartner("events/list", {
+        limit: 100,
+        ...(cursor !== undefined && { after: cursor }),
+      });
+      if (status >= 400) return cursor;
+      cursor = String(body["cursor"]);
+      if ((body["events"] as unknown[]).length === 0) return cursor;
+    }
+  }
+
+  /** The acknowledged keys. */
+  registered(): KeyRecord[] {
+    return this.#users.flatMap(({ hex, key }) =>
+      key === undefined ? [] : [{ userID: userIDFromHex(hex), pubKey: key.public_key, keyID: key.key_id }],
+    );
+  }
+
+  /**
+   * Reads everything that was acknowledged over the API, and adds a finding for each difference.
+   * @param expected returns further fields that the record of a user with a key must have
+   */
+  async readBack(expected: (userID: UserID) => Record<string, unknown>): Promise<void> {
+    const { findings } = this;
+    await pMap(
+      this.#users,
+      async ({ hex, user, token, key }) => {
+        if (user === undefined) return;
+        const found = await this.#sendAsPartner("users/get", { user_id_hex: hex });
+        // Only the response to a creation contains the status, and only the one to `get` the time of deactivation.
+        if (!isDeepStrictEqual({ status: 201, ...found.body }, { ...user, deactivated: null }))
+          findings.push(`user ${hex}: ${JSON.stringify(found)}`);
+        if (token === undefined) return;
+        const exchanged = await this.#exchange(token);
+        if (exchanged.status !== 200) findings.push(`token of ${hex}: ${JSON.stringify(exchanged)}`);
+        if (key === undefined) return;
+        const accessToken = String(exchanged.body["jwt"]);
+        const { body } = await this.#send("/v1/authdUser/record/get", {}, { accessToken });
+        const wanted = { ...key, ...expected(userIDFromHex(hex)) };
+        const actual = Object.fromEntries(Object.keys(wanted).map((name) => [name, body[name]]));
+        if (!isDeepStrictEqual(actual, wanted)) findings.push(`key of ${hex}: ${JSON.stringify(body)}`);
+      },
+      { concurrency: READERS },
+    );
+  }
+
+  /** @returns undefined if there is no challenge, because the service has lost the user */
+  async #register(keys = generateKeyPair(), accessToken: string): Promise<Acknowledged["key"]> {
+    const { public_key, key_id } = keyFieldsOf(keys);
+    const { status, body } = await this.#send(
+      "/v1/authdUser/publicKey/challenge",
+      { public_key, key_id },
+      { accessToken },
+    );
+    if (status >= 400) return undefined;
+    await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), { accessToken });
+    return { public_key, key_id };
+  }
+
+  #exchange(token: string): Promise<ServiceResponse> {
+    return this.#send("/v1/public/auth/jwt", { biz_id: this.#partner.bizID, token });
+  }
+
+  #sendAsPartner(operation: string, body: object, idempotencyKey?: string): Promise<ServiceResponse> {
+    const { accessToken } = this.#partner;
+    const headers = { accessToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    return this.#send(`/v1/authdBizSrv/${operation}`, body, headers);
+  }
+
+  /** Repeats a request until it gets a response that is not temporary. All requests sent here are idempotent. */
+  async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
+    for (const started = Date.now(); Date.now() - started < TIMEOUT_MS;) {
+      const sent = Date.now();
+      const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
+      this.#observe({ path, body, accessToken: headers?.accessToken, sent, ended: Date.now(), response });
+      if (response !== undefined && response.status !== 503) {
+        if (response.status >= 400) this.findings.push(`${path}: ${JSON.stringify(response)}`);
+        return response;
+      }
+      this.interrupted++;
+      await setTimeout(RETRY_MS);
+    }
+    throw new Error(`${path}: no response within ${TIMEOUT_MS / 1000} s.`);
+  }
+}

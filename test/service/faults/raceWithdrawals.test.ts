@@ -1,0 +1,130 @@
+/**
+ * Users withdraw keys at one service, their partner discards the same keys at another one, and both services publish at the same
+ * time, over one PostgreSQL. Every key must be either removed or published.
+ * `FAULTS=large npm test -- test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
+ */
+import { expect } from "chai";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pMap from "p-map";
+import { openDatabases } from "@keyroot/service";
+import { AdminClient } from "@keyroot/service/admin";
+import { KeyrootError } from "keyroot/errors";
+import { userIDToHex } from "keyroot/identity";
+import { readMerkleTreeRoots } from "keyroot/registry";
+import { rpcCaller } from "keyroot/transport";
+import { LOCAL } from "../../support/chain/local.ts";
+import { deployOn, startHardhat } from "../../support/chain/freshRegistry.ts";
+import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
+import { AppSession } from "../../support/service/falseRegistrations.ts";
+import { createPartner, post, serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { isLarge } from "../../support/testSize.ts";
+import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
+
+const KEYS = isLarge ? 1000 : 60;
+
+describe("a key that two services withdraw, discard and publish at once", () => {
+  it("is either removed or published, and never both", async () => {
+    const chain = await startHardhat();
+    try {
+      const postgres = await sharedPostgres();
+      const racing = raceWithdrawals(KEYS, chain.url, () => postgres.createDatabase());
+      const { removed, published, findings } = await reported(racing);
+      expect(findings).to.deep.equal([]);
+      expect(removed + published).to.equal(KEYS);
+    } finally {
+      await chain.close();
+    }
+  }).timeout(FAULTS_TIMEOUT_MS);
+});
+
+/** Keys of one round. */
+const BATCH = 50;
+/** Objections begin within this time: before and after a publisher takes the keys. */
+const SPREAD_MS = 500;
+/** Publishers begin within this time. */
+const PUBLISHERS_SPREAD_MS = 50;
+const CONNECTIONS = 8;
+const CONCURRENCY = 8;
+
+interface Outcome {
+  /** Keys that were withdrawn or discarded, and are not on the chain. */
+  removed: number;
+  /** Keys that are on the chain, and could not be removed. */
+  published: number;
+  /** Keys for which neither holds, or both. */
+  findings: string[];
+}
+
+/** @param rpcUrl an endpoint that signs for its first account */
+async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () => Promise<string>): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-race-"));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const files = join(folder, "files");
+  await mkdir(files);
+  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  const contract = await deployOn(call, owner);
+  const environment = {
+    ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
+    ...{ KEYROOT_RPC_URL: rpcUrl, KEYROOT_CONTRACT: contract, KEYROOT_CHAIN_ID: String(LOCAL.chainId) },
+    KEYROOT_FILES: files,
+  };
+  const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
+  const a = cleanup.use(await startServiceProcess(environment));
+  const b = cleanup.use(await startServiceProcess(environment));
+  const partner = await createPartner(a.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const publish = async ({ origin: serviceUrl }: { origin: string }) => {
+    await sleep(Math.random() * PUBLISHERS_SPREAD_MS);
+    const admin = new AdminClient({ serviceUrl, adminToken: environment.KEYROOT_ADMIN_TOKEN });
+    await admin.publishRegistered().catch((error: unknown) => {
+      // The other service publishes.
+      if (!(error instanceof KeyrootError) || !/publisher/i.test(error.message)) throw error;
+    });
+  };
+
+  const outcome: Outcome = { removed: 0, published: 0, findings: [] };
+  for (let done = 0; done < keys; done += BATCH) {
+    const sessions = await pMap(
+      Array.from({ length: Math.min(BATCH, keys - done) }),
+      async () => {
+        const session = await AppSession.open(a.origin, partner, databases);
+        await session.registerHonestly(session.own);
+        return session;
+      },
+      { concurrency: CONCURRENCY },
+    );
+    const objections = sessions.map(async (session) => {
+      const { key_id } = keyFieldsOf(session.own);
+      await sleep(Math.random() * SPREAD_MS);
+      const body = { user_id_hex: userIDToHex(session.userID), key_id };
+      const discard = `${b.origin}/v1/authdBizSrv/publicKeys/discard`;
+      return Promise.all([session.withdraw(key_id), post(discard, body, { accessToken: partner.accessToken })]);
+    });
+    const [answers] = await Promise.all([Promise.all(objections), publish(a), publish(b)]);
+    // Finishes what a publisher had taken.
+    await publish(a);
+    const roots = await readMerkleTreeRoots(
+      call,
+      contract,
+      sessions.map(({ userID }) => userID),
+    );
+    for (const [i, session] of sessions.entries()) {
+      const statuses = (answers[i] ?? []).map(({ status }) => status);
+      const isPublished = roots[i] !== undefined;
+      const hasKey = await session.hasKey();
+      const expected = isPublished ? 409 : 200;
+      if (hasKey === isPublished && statuses.every((status) => status === expected)) {
+        outcome[isPublished ? "published" : "removed"]++;
+      } else {
+        const found = `user ${session.userID}: withdrawn and discarded with ${statuses.join(", ")}`;
+        outcome.findings.push(`${found}; root ${roots[i]}; ${hasKey ? "has" : "has no"} key`);
+      }
+    }
+  }
+  return outcome;
+}

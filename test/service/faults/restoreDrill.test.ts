@@ -1,0 +1,260 @@
+/**
+ * Restores the database of a publishing service to a point in time, and reconciles it with the chain.
+ */
+import { expect } from "chai";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { audit, verdictOf } from "@keyroot/operator/audit";
+import { KeyPublisher, openDatabases } from "@keyroot/service";
+import { generateKeyPair, type KeyRecord, REGIONS } from "keyroot/identity";
+import { rpcCaller } from "keyroot/transport";
+import { deployOn, type StartChain, startHardhat } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import {
+  createPartner,
+  post,
+  serviceEnvironment,
+  type ServiceProcess,
+  startServiceProcess,
+} from "../../support/service/serviceProcess.ts";
+import { runAt } from "../../support/postgres/postgres.ts";
+import { verifyPublished } from "./load/verifyPublished.ts";
+import { AppUser } from "./restore/app.ts";
+import { BackedUpPostgres } from "./restore/backup.ts";
+import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+
+describeFaults("a database that was restored to a point in time", () => {
+  it("is reconciled with the chain: no published key is lost or different, and the audit passes", async () => {
+    const { findings, audit, reconciled } = await reported(restoreDrill());
+    expect(findings).to.deep.equal([]);
+    expect(audit).to.equal("passed");
+    expect(reconciled).to.deep.include({ recorded: 12, replaced: 6, added: 6, unknownUsers: 12, missingFiles: [] });
+  }).timeout(FAULTS_TIMEOUT_MS);
+});
+
+const USERS_PER_GROUP = 6;
+
+/** The users of the drill, by what happens to them before and after the point in time to which the database is restored. */
+const GROUPS = [
+  /** Published before the base backup, and between backup and that point. */
+  ...["published", "publishedAfterBackup"],
+  /** In an unfinished plan at that point, which is finished afterwards. */
+  "planned",
+  /** Registered before, published after. */
+  "pending",
+  /** Created before, registered and published after. */
+  "unregistered",
+  /** Registered one key before; withdrew it, and published another one after. */
+  "changed",
+  /** Created, registered and published after: the restored database does not have them. */
+  ...["unknown", "unknownWithOtherKey"],
+  /** Created and registered after, and not published. */
+  "lost",
+] as const;
+type Group = (typeof GROUPS)[number];
+
+interface Drill {
+  /** The report of `reconcile`. */
+  reconciled: { recorded: number; replaced: number; added: number; unknownUsers: number };
+  /** The verdict of the audit at the end. */
+  audit: string;
+  /** Events `key.published` that were missing in the restored database, and are in the outbox again. */
+  republished: number;
+  seconds: { restore: number; total: number };
+  findings: string[];
+}
+
+async function restoreDrill(startChain: StartChain = startHardhat): Promise<Drill> {
+  const started = performance.now();
+  await using cleanup = new AsyncDisposableStack();
+  const findings: string[] = [];
+  const chain = await startChain();
+  cleanup.defer(() => chain.close());
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  const contract = await deployOn(call, owner);
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-restore-"));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  const filesDir = join(folder, "files");
+  await mkdir(filesDir);
+  const postgres = cleanup.use(await BackedUpPostgres.start());
+  const environment = {
+    ...(await serviceEnvironment(postgres.server, 8)),
+    ...{ KEYROOT_RPC_URL: chain.url, KEYROOT_CONTRACT: contract, KEYROOT_CHAIN_ID: String(LOCAL.chainId) },
+    KEYROOT_FILES: filesDir,
+  };
+  let service = await startServiceProcess(environment);
+  cleanup.defer(() => service.kill());
+  const partner = await createPartner(service.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const groups = {} as Record<Group, AppUser[]>;
+  for (const group of GROUPS)
+    groups[group] = Array.from({ length: USERS_PER_GROUP }, (_, i) => {
+      return new AppUser(() => service.origin, partner, REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+    });
+  /** The keys that must be on the chain at the end. */
+  const published = new Map<string, KeyRecord>();
+  const create = async (...names: Group[]) => {
+    for (const user of names.flatMap((name) => groups[name])) await user.create();
+  };
+  const register = async (...names: Group[]) => {
+    for (const user of names.flatMap((name) => groups[name])) published.set(user.userID, await user.register());
+  };
+
+  // Before the base backup, while it is taken, and after it.
+  await create("published");
+  await register("published");
+  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await Promise.all([postgres.backUp(), create("publishedAfterBackup", "planned", "pending")]);
+  await create("unregistered", "changed");
+  await register("publishedAfterBackup");
+  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await register("planned");
+  await interruptPublishing(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir, owner });
+  await register("pending", "changed");
+  const time = await postgres.now();
+
+  // These changes are missing in the restored database.
+  for (const user of groups.changed) await user.withdraw(published.get(user.userID) ?? missing(user));
+  await create("unknown", "unknownWithOtherKey");
+  await register("changed", "unregistered", "unknown", "unknownWithOtherKey");
+  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  const after = await forgottenEvents(environment.DATABASE_URL, time);
+  await create("lost");
+  for (const user of groups.lost) await user.register();
+
+  const lost = performance.now();
+  await service.kill();
+  await postgres.lose();
+  await postgres.restore(time);
+  const forgotten = await countKeys(environment.DATABASE_URL);
+  const expected = 5 * USERS_PER_GROUP;
+  if (forgotten !== expected) findings.push(`the restored database has ${forgotten} keys, expected ${expected}`);
+  const reconciled = await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir });
+  service = await startServiceProcess(environment);
+  const restoreMs = performance.now() - lost;
+  findings.push(...(await findReconciled(groups, published)));
+
+  // Partners create the users again that the database lost. Some users register again.
+  await create("unknown", "unknownWithOtherKey", "lost");
+  for (const user of groups.unknownWithOtherKey) await user.register(generateKeyPair());
+  for (const user of groups.lost) published.set(user.userID, await user.register());
+  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  // Publishing found their keys on the chain.
+  for (const user of groups.unknownWithOtherKey)
+    findings.push(...(await compare("after publishing", user, published.get(user.userID))));
+  // The database has the users again. Their apps do not register again.
+  await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir });
+
+  for (const group of GROUPS)
+    for (const user of groups[group]) findings.push(...(await compare(group, user, published.get(user.userID))));
+  const state = await verifyPublished({ call, contract, owner, filesDir }, [...published.values()]);
+  findings.push(...state.findings, ...(await findUnfinished(environment.DATABASE_URL)));
+  const again = await forgottenEvents(environment.DATABASE_URL, time);
+  const republished = [...after].filter((user) => again.has(user));
+  if (republished.length !== after.size)
+    findings.push(`${after.size - republished.length} users without their event key.published`);
+  const report = await audit({
+    call,
+    contract,
+    chainId: LOCAL.chainId,
+    files: { dir: filesDir, maxBytes: 2 ** 24, timeoutMs: 30_000 },
+    workers: 0,
+  });
+  if (verdictOf(report) !== "passed") findings.push(...report.findings.list.map(({ message }) => message));
+  return {
+    reconciled: { ...reconciled, unknownUsers: reconciled.unknownUsers.length },
+    audit: verdictOf(report),
+    republished: republished.length,
+    seconds: { restore: seconds(restoreMs), total: seconds(performance.now() - started) },
+    findings,
+  };
+}
+
+interface Target {
+  rpcUrl: string;
+  contract: string;
+  files: string;
+}
+
+async function publish({ origin }: ServiceProcess, accessToken: string): Promise<void> {
+  const { status, body } = await post(`${origin}/v1/admin/publishRegistered`, {}, { accessToken });
+  if (status !== 200) throw new Error(`Publishing failed: ${JSON.stringify(body)}`);
+}
+
+function publisherOver(databases: Awaited<ReturnType<typeof openDatabases>>, target: Target, owner?: string) {
+  const { rpcUrl, contract, files } = target;
+  const sign = () => Promise.reject(new Error("The signer is unreachable."));
+  const signer = owner === undefined ? undefined : { address: owner, sign };
+  const chain = { rpcUrl, contract, chainId: LOCAL.chainId, limits: "local", confirmations: 1 } as const;
+  const places = { "us-west-2": files, "eu-west-1": files };
+  return new KeyPublisher(databases, { ...chain, files: places }, signer);
+}
+
+/** Leaves a plan unfinished, whose transactions were not sent. */
+async function interruptPublishing(url: string, { owner, ...target }: Target & { owner: string }): Promise<void> {
+  await using databases = await openDatabases({ url });
+  const failed = await publisherOver(databases, target, owner)
+    .publish()
+    .then(
+      () => false,
+      () => true,
+    );
+  if (!failed) throw new Error("Publishing was not interrupted.");
+}
+
+async function reconcile(url: string, target: Target) {
+  await using databases = await openDatabases({ url });
+  return await publisherOver(databases, target).reconcile();
+}
+
+/** Every published key must have the state published, except keys of users that are missing in the database. */
+async function findReconciled(groups: Record<Group, AppUser[]>, published: Map<string, KeyRecord>): Promise<string[]> {
+  const known = [
+    ...["published", "publishedAfterBackup", "planned", "pending"],
+    ...["unregistered", "changed"],
+  ] as const satisfies Group[];
+  const findings: string[] = [];
+  for (const group of known)
+    for (const user of groups[group]) {
+      // Tokens of users who were created before the point in time are still valid.
+      findings.push(...(await compare(`${group}, after reconcile`, user, published.get(user.userID))));
+    }
+  return findings;
+}
+
+async function compare(what: string, user: AppUser, record: KeyRecord | undefined): Promise<string[]> {
+  const { public_key: pubKey, key_id: keyID, state } = await user.read();
+  if (state === "published" && pubKey === record?.pubKey && keyID === record?.keyID) return [];
+  return [`${what}: user ${user.userID} has the key ${String(keyID)}, ${String(state)}, expected ${record?.keyID}`];
+}
+
+async function countKeys(url: string): Promise<number> {
+  const [row] = await runAt<{ keys: number }>(url, "SELECT count(*)::int AS keys FROM public_keys");
+  return row?.keys ?? 0;
+}
+
+/** The users with an event `key.published` after a time. */
+async function forgottenEvents(url: string, time: string): Promise<Set<string>> {
+  const text = `SELECT user_id FROM events WHERE type = 'key.published' AND at > extract(epoch FROM $1::timestamptz) * 1000`;
+  return new Set((await runAt<{ user_id: string }>(url, text, [time])).map(({ user_id }) => user_id));
+}
+
+/** Plans, attempts, and keys that are neither pending nor published. */
+async function findUnfinished(url: string): Promise<string[]> {
+  const [row] = await runAt<Record<"plans" | "attempts" | "keys" | "leases", number>>(
+    url,
+    `SELECT (SELECT count(*) FROM plans)::int AS plans, (SELECT count(*) FROM attempts)::int AS attempts,
+      (SELECT count(*) FROM public_keys LEFT JOIN batches USING (root) WHERE block_number IS NULL)::int AS keys,
+      (SELECT count(*) FROM publisher_leases WHERE until > clock_timestamp())::int AS leases`,
+  );
+  return Object.entries(row ?? {}).flatMap(([name, count]) => (count === 0 ? [] : [`${count} ${name} are unfinished`]));
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}
+
+function missing(user: AppUser): never {
+  throw new Error(`The user ${user.userID} has no key.`);
+}

@@ -1,0 +1,155 @@
+/**
+ * Upgrades a service of two replicas three times under load, as docs/scaling.md describes: migrates with the next version,
+ * then replaces the replicas one by one. The next version adds a column, the one after it stops using the column, and the last
+ * one removes it.
+ */
+import { expect } from "chai";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { REGIONS } from "keyroot/identity";
+import { startPostgres } from "../../support/postgres/postgres.ts";
+import { createPartner, serviceEnvironment } from "../../support/service/serviceProcess.ts";
+import { UserWorkload } from "./load/userWorkload.ts";
+import { Balancer } from "./upgrade/balancer.ts";
+import { type Replica, ServiceVersion, type Upgrade } from "./upgrade/serviceVersion.ts";
+import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+
+describeFaults("a rolling upgrade under load", () => {
+  it("to a version that adds a column, one that stops using it, and one that removes it fails no request", async () => {
+    const { replaced, acknowledged, failures, refused, findings } = await reported(upgradeUnderLoad());
+    expect(findings).to.deep.equal([]);
+    expect(failures).to.deep.equal([]);
+    expect(replaced).to.equal(9);
+    for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
+    // Versions that use the removed column do not start any more.
+    expect(refused).to.deep.equal(["current", "adds"]);
+  }).timeout(FAULTS_TIMEOUT_MS);
+});
+
+const REPLICAS = 2;
+const WORKERS = 4;
+const CONNECTIONS = 5;
+/** Several times as long as the balancer needs to notice that a replica is stopping, on a machine with other load too. */
+const SHUTDOWN_DELAY_S = 5;
+/** How long the load runs between two steps. */
+const WORK_MS = 300;
+
+/** The line of the table `public_keys` after which the column is added. */
+const PLACE = '    submitted: timestampMs("submitted"),\n';
+const COLUMN = '    origin: text("origin").$default(() => "next version"),\n';
+
+/** The three releases in which a column comes and goes. CONTRIBUTING.md explains them. */
+const UPGRADES: readonly Upgrade[] = [
+  {
+    name: "adds",
+    tables: (source) => replaceOnce(source, PLACE, PLACE + COLUMN),
+    migration: () => 'ALTER TABLE "public_keys" ADD COLUMN "origin" text;',
+  },
+  {
+    name: "stops_using",
+    tables: (source) => replaceOnce(source, COLUMN, ""),
+    migration: () => '-- The next version drops "public_keys"."origin".',
+  },
+  {
+    name: "removes",
+    migration: (known) =>
+      `ALTER TABLE "public_keys" DROP COLUMN "origin";--> statement-breakpoint\nINSERT INTO "schema_requirements" VALUES (${known});`,
+  },
+];
+
+interface Outcome extends Pick<UserWorkload, "acknowledged" | "findings"> {
+  /** How many replicas were replaced. */
+  replaced: number;
+  /** Each request without a response, or with a temporary error: its path, its response and how long it took. */
+  failures: string[];
+  /** The versions that refused to start over the last version's tables. */
+  refused: string[];
+}
+
+/** @param shutdownDelay how long a replica that is stopping still accepts requests, in seconds */
+async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-upgrade-"));
+  cleanup.defer(() => rm(folder, { recursive: true }));
+  const postgres = await startPostgres();
+  cleanup.defer(() => postgres.stop());
+  const environment = {
+    ...(await serviceEnvironment(postgres, CONNECTIONS)),
+    KEYROOT_SHUTDOWN_DELAY: String(shutdownDelay),
+  };
+  const versions = [await ServiceVersion.copyOf(folder, "current")];
+  for (const upgrade of UPGRADES) {
+    const next = await versions.at(-1)?.next(upgrade);
+    if (next !== undefined) versions.push(next);
+  }
+  const serve = async (version: ServiceVersion) => cleanup.use(await version.serve(environment));
+
+  const balancer = cleanup.use(new Balancer());
+  const [first, ...later] = versions as [ServiceVersion, ...ServiceVersion[]];
+  let current = first;
+  const replicas: Replica[] = [];
+  for (let i = 0; i < REPLICAS; i++) {
+    const replica = await serve(current);
+    replicas.push(replica);
+    await balancer.add(replica);
+  }
+  const replace = async (old: Replica, version: ServiceVersion): Promise<Replica> => {
+    const replica = await serve(version);
+    await balancer.add(replica);
+    await old.stop();
+    balancer.remove(old);
+    await setTimeout(WORK_MS);
+    return replica;
+  };
+
+  const partner = await createPartner(balancer.next(), environment.KEYROOT_ADMIN_TOKEN);
+  const failures: string[] = [];
+  const workload = new UserWorkload(
+    () => balancer.next(),
+    partner,
+    ({ path, response, sent, ended }) => {
+      if (response === undefined || response.status === 503)
+        failures.push(`${path}: ${JSON.stringify(response ?? "no response")} after ${ended - sent} ms`);
+    },
+  );
+  let [ending, replaced] = [false, 0];
+  const worker = async (_: unknown, i: number) => {
+    while (!ending) await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+  };
+  const working = Promise.all(Array.from({ length: WORKERS }, worker));
+  try {
+    for (const next of later) {
+      await setTimeout(WORK_MS);
+      await next.migrate(environment);
+      // A replica of the current version that starts again, over the tables of the next one.
+      for (const version of [current, next, next]) {
+        const [old, ...others] = replicas as [Replica, ...Replica[]];
+        replicas.splice(0, replicas.length, ...others, await replace(old, version));
+        replaced++;
+      }
+      current = next;
+    }
+  } finally {
+    ending = true;
+    await working;
+  }
+  await workload.readBack(() => ({ state: "pending" }));
+
+  const refused: string[] = [];
+  for (const version of versions.slice(0, -2)) {
+    const error = await serve(version).then(
+      () => undefined,
+      (reason: unknown) => reason as Error,
+    );
+    if (error?.message.includes("SCHEMA_OUTDATED") === true) refused.push(version.name);
+  }
+  const { acknowledged, findings } = workload;
+  return { replaced, acknowledged, failures, refused, findings };
+}
+
+function replaceOnce(source: string, from: string, to: string): string {
+  if (source.split(from).length !== 2) throw new Error(`The table public_keys does not contain this once: ${from}`);
+  return source.replace(from, to);
+}

@@ -1,0 +1,61 @@
+import { setTimeout } from "node:timers/promises";
+import type { Replica } from "./serviceVersion.ts";
+
+/** How often /readyz is requested. A replica accepts requests for longer after it has responded that it is stopping. */
+const POLL_MS = 100;
+
+/** Chooses replicas in turns, as a load balancer does: those whose /readyz responds 200. It repeats no request. */
+export class Balancer {
+  readonly #replicas = new Map<Replica, "ready" | "not ready">();
+  readonly #ending = new AbortController();
+  readonly #polling: Promise<void>;
+  #turn = 0;
+
+  constructor() {
+    this.#polling = this.#poll();
+  }
+
+  /** Adds a replica, and waits until it is ready. */
+  async add(replica: Replica): Promise<void> {
+    this.#replicas.set(replica, await stateOf(replica));
+  }
+
+  remove(replica: Replica): void {
+    this.#replicas.delete(replica);
+  }
+
+  /** `http://<address>:<port>` of the replica that gets the next request. */
+  next(): string {
+    const ready = [...this.#replicas].flatMap(([{ url }, state]) => (state === "ready" ? url : []));
+    const url = ready[this.#turn++ % ready.length];
+    if (url === undefined) throw new Error("No replica is ready.");
+    return url;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      for (;;) {
+        await setTimeout(POLL_MS, undefined, { signal: this.#ending.signal });
+        // At the same time, so that a replica that responds slowly delays no other one.
+        const poll = async (replica: Replica) => {
+          const state = await stateOf(replica);
+          if (this.#replicas.has(replica)) this.#replicas.set(replica, state);
+        };
+        await Promise.all([...this.#replicas.keys()].map(poll));
+      }
+    } catch (error) {
+      if (!this.#ending.signal.aborted) throw error;
+    }
+  }
+}
+
+async function stateOf({ monitoringUrl }: Replica): Promise<"ready" | "not ready"> {
+  const response = await fetch(`${monitoringUrl}/readyz`).catch(() => undefined);
+  await response?.body?.cancel();
+  return response?.status === 200 ? "ready" : "not ready";
+}

@@ -1,0 +1,54 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { execFile } from "node:child_process";
+import { HDNodeWallet } from "ethers";
+import { type Stack, startStack } from "../../../packages/service/src/stack/stack.ts";
+import { stackPorts } from "../../../packages/operator/src/shared/ports.ts";
+import { rpc } from "../../support/support.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../../..");
+const page = await readFile(join(ROOT, "docs", "local-chain.md"), "utf8");
+/** The value of a row of the page's first table, without backticks. */
+const valueOf = (row: string) => new RegExp(`^\\| ${row} +\\| .*?\`([^\`]+)\``, "m").exec(page)?.[1];
+
+describe("docs/local-chain.md", function () {
+  this.timeout(60_000);
+  let stack: Stack;
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+  });
+  after(() => stack.close());
+
+  it("names the ports, the chain, the registry and its owner", async () => {
+    const { chain, files, service } = stackPorts(Number(new URL(valueOf("JSON-RPC") ?? "").port));
+    expect([chain, files, service]).to.deep.equal([8545, 8546, 8547]);
+    expect(page).to.match(/^\| Chain id +\| 31337 +\|$/m);
+    expect(stack).to.include({ chainId: 31_337, contract: valueOf("Registry") });
+    const owner = await rpc(stack.rpcUrl, "eth_call", [{ to: stack.contract, data: "0x8da5cb5b" }, "latest"]);
+    expect(String(owner).slice(-40)).to.equal(valueOf("Owner of registry")?.slice(2).toLowerCase());
+    const wallet = HDNodeWallet.fromPhrase(valueOf("Recovery phrase") ?? "");
+    expect([wallet.address, wallet.privateKey]).to.deep.equal([
+      valueOf("Owner of registry"),
+      valueOf("Key of the owner"),
+    ]);
+  });
+
+  for (const [name, pattern] of [
+    ["ethers", /## Connect ethers\s+```ts\n([^]*?)```/],
+    ["viem", /## Connect viem\s+```ts\n([^]*?)```/],
+  ] as const) {
+    it(`has an example for ${name} that adds a root as the owner`, async () => {
+      const [, example = ""] = pattern.exec(page) ?? [];
+      expect(example).to.contain("http://127.0.0.1:8545").and.contain(`from "${name}"`);
+      const program = example.replaceAll("http://127.0.0.1:8545", stack.rpcUrl);
+      const args = ["--input-type=module-typescript", "--eval", program];
+      const { stdout } = await run(process.execPath, args, { cwd: ROOT });
+      const [, root] = /const root = `0x\$\{"(..)"\.repeat\(32\)\}`/.exec(example) ?? [];
+      expect(stdout).to.equal(`${valueOf("Owner of registry")} 0x${root?.repeat(32)}\n`);
+    });
+  }
+});

@@ -1,0 +1,169 @@
+import { expect } from "chai";
+import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
+import { publicKeys } from "../../packages/service/src/keys/tables.ts";
+import { eq } from "drizzle-orm";
+import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
+import { signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
+import { serviceOnPostgres } from "../support/service/support.ts";
+
+interface Listed {
+  user_id: string;
+  region: string;
+  state: string;
+  hold_ends_at: number | null;
+  last_used: number | null;
+}
+interface Page {
+  users: Listed[];
+  next: string | null;
+}
+
+const PATH = "/v1/dashboard/users/list";
+const HOUR = 3_600_000;
+
+describe("the dashboard's list of users", () => {
+  const service = serviceOnPostgres({ holdPeriodMs: HOUR, holdOnConflict: true });
+  let partner: TestPartner;
+  let person: TestPerson;
+  /** A user in each state. */
+  const inState: Record<string, TestUser> = {};
+
+  const list = async (body: object = {}) => (await person.call(PATH, body)).body as unknown as Page;
+  const register = async (user: TestUser) =>
+    expect((await service.registerKey(user, generateKeyPair())).status).to.be.oneOf([200, 409]);
+  const addUser = async (state: string) => (inState[state] = await service.createUser(partner));
+
+  before(async () => {
+    partner = await service.createPartner("Acme");
+    person = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
+    await addUser("unregistered");
+    await register(await addUser("waiting"));
+    const undecided = await addUser("undecided");
+    await register(undecided);
+    await register(undecided);
+    const published = await addUser("published");
+    await register(published);
+    const receipt = { gasUsed: 55_000, gasPrice: 2n * 10n ** 9n, addedCount: 1 };
+    const batch = { root: "5d".repeat(32), userIDs: [published.userID], transactionHash: `0x${"a".repeat(64)}` };
+    const { now } = service.context;
+    await service.publications.markPublished(
+      "us-west-2",
+      { ...batch, blockNumber: 7, blockHash: "0x01", ...receipt },
+      now(),
+      SERVICE,
+    );
+    for (const state of ["submitted", "ready"]) await register(await addUser(state));
+    const { regions } = service.databases;
+    const set = (state: string, values: Partial<typeof publicKeys.$inferInsert>) =>
+      regions["us-west-2"]
+        .update(publicKeys)
+        .set(values)
+        .where(eq(publicKeys.userID, inState[state]?.userID ?? ""));
+    await set("submitted", { submitted: now() });
+    await set("ready", { holdEndsAt: now() });
+    // A neighbor's users are in no list.
+    await service.createUser(await service.createPartner("Other"));
+  });
+
+  it("has every user once, in the order of their ids, with the states of their keys", async () => {
+    const { users, next } = await list();
+    expect(next).to.equal(null);
+    expect(users.map(({ user_id }) => user_id)).to.deep.equal(
+      Object.values(inState)
+        .map(({ userID }) => userID)
+        .sort(),
+    );
+    expect(Object.fromEntries(users.map(({ user_id, state }) => [user_id, state]))).to.deep.equal(
+      Object.fromEntries(Object.entries(inState).map(([state, { userID }]) => [userID, state])),
+    );
+    for (const { state, hold_ends_at } of users) expect(hold_ends_at !== null, state).to.equal(state === "waiting");
+  });
+
+  for (const state of ["unregistered", "waiting", "undecided", "ready", "submitted", "published"]) {
+    it(`has only users whose key is ${state}, if asked for them`, async () => {
+      const { users, next } = await list({ state });
+      expect(users.map(({ user_id }) => user_id)).to.deep.equal([inState[state]?.userID]);
+      expect(next).to.equal(null);
+    });
+  }
+
+  it("has only users of a region, if asked for them", async () => {
+    expect((await list({ region: "eu-west-1" })).users).to.deep.equal([]);
+    expect((await list({ region: "us-west-2" })).users).to.have.length(6);
+  });
+
+  it("comes in pages that continue after the last user of the page before", async () => {
+    const all = (await list()).users;
+    for (const filter of [{}, { region: "us-west-2" }]) {
+      const paged: Listed[] = [];
+      let after: string | undefined;
+      do {
+        const page = await list({ ...filter, limit: 2, ...(after !== undefined && { after }) });
+        expect(page.users.length).to.be.at.most(2);
+        paged.push(...page.users);
+        after = page.next ?? undefined;
+      } while (after !== undefined);
+      expect(paged).to.deep.equal(all);
+    }
+  });
+
+  it("shows the hour in which a token of the user was last used", async () => {
+    const user = inState["waiting"];
+    const { context } = service;
+    await context.refreshTokens.storeUses();
+    const { users } = await list({ state: "waiting" });
+    const { last_used } = users[0] ?? {};
+    expect(user).to.not.equal(undefined);
+    expect(last_used).to.be.a("number");
+    expect(Number(last_used) % HOUR).to.equal(0);
+  });
+
+  it("leaves out erased users", async () => {
+    const { hex, userID } = await service.createUser(partner);
+    await service.done("/v1/authdBizSrv/users/erase", { user_id_hex: hex }, { token: partner.jwt });
+    expect((await list()).users.map(({ user_id }) => user_id)).to.not.include(userID);
+  });
+
+  it("refuses an unknown state", async () => {
+    expectProblem(await person.call(PATH, { state: "lost" }), [400, "FIELD_INVALID"]);
+  });
+});
+
+describe("the dashboard's overview", () => {
+  let checks = 0;
+  const service = serviceOnPostgres({
+    holdPeriodMs: HOUR,
+    publishing: () => {
+      checks++;
+      const chain = { chain_id: 5, contract: `0x${"5f".repeat(20)}`, error: undefined, state: null };
+      return Promise.resolve({ chain, stores: [], publishable: 3, running: false, differences: [] });
+    },
+  });
+
+  it("has a partner's own numbers, and the state of publishing without the operator's values", async () => {
+    const partner = await service.createPartner("Acme");
+    const person = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
+    const user = await service.createUser(partner);
+    await service.createUser(await service.createPartner("Other"));
+    await service.registerKey(user, generateKeyPair());
+    const { body } = await person.call("/v1/dashboard/overview/get");
+    expect(body).to.deep.equal({
+      ...{ users: 1, published: 0, pending: { waiting: 1, undecided: 0, ready: 0 } },
+      ...{ cost: "0", unpriced: 0, failing_webhooks: [], last_published: null },
+      chain: { chain_id: 5, contract: `0x${"5f".repeat(20)}`, block: null, stores_answer: true },
+    });
+  });
+
+  it("checks the chain at most every half minute, however many people look", async () => {
+    const partner = await service.createPartner("Busy");
+    const person = await signInPerson(service, partner.bizID, "Bea");
+    await person.call("/v1/dashboard/overview/get");
+    const before = checks;
+    for (let i = 0; i < 3; i++) await person.call("/v1/dashboard/overview/get");
+    expect(checks).to.equal(before);
+    service.ahead += 31_000;
+    await person.call("/v1/dashboard/overview/get");
+    expect(checks).to.equal(before + 1);
+  });
+});

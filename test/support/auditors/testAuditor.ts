@@ -1,0 +1,44 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from "node:crypto";
+
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** An auditor whose keys and signatures come from Node's crypto, not from the library. */
+export class TestAuditor {
+  readonly name: string;
+  /** The public key as text. */
+  readonly key: string;
+  readonly publicKey: Buffer;
+  readonly #id: Buffer;
+  readonly #privateKey: KeyObject;
+
+  /** @param name also the seed of the key */
+  constructor(name: string) {
+    this.name = name;
+    const seed = hash("sha256", name, "buffer");
+    this.#privateKey = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+    const { x = "" } = createPublicKey(this.#privateKey).export({ format: "jwk" });
+    this.publicKey = Buffer.from(x, "base64url");
+    this.key = keyText(name, this.publicKey);
+    this.#id = Buffer.from(this.key.split("+")[1] ?? "", "hex");
+  }
+
+  /** A signature line. @param time in s since 1970 */
+  line(text: string, time: number): string {
+    const stamp = Buffer.alloc(8);
+    stamp.writeBigUInt64BE(BigInt(time));
+    const signature = sign(null, Buffer.from(`cosignature/v1\ntime ${time}\n${text}`), this.#privateKey);
+    return `— ${this.name} ${Buffer.concat([this.#id, stamp, signature]).toString("base64")}\n`;
+  }
+}
+
+/** A statement's file with the signatures of these auditors. */
+export function signedBy(auditors: readonly TestAuditor[], text: string, time: number): string {
+  return `${text}\n${auditors.map((auditor) => auditor.line(text, time)).join("")}`;
+}
+
+/** A public key as text (C2SP signed-note, "vkey"). */
+export function keyText(name: string, publicKey: Uint8Array): string {
+  const encoded = Buffer.concat([Uint8Array.of(4), publicKey]);
+  const id = hash("sha256", Buffer.concat([Buffer.from(`${name}\n`), encoded])).slice(0, 8);
+  return `${name}+${id}+${encoded.toString("base64")}`;
+}

@@ -1,0 +1,103 @@
+import type { Page } from "playwright-core";
+import { click, sees } from "./controls.ts";
+import type { ExplorerWorld } from "./explorerWorld.ts";
+
+/** A page in a state, by its address, and what leads to the state. */
+interface State {
+  path: (world: ExplorerWorld) => string;
+  act?: (page: Page, world: ExplorerWorld) => Promise<unknown>;
+}
+
+/** Waits for a result. */
+export const done = (page: Page) => page.waitForSelector("[data-verdict]:not([data-verdict=busy])");
+
+const verified = ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`;
+
+/** Every page of the explorer in its states, by their names. */
+export const EXPLORER_STATES: Readonly<Record<string, State>> = {
+  start: { path: () => "", act: (page) => sees(page, "unproven answer") },
+  "start with an invalid id": {
+    path: () => "",
+    act: async (page) => {
+      await click(page, "Verify");
+      await sees(page, "Enter a user id.");
+    },
+  },
+  verified: { path: verified, act: done },
+  "verified, with a step open": {
+    path: verified,
+    act: async (page) => {
+      await done(page);
+      await page.locator("[data-step=tree] summary").click();
+    },
+  },
+  "verified, with all actions open": {
+    path: verified,
+    act: async (page) => {
+      await done(page);
+      for (const summary of await page.locator(".more > summary").all()) await summary.click();
+    },
+  },
+  "verified, with a wrong pasted key": {
+    path: verified,
+    act: async (page) => {
+      await done(page);
+      await page.getByText("Compare with a key that you have").first().click();
+      await page.getByLabel("Key or key id").fill("A".repeat(140));
+      await sees(page, "KEY_MISMATCH");
+    },
+  },
+  "verified, with a wrong safety code": {
+    path: verified,
+    act: async (page, { records }) => {
+      await done(page);
+      const [own] = records;
+      await page.getByText("Compare the safety code").click();
+      await page.getByLabel("Your own user id").fill(own?.userID ?? "");
+      await page.getByLabel("Your own public key").fill(own?.pubKey ?? "");
+      await page.getByLabel("What the other app shows").fill("1".repeat(60));
+      await sees(page, "SAFETY_CODE_MISMATCH");
+    },
+  },
+  "verified, with an invalid block hash": {
+    path: verified,
+    act: async (page) => {
+      await done(page);
+      await page.getByLabel("Source of the block").selectOption("A block that I trust");
+      await click(page, "Verify with this evidence");
+      await sees(page, "A block hash is 0x and 64 hex digits.");
+    },
+  },
+  "no published key": { path: () => `#/verify/${"y".repeat(32)}`, act: done },
+  "a swapped key": { path: () => "#/attack/swapped-key", act: done },
+  "a false endpoint": { path: () => "#/attack/other-chain", act: done },
+  "a forged file": { path: () => "#/attack/swapped-record", act: done },
+  "an unusable server": { path: () => "#/attack/redirect", act: done },
+  "the attacks": { path: () => "#/attacks" },
+  "a bundle": { path: () => "#/bundle" },
+  "a verified bundle": {
+    path: () => "#/bundle",
+    act: async (page, world) => {
+      const { bundle, pinned } = await world.makeBundle();
+      const buffer = Buffer.from(JSON.stringify(bundle));
+      await page.locator("input[type=file]").setInputFiles({ name: "b.json", mimeType: "application/json", buffer });
+      await page.getByLabel("Hash of the block").fill(pinned);
+      await click(page, "Verify bundle");
+      await done(page);
+    },
+  },
+  "an unreadable bundle": {
+    path: () => "#/bundle",
+    act: async (page) => {
+      const file = { name: "b.json", mimeType: "application/json", buffer: Buffer.from("{}") };
+      await page.locator("input[type=file]").setInputFiles(file);
+      await done(page);
+    },
+  },
+  "a batch": {
+    path: ({ root, victim }) => `#/batch/${root}/${victim.userID}`,
+    act: (page) => page.waitForSelector("canvas"),
+  },
+  "a missing batch": { path: () => `#/batch/${"0".repeat(64)}`, act: done },
+  "no page": { path: () => "#/nothing" },
+};

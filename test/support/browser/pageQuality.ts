@@ -1,0 +1,86 @@
+import axe, { type AxeResults } from "axe-core";
+import { expect } from "chai";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { gzipSync } from "node:zlib";
+import { checkLimits, type RecordedLayouts } from "./pageLayout.ts";
+import { unexplainedTerms } from "./unexplainedTerms.ts";
+
+/** The widths, in pixels, and colors in which every page is checked. */
+export const VIEWS = [390, 1280].flatMap((width) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 800 }, colorScheme })),
+);
+
+/** Maximum Cumulative Layout Shift while a page loads. 0.1 counts as good. */
+const MOST_SHIFT = 0.01;
+interface Shift extends PerformanceEntry {
+  value: number;
+  sources: { node: (Node & { textContent: string }) | null }[];
+}
+
+/**
+ * Checks a page in all views: every term is explained, axe finds no violation, and nothing is wider than the window.
+ * @param state the name in messages, and in the file names of `npm run screenshots`
+ * Also compares its layout with the recorded one.
+ * @param known terms that an earlier page explained
+ */
+export async function checkInAllViews(
+  page: Page,
+  state: string,
+  layouts: RecordedLayouts,
+  known: readonly string[] = [],
+): Promise<void> {
+  await page.evaluate(axe.source);
+  for (const { viewport, colorScheme } of VIEWS) {
+    await page.setViewportSize(viewport);
+    // Reduced motion: colors change at once.
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    // Two frames: the first one draws what the new width changes.
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })');
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+    const where = `${state}, ${viewport.width} pixels, ${colorScheme}`;
+    expect(found, where).to.deep.equal([]);
+    await checkLimits(page, where);
+    // Colors do not change the layout.
+    if (colorScheme === "light") await layouts.compare(page, `${state}, ${viewport.width}`);
+    const { SCREENSHOTS: folder } = process.env;
+    const file = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}.png`;
+    if (folder !== undefined) await page.screenshot({ path: join(folder, file), fullPage: true });
+  }
+  expect(await unexplainedTerms(page, known), state).to.deep.equal([]);
+}
+
+/** Checks that a page has moved nothing since it was loaded. */
+export async function expectNothingMoved(page: Page, where: string): Promise<void> {
+  const moved = await page.evaluate(
+    () =>
+      new Promise<[number, ...string[]][]>((resolve) => {
+        new PerformanceObserver((list) => {
+          const shifts = list.getEntries() as Shift[];
+          resolve(
+            shifts.map(({ value, sources }) => [
+              value,
+              ...sources.map(({ node }) => node?.textContent.slice(0, 50) ?? ""),
+            ]),
+          );
+        }).observe({ type: "layout-shift", buffered: true });
+        // There is no call without entries. Those that exist are reported before the next frame.
+        setTimeout(() => {
+          resolve([]);
+        }, 100);
+      }),
+  );
+  const sum = moved.reduce((sum, [value]) => sum + value, 0);
+  expect(sum, `${where}: ${JSON.stringify(moved)}`).to.be.at.most(MOST_SHIFT);
+}
+
+/** The total size after gzip of the scripts in a folder whose names begin with one of these words. */
+export async function gzippedSize(folder: string, starts: readonly string[]): Promise<number> {
+  const names = (await readdir(folder)).filter(
+    (name) => name.endsWith(".js") && starts.some((start) => name.startsWith(start)),
+  );
+  const sizes = await Promise.all(names.map(async (name) => gzipSync(await readFile(join(folder, name))).length));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../../packages/operator/src/audit/audit.ts";
+import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
+import type { OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
+import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";
+import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { plainFile } from "../data/plainFile.ts";
+import { type FreshRegistry, freshRegistry } from "./freshRegistry.ts";
+import { temporaryFolder } from "../support.ts";
+import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
+
+export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: 5_000 };
+
+/** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
+export interface AuditedWorld {
+  readonly fresh: FreshRegistry;
+  /** The address of the endpoint. */
+  readonly url: string;
+  /** A folder for states. */
+  readonly folder: string;
+  /** Sets the function that computes the endpoint's answers from now on. */
+  lie(lie: Lie): void;
+  /** Stores the file of these values, valid or not. @returns its root */
+  store(values: readonly string[]): Promise<string>;
+  /** Adds users to a root as the registry's owner, whether or not it has a file. */
+  add(root: string, userIDs: readonly UserID[]): Promise<void>;
+  /** Stores a file and adds its root. @returns the root */
+  publish(records: readonly KeyRecord[]): Promise<string>;
+  readText(root: string): Promise<string>;
+  writeText(root: string, text: string | Uint8Array): Promise<void>;
+  /** The path of a file, or of anything among the files. */
+  pathOf(name: string): string;
+  /** The newest block's hash. */
+  head(): Promise<string>;
+  /** Opens a state in the folder; the caller closes it. */
+  openState(name?: string, options?: OpenStateOptions): Promise<AuditState>;
+  audit(changes?: Partial<AuditOptions>): Promise<AuditReport>;
+}
+
+/** The verdict of an audit and the codes of its findings, each with its detail, sorted. */
+export function outcomeOf(report: AuditReport): { verdict: string; codes: string[] } {
+  const codes = report.findings.list.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`));
+  return { verdict: verdictOf(report), codes: [...codes, ...report.unavailableFiles.map(({ code }) => code)].sort() };
+}
+
+/** One world for all tests of the surrounding `describe`. Each test has a new registry. */
+export function auditedWorld(): AuditedWorld {
+  const fresh = freshRegistry();
+  const folder = temporaryFolder();
+  let endpoint: Endpoint;
+  before(async () => {
+    endpoint = await startEndpoint(fresh.rpcUrl);
+  });
+  after(() => endpoint.close());
+  beforeEach(async () => {
+    endpoint.lie = undefined;
+    for (const name of await readdir(fresh.filesDir)) await rm(world.pathOf(name), { recursive: true });
+  });
+
+  const world: AuditedWorld = {
+    fresh,
+    get url() {
+      return endpoint.url;
+    },
+    get folder() {
+      return folder.path;
+    },
+    lie(lie) {
+      endpoint.lie = lie;
+    },
+    async store(values) {
+      const { root, ...file } = plainFile(values);
+      await world.writeText(root, JSON.stringify(file));
+      return root;
+    },
+    async add(root, userIDs) {
+      await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${root}`, `0x${userIDs.map(userIDToHex).join("")}`);
+    },
+    async publish(records) {
+      const root = await world.store(records.map(serializeKeyRecord));
+      await world.add(
+        root,
+        records.map(({ userID }) => userID),
+      );
+      return root;
+    },
+    readText: (root) => readFile(world.pathOf(`${root}.json`), "utf8"),
+    writeText: (root, text) => writeFile(world.pathOf(`${root}.json`), text),
+    pathOf: (name) => join(fresh.filesDir, name),
+    head: async () => (await fetchBlock(fresh.call, "latest")).hash,
+    async openState(name = randomUUID(), options) {
+      const { hash: genesisHash } = await fetchBlock(fresh.call, 0);
+      const target = { chainId: fresh.chainId, genesisHash, contract: fresh.contract };
+      return AuditState.open(join(folder.path, name), target, options);
+    },
+    audit: async (changes = {}) =>
+      audit({
+        call: rpcCaller(endpoint.url, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: 5_000 }),
+        contract: fresh.contract.toLowerCase(),
+        chainId: fresh.chainId,
+        at: "latest",
+        storageProof: false,
+        files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
+        workers: 0,
+        ...changes,
+      }),
+  };
+  return world;
+}

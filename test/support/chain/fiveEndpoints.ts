@@ -1,0 +1,260 @@
+import { RLP } from "@ethereumjs/rlp";
+import { getBytes, id, keccak256, toBeHex } from "ethers";
+import hre from "hardhat";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
+import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
+import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";
+import { type FileHost, startFileHost } from "../../../packages/service/src/stack/fileHost.ts";
+import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import { PublicKeyRegistry__factory } from "../../../typechain-types/index.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
+import { sampleRecords } from "../samples.ts";
+import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
+import { accountOf, trieOf } from "./tries.ts";
+import { LOCAL } from "./local.ts";
+
+const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
+export const GET_BLOCK_NUMBER = id("getBlockNumber(bytes32)").slice(0, 10);
+export const ZERO = `0x${"0".repeat(64)}`;
+
+export const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
+export const { userID } = mine;
+const published = makeMerkleFile([mine, other]);
+const publishedLater = makeMerkleFile([late]);
+/** A false key for the same user, which a dishonest endpoint returns. */
+export const forged = makeMerkleFile([{ ...other, userID }]);
+
+/** The sources of a block hash. `quorum` is 3 of the 5 endpoints, the others use the first endpoint. */
+const ANCHORS = ["endpoint", "quorum", "pinned", "light-client"] as const;
+const QUORUM = 3;
+
+/** A source of the block hash, with or without a storage proof. */
+export interface Pair {
+  anchor: (typeof ANCHORS)[number];
+  storageProof: boolean;
+}
+
+export const PAIRS: readonly Pair[] = ANCHORS.flatMap((anchor) =>
+  [false, true].map((storageProof) => ({ anchor, storageProof })),
+);
+
+export const nameOf = ({ anchor, storageProof }: Pair) => `${anchor}, ${storageProof ? "proven" : "not proven"}`;
+
+/** The specification needs only one endpoint's answer at its latest block: no block is read. */
+export const needsNoBlock = ({ anchor, storageProof }: Pair) => anchor === "endpoint" && !storageProof;
+
+export type BlockJson = HeaderJson & { hash: string; number: string; timestamp: string };
+
+/** Five endpoints of one chain with the registry and two files. Its fields are set before the tests run. */
+export class FiveEndpoints {
+  readonly #opened = new AsyncDisposableStack();
+  call!: RpcCall;
+  endpoints!: Endpoint[];
+  files!: FileHost;
+  contract!: string;
+  codeHash!: string;
+  /** A contract with the first file's root, which has its mapping of users at slot 1. */
+  olderContract!: string;
+  /** The block that added the first file's root. */
+  blockNumber!: number;
+  chainId!: number;
+  /** The latest block, after both files, and an earlier one, after the first file. */
+  head!: BlockJson;
+  earlier!: BlockJson;
+
+  async start(startChain: () => Promise<Omit<Anvil, "stop">>): Promise<void> {
+    const chain = await startChain();
+    this.#opened.defer(() => chain.close());
+    this.call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    this.chainId = Number(await this.call("eth_chainId", []));
+    this.contract = await deploy(this.call);
+    this.codeHash = keccak256(String(await this.call("eth_getCode", [this.contract, "latest"])));
+    this.olderContract = await deployOlder(this.call, published.tree.root);
+
+    const dir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+    this.#opened.defer(() => rm(dir, { recursive: true, force: true }));
+    this.files = await startFileHost({ dir, port: 0 });
+    this.#opened.defer(() => this.files.close());
+    const store = new FolderStore(dir);
+    const registry = await Registry.connect(this.call, this.contract);
+    await store.put(forged);
+    const publish = async ({ records }: MerkleFile) =>
+      (await publishRecords(records, { ...LOCAL, registry, store })).published;
+    [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
+    // Anvil finalizes the first file, too, before the second one is published. The blocks are at most 2 minutes ahead of
+    // the clock.
+    await this.call("hardhat_mine", ["0x60"]);
+    this.earlier = await this.fetchBlock("latest");
+    await publish(publishedLater);
+    this.head = await this.fetchBlock("latest");
+
+    this.endpoints = await Promise.all(Array.from({ length: 5 }, () => startEndpoint(chain.url)));
+    for (const endpoint of this.endpoints) this.#opened.defer(() => endpoint.close());
+  }
+
+  close(): Promise<void> {
+    return this.#opened.disposeAsync();
+  }
+
+  async fetchBlock(at: string): Promise<BlockJson> {
+    return (await this.call("eth_getBlockByNumber", [at, false])) as BlockJson;
+  }
+
+  urls(): [string, ...string[]] {
+    return this.endpoints.map(({ url }) => url) as [string, ...string[]];
+  }
+
+  /** Makes the first endpoints return false answers. Their answers arrive first. */
+  letLie(lie: Lie, count: number): void {
+    for (const endpoint of this.endpoints.slice(0, count)) endpoint.lie = lie;
+  }
+
+  /** The options that require a pair. */
+  optionsFor({ anchor, storageProof }: Pair): VerifyOptions {
+    const place = { chainId: this.chainId, contract: this.contract, merkleUrl: this.files.url, storageProof };
+    const [rpc] = this.urls();
+    switch (anchor) {
+      case "endpoint":
+        return { ...place, rpc };
+      case "quorum":
+        return { ...place, rpc: this.urls(), quorum: QUORUM };
+      case "pinned":
+        return { ...place, rpc, pinned: this.head.hash };
+      case "light-client":
+        return { ...place, rpc, lightClient: true };
+    }
+  }
+
+  /** The evidence of a verdict with these options: the pair, never less, and the block. */
+  evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
+    return {
+      ...pair,
+      ...(pair.anchor === "quorum" ? { agreeing: QUORUM } : {}),
+      block: { hash, number: Number(number), timestamp: Number(timestamp) },
+    };
+  }
+
+  /** Invents a latest block in which the user has this root, or none. */
+  async inventState(root: string): Promise<InventedState> {
+    const slot = slotOfUser(userID, USERS_SLOT);
+    const entries: [string, string][] = [
+      [ZERO, `0x${"1".repeat(64)}`],
+      ...(root === ZERO ? [] : [[slot, root] as [string, string]]),
+    ];
+    const storage = await trieOf(entries.map(([slot, value]) => [slot, RLP.encode(getBytes(value))]));
+    const accounts = await trieOf([[this.contract, accountOf(storage.root, this.codeHash)]]);
+    const proof = {
+      accountProof: await accounts.prove(this.contract),
+      storageProof: [{ proof: await storage.prove(slot) }],
+    };
+    return { root, block: rehash(this.head, { stateRoot: accounts.root }), proof };
+  }
+}
+
+/** Describes tests that run on Hardhat's chain, and on Anvil in `npm run test:all`. */
+export function describeOnChains(subject: string, body: (chain: FiveEndpoints) => void): void {
+  const define = (startChain: () => Promise<Omit<Anvil, "stop">>) => {
+    const chain = new FiveEndpoints();
+    before(() => chain.start(startChain));
+    after(() => chain.close());
+    beforeEach(() => {
+      for (const endpoint of chain.endpoints) endpoint.lie = undefined;
+    });
+    body(chain);
+  };
+  describe(`${subject}, on Hardhat's chain`, () => {
+    define(async () => {
+      const chain = await startLocalChain(hre, { port: 0 });
+      return { url: chain.rpcUrl, close: () => chain.close() };
+    });
+  });
+  describeOnAnvil(subject, () => {
+    define(startAnvil);
+  });
+}
+
+/** The result of a verification: "truth", "lie", or the code of its error. */
+export async function resultOf(options: VerifyOptions, { userID, pubKey } = mine): Promise<string> {
+  try {
+    const { record } = await verifyPublicKey(userID, options);
+    return record.pubKey === pubKey ? "truth" : "lie";
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    return error.code;
+  }
+}
+
+/** The data of an invented chain that a dishonest endpoint returns. */
+export interface InventedState {
+  root: string;
+  block: BlockJson;
+  proof: unknown;
+}
+
+/** Answers with the true block, and the invented answer of the contract. */
+export const lieAboutContract = ({ root, proof }: InventedState, ...[method, params, truth]: Parameters<Lie>) => {
+  if (method === "eth_getProof") return proof;
+  return JSON.stringify(params).includes(GET_MERKLE_TREE_ROOT) ? root : truth(method, params);
+};
+
+/** Answers with an invented block that has the right hash, and with its state. */
+export const lieAboutBlock = (state: InventedState, ...[method, params, truth]: Parameters<Lie>) => {
+  if (method.startsWith("eth_getBlockBy")) return state.block;
+  // The chain does not have this block.
+  return JSON.stringify(params).includes(GET_BLOCK_NUMBER)
+    ? toBeHex(1, 32)
+    : lieAboutContract(state, method, params, truth);
+};
+
+/** A block with other fields, and the hash of these fields. */
+export function rehash(block: unknown, fields: HeaderJson): BlockJson {
+  const changed = { ...(block as BlockJson), ...fields };
+  return { ...changed, hash: hashHeader(extractHeader(changed)).hash };
+}
+
+/** Deploys the registry. Its owner is the chain's first account. */
+async function deploy(call: RpcCall): Promise<string> {
+  const [owner] = (await call("eth_accounts", [])) as [string];
+  const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(owner);
+  const hash = await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
+  for (;;) {
+    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
+    if (receipt) return receipt.contractAddress;
+    await sleep(10);
+  }
+}
+
+/**
+ * Deploys a contract with the roots in a mapping at slot 1, as in PubKeyTrust. One of them is the user's.
+ * It takes every call for one of `getMerkleTreeRoot(bytes20)`.
+ */
+async function deployOlder(call: RpcCall, root: string): Promise<string> {
+  const code = [
+    "600435600052", // the argument to memory at 0
+    "6001602052", // the mapping's slot to memory at 32
+    "6040600020", // Keccak-256 of both
+    "54600052", // the stored value to memory at 0
+    "60206000f3", // returns it
+  ];
+  const contract = `0x${"01de".repeat(10)}`;
+  await call("hardhat_setCode", [contract, `0x${code.join("")}`]);
+  await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
+  // The next block's state root includes it.
+  await call("hardhat_mine", ["0x1"]);
+  return contract;
+}

@@ -1,0 +1,111 @@
+import { getAddress, HDNodeWallet } from "ethers";
+import hre from "hardhat";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Registry, type SendTransaction, toTransaction } from "@keyroot/operator/publisher";
+import { buildContracts, startFileHost, startLocalChain } from "@keyroot/service/stack";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/PublicKeyRegistry__factory.ts";
+import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
+import { receiptOf } from "./local.ts";
+
+/** A chain with a file host, and a new registry without users. */
+export interface FreshRegistry {
+  rpcUrl: string;
+  merkleUrl: string;
+  filesDir: string;
+  chainId: number;
+  contract: string;
+  /** The registry's owner: the chain's first account. */
+  owner: string;
+  /** Another account that the endpoint signs for. */
+  stranger: string;
+  call: RpcCall;
+  /** Deploys another registry. */
+  deploy(owner: string): Promise<string>;
+  /** Connects to the registry, through `via` if given. Failed reads are repeated twice, almost without delay. */
+  connect(via?: RpcCall): Promise<Registry>;
+  /** Sends a transaction that calls the registry. */
+  send(
+    from: string,
+    name: "addMerkleTreeRoot" | "transferOwnership" | "acceptOwnership",
+    ...args: string[]
+  ): Promise<void>;
+}
+
+/** Retry options for tests: few retries, short delays. */
+export const FAST_RETRY = { retries: 2, initialDelayMs: 5 };
+
+const registryInterface = PublicKeyRegistry__factory.createInterface();
+
+export type StartChain = () => Promise<Pick<Anvil, "url" | "close">>;
+
+/** Hardhat's chain, in this process. */
+export const startHardhat: StartChain = async () => {
+  await buildContracts(hre);
+  const chain = await startLocalChain(hre, { port: 0 });
+  return { url: chain.rpcUrl, close: () => chain.close() };
+};
+
+/** Runs the same tests on Hardhat's chain and on Anvil. */
+export function describeOnBoth(what: string, body: (startChain: StartChain) => void): void {
+  describe(`${what}, on Hardhat's chain`, function () {
+    this.timeout(60_000);
+    body(startHardhat);
+  });
+  describeOnAnvil(what, function (this: Mocha.Suite) {
+    this.timeout(60_000);
+    body(startAnvil);
+  });
+}
+
+/** Starts one chain and file host for all tests of the surrounding `describe`, and deploys a registry for each test. */
+export function freshRegistry(startChain: StartChain = startHardhat): FreshRegistry {
+  const fresh = {} as FreshRegistry;
+  const running = new AsyncDisposableStack();
+
+  before(async () => {
+    const chain = await startChain();
+    running.defer(() => chain.close());
+    const filesDir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+    running.defer(() => rm(filesDir, { recursive: true, force: true }));
+    const host = await startFileHost({ dir: filesDir, port: 0 });
+    running.defer(() => host.close());
+    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const chainId = Number(await call("eth_chainId", []));
+    const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
+    Object.assign(fresh, { rpcUrl: chain.url, merkleUrl: host.url, filesDir, chainId, call, owner, stranger });
+  });
+  after(() => running.disposeAsync());
+
+  beforeEach(async () => {
+    const { call, owner } = fresh;
+    const deploy = (by: string) => deployOn(call, by);
+    const contract = await deploy(owner);
+    const connect = (via = fresh.call) => Registry.connect(via, fresh.contract, FAST_RETRY);
+    const send: FreshRegistry["send"] = async (from, name, ...args) => {
+      const data = registryInterface.encodeFunctionData(name as "addMerkleTreeRoot", args as [string, string]);
+      await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);
+    };
+    Object.assign(fresh, { contract, deploy, connect, send });
+  });
+  return fresh;
+}
+
+/** Deploys a registry. The chain's first account pays. */
+export async function deployOn(call: RpcCall, registryOwner: string): Promise<string> {
+  const [from] = (await call("eth_accounts", [])) as string[];
+  const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(registryOwner);
+  const hash = await call("eth_sendTransaction", [{ from, data, gas: "0x400000" }]);
+  return getAddress((await receiptOf(call, hash)).contractAddress);
+}
+
+/** Signs with the key of the chain's first account, and sends raw transactions, which a faulty endpoint can drop or repeat. */
+export function rawSender(via: RpcCall, chainId: number): SendTransaction {
+  const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
+  return async (request) => {
+    const signed = await wallet.signTransaction(toTransaction(request, chainId));
+    return (await via("eth_sendRawTransaction", [signed])) as string;
+  };
+}

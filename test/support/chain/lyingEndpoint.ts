@@ -1,0 +1,41 @@
+import { text } from "node:stream/consumers";
+import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { serve } from "../servers/servers.ts";
+
+/** Computes an endpoint's answer to a call. `truth` calls the chain. */
+export type Lie = (method: string, params: readonly unknown[], truth: RpcCall) => unknown;
+
+/** An endpoint in front of a chain. It forwards calls while `lie` is undefined. */
+export interface Endpoint {
+  readonly url: string;
+  lie: Lie | undefined;
+  /** How many HTTP requests it has received. */
+  requests: number;
+  close(): Promise<void>;
+}
+
+interface Call {
+  id: number;
+  method: string;
+  params: readonly unknown[];
+}
+
+export async function startEndpoint(chainUrl: string): Promise<Endpoint> {
+  const truth = rpcCaller(chainUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+  const honest: Lie = (method, params, truth) => truth(method, params);
+  const server = await serve((request, response) => {
+    const answerOne = async ({ id, method, params }: Call) => {
+      const result = await (endpoint.lie ?? honest)(method, params, truth);
+      return { jsonrpc: "2.0", id, result };
+    };
+    const answer = async () => {
+      const body = JSON.parse(await text(request)) as Call | Call[];
+      endpoint.requests++;
+      const answers = Array.isArray(body) ? await Promise.all(body.map(answerOne)) : await answerOne(body);
+      response.end(JSON.stringify(answers));
+    };
+    answer().catch(() => response.writeHead(500).end());
+  });
+  const endpoint: Endpoint = { url: server.url, lie: undefined, requests: 0, close: () => server.close() };
+  return endpoint;
+}

@@ -1,0 +1,44 @@
+import { keccak256 } from "ethers";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { textOf } from "../samples.ts";
+
+/** The bodies of all answers to a verification. */
+export type Answers = Record<"chainId" | "code" | "root" | "blockNumber" | "file", string>;
+
+/** Text that only the body of this call contains. */
+const CALLS: [keyof Answers, string][] = [
+  ["chainId", "eth_chainId"],
+  ["code", "eth_getCode"],
+  ["root", "ee94c797"],
+  ["blockNumber", "47378145"],
+];
+
+/** Answers that verify the users of a file, options for them, and a `fetch` without a network. */
+export function cannedAnswers(file: MerkleFile) {
+  const code = "0x600160005260206000f3";
+  const answer = (result: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result });
+  const answers: Answers = {
+    chainId: answer("0x1"),
+    code: answer(code),
+    root: answer(`0x${file.tree.root}`),
+    blockNumber: answer(`0x${"7".padStart(64, "0")}`),
+    file: textOf(file),
+  };
+  const options = {
+    rpc: "https://rpc.example",
+    chainId: 1,
+    contract: `0x${"12".repeat(20)}`,
+    merkleUrl: "https://files.example",
+    codeHash: keccak256(code),
+  } satisfies VerifyOptions;
+  return { answers, options, fetchFrom };
+}
+
+/** A `fetch` with these answers. */
+function fetchFrom(answers: Answers) {
+  return (_: unknown, { body }: RequestInit = {}) => {
+    const call = CALLS.find(([, words]) => typeof body === "string" && body.includes(words));
+    return Promise.resolve(new Response(answers[call?.[0] ?? "file"]));
+  };
+}

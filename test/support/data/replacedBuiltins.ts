@@ -1,0 +1,262 @@
+/* eslint-disable no-console, @typescript-eslint/no-non-null-assertion, @typescript-eslint/no-confusing-void-expression, @typescript-eslint/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
+import { createRequire } from "node:module";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+
+/** The script to run. */
+export const SCRIPT = import.meta.filename;
+
+/** What the script does before the functions run: nothing, or one of these. */
+export type Preparation = "none" | "merkle-tree-gen before" | "merkle-tree-gen after" | "frozen";
+
+/** Replacements of a method: each returns something else than the method would. */
+const REPLACEMENTS: Record<string, (original: (...args: unknown[]) => unknown) => (this: unknown) => unknown> = {
+  undefined: () => () => undefined,
+  "[]": () => () => [],
+  "0": () => () => 0,
+  true: () => () => true,
+  this: () =>
+    function () {
+      return this;
+    },
+  "without the last element": (original) =>
+    function (...args: unknown[]) {
+      const result = original.apply(this, args);
+      if (Array.isArray(result)) result.length = Math.max(0, result.length - 1);
+      return typeof result === "number" ? result - 1 : typeof result === "boolean" ? !result : result;
+    },
+};
+
+type Call = () => unknown;
+
+/** Calls of public functions, by name. Each returns the same value each time, or throws. */
+async function makeCalls(): Promise<Record<string, Call>> {
+  const SRC = "../../../packages/keyroot/src";
+  const keyroot = (await import(`${SRC}/index.ts`)) as typeof import("../../../packages/keyroot/src/index.ts");
+  const identity = (await import(
+    `${SRC}/identity/index.ts`
+  )) as typeof import("../../../packages/keyroot/src/identity/index.ts");
+  const { makeBundle, parseBundle, verifyBundle } = (await import(
+    `${SRC}/bundle.ts`
+  )) as typeof import("../../../packages/keyroot/src/bundle.ts");
+  const safety = (await import(`${SRC}/safetyCode.ts`)) as typeof import("../../../packages/keyroot/src/safetyCode.ts");
+  const { UserClient } = (await import(`${SRC}/user.ts`)) as typeof import("../../../packages/keyroot/src/user.ts");
+  const { PartnerClient } = (await import(
+    `${SRC}/partner.ts`
+  )) as typeof import("../../../packages/keyroot/src/partner.ts");
+  const registry = (await import(
+    `${SRC}/registry/index.ts`
+  )) as typeof import("../../../packages/keyroot/src/registry/index.ts");
+  const { parseJson } = (await import(
+    `${SRC}/input/index.ts`
+  )) as typeof import("../../../packages/keyroot/src/input/index.ts");
+  const { records, wrong, file, forged, root, bundle, pinned, query, answers, options, serviceAnswer } = JSON.parse(
+    process.argv[3] ?? "",
+  ) as {
+    records: [KeyRecord, KeyRecord, KeyRecord];
+    wrong: KeyRecord;
+    file: string;
+    forged: string;
+    root: string;
+    bundle: object;
+    pinned: string;
+    query: { userID: string; chainId: number; contract: string };
+    answers: Record<string, string>;
+    options: { chainId: number; contract: string };
+    serviceAnswer: Record<string, unknown>;
+  };
+  const [first, second] = records;
+  const bytes = new TextEncoder().encode(file);
+  const key = Uint8Array.from(atob(first.pubKey), (c) => c.charCodeAt(0));
+  const otherKey = Uint8Array.from(atob(second.pubKey), (c) => c.charCodeAt(0));
+  const parsed = keyroot.parseMerkleFile(bytes, root);
+  const proof = keyroot.makeMerkleProof(parsed, first.userID);
+  const swapped = { ...proof, value: JSON.stringify(wrong) };
+  const provider = {
+    request: ({ method, params }: { method: string; params?: readonly unknown[] }) => {
+      const data = JSON.stringify(params ?? "");
+      const name =
+        method === "eth_call"
+          ? data.includes("ee94c797")
+            ? "root"
+            : "blockNumber"
+          : method === "eth_chainId"
+            ? "chainId"
+            : "code";
+      return Promise.resolve((JSON.parse(answers[name] ?? "") as { result: unknown }).result);
+    },
+  };
+  const place = (text: string) => ({
+    ...options,
+    rpc: provider,
+    merkleUrl: "https://files.example",
+    fetch: () => Promise.resolve(new Response(text)),
+  });
+  const contacts = [{ userID: first.userID, expectedPublicKey: first.pubKey }, { userID: second.userID }];
+  const holders = [
+    { userID: first.userID, publicKey: key },
+    { userID: second.userID, publicKey: otherKey },
+  ] as const;
+  const jwt = `e30.${btoa('{"iat":1,"exp":2}').replaceAll("=", "")}.c2ln`;
+  const service = {
+    ...{ serviceUrl: "https://keys.example", bizID: "biz_1", retries: 0 },
+    fetch: ((url: string) =>
+      Promise.resolve(
+        new Response(JSON.stringify(url.endsWith("/auth/jwt") ? { jwt } : serviceAnswer)),
+      )) as typeof fetch,
+  };
+  const user = () => new UserClient({ ...service, refreshToken: "kru_x" });
+  const partner = () => new PartnerClient({ ...service, serverToken: "krs_x" });
+  const { user_id: userID } = serviceAnswer as { user_id: string };
+  return {
+    makeKeyRecord: () => keyroot.makeKeyRecord(first.userID, key),
+    parseKeyRecord: () => keyroot.parseKeyRecord(` ${JSON.stringify(first)}`),
+    "parseKeyRecord of a duplicate key": () =>
+      keyroot.parseKeyRecord(JSON.stringify(first).replace("{", '{"keyID":"",')),
+    "parseKeyRecord of another key": () => keyroot.parseKeyRecord(JSON.stringify({ ...first, more: "" })),
+    serializeKeyRecord: () => keyroot.serializeKeyRecord(first),
+    checkKeyRecord: () => keyroot.checkKeyRecord(first),
+    "checkKeyRecord of another id": () => keyroot.checkKeyRecord(wrong),
+    checkPublicKey: () => keyroot.checkPublicKey(key),
+    "checkPublicKey off the curve": () => keyroot.checkPublicKey(key.with(104, (key[104] ?? 0) ^ 1)),
+    checkNewPublicKey: () => identity.checkNewPublicKey(key),
+    keyIDOf: () => keyroot.keyIDOf(key),
+    deriveUserID: () => keyroot.deriveUserID(new Uint8Array(32).fill(7), "ada@example"),
+    isUserID: () => `${keyroot.isUserID(first.userID)} ${keyroot.isUserID("x")}`,
+    userIDFromHex: () => keyroot.userIDFromHex("ab".repeat(20)),
+    userIDFromBytes: () => keyroot.userIDFromBytes(key.slice(0, 20)),
+    userIDToHex: () => keyroot.userIDToHex(first.userID),
+    userIDToBytes: () => keyroot.userIDToBytes(first.userID),
+    randomUserID: () => keyroot.randomUserID().length,
+    packUserIDs: () => identity.packUserIDs([first.userID, second.userID]),
+    makeMerkleFile: () => keyroot.makeMerkleFile(records).tree.root,
+    serializeMerkleFile: () => [...keyroot.serializeMerkleFile(parsed)].join(""),
+    parseMerkleFile: () => keyroot.parseMerkleFile(bytes, root),
+    "parseMerkleFile with spaces": () => keyroot.parseMerkleFile(new TextEncoder().encode(`${file} `), root),
+    "parseMerkleFile of a changed file": () => keyroot.parseMerkleFile(new TextEncoder().encode(forged), root),
+    MerkleTree: () => new keyroot.MerkleTree(["a", "b", "c"]).root,
+    "MerkleTree.hashes": () => new keyroot.MerkleTree(["a", "b", "c"]).hashes(1),
+    makeMerkleProof: () => keyroot.makeMerkleProof(parsed, first.userID),
+    parseMerkleProof: () => keyroot.parseMerkleProof(proof),
+    verifyMerkleProof: () => keyroot.verifyMerkleProof(proof, { userID: first.userID, root, expectedPublicKey: key }),
+    "verifyMerkleProof of a changed record": () => keyroot.verifyMerkleProof(swapped, { userID: first.userID, root }),
+    verifyPublicKey: () => keyroot.verifyPublicKey(first.userID, { ...place(file), expectedPublicKey: first.pubKey }),
+    "verifyPublicKey of another key": () =>
+      keyroot.verifyPublicKey(first.userID, { ...place(file), expectedPublicKey: second.pubKey }),
+    "verifyPublicKey with a changed file": () => keyroot.verifyPublicKey(first.userID, place(forged)),
+    "createVerifier.verify": () => keyroot.createVerifier(place(file)).verify(first.userID),
+    "verifyMany with a cache": () => keyroot.verifyMany(contacts, { ...place(file), cache: new Map() }),
+    verifyMany: () => keyroot.verifyMany(contacts, place(file)),
+    "verifyMany with a changed file": () => keyroot.verifyMany(contacts, place(forged)),
+    parseBundle: () => parseBundle(bundle),
+    verifyBundle: () => verifyBundle(bundle, query, { pinned }),
+    "verifyBundle of another block": () => verifyBundle(bundle, query, { pinned: pinned.replace(/..$/, "00") }),
+    makeBundle: () => makeBundle(first.userID, { ...place(file), limits: { timeoutMs: 500 } }),
+    makeSafetyCode: () => safety.makeSafetyCode(...holders),
+    verifySafetyPayload: () =>
+      safety.verifySafetyPayload(safety.makeSafetyCode(holders[1], holders[0]).payload, ...holders),
+    "UserClient.record": () => user().record(),
+    "UserClient.unverifiedPublicKeyOf": () => user().unverifiedPublicKeyOf(userID),
+    "PartnerClient.getUser": () => partner().getUser(userID),
+    "PartnerClient.listEvents": () => partner().listEvents(),
+    "PartnerClient.publicKeyOf": () => partner().publicKeyOf(userID),
+    "PartnerClient.createUsers": () => partner().createUsers([{ userID, region: "us-west-2" }]),
+    encodeAddMerkleTreeRoot: () => registry.encodeAddMerkleTreeRoot(root, [first.userID, second.userID]),
+    slotOfUser: () => registry.slotOfUser(first.userID, 2),
+    readMerkleTreeRoots: () =>
+      registry.readMerkleTreeRoots(() => Promise.resolve(`0x0002${root}`), options.contract, [
+        first.userID,
+        second.userID,
+      ]),
+    parseJson: () => parseJson('{"a":[1,{"b":"c"}]}', 3),
+    "parseJson of a duplicate key": () => parseJson('{"a":1,"a":2}', 3),
+  };
+}
+
+/** The pristine functions that compare results. */
+const { stringify } = JSON;
+const { isArray } = Array;
+
+async function resultOf(call: Call): Promise<string> {
+  let value: unknown;
+  try {
+    value = await call();
+  } catch {
+    return "error";
+  }
+  return describe(value);
+}
+
+/** A text with everything in a value. It uses no method of Array. */
+function describe(value: unknown): string {
+  if (value instanceof Error) return "error";
+  if (value instanceof Map || value instanceof Set) {
+    let text = value.constructor.name;
+    value.forEach((item: unknown, key: unknown) => (text += `(${describe(key)}:${describe(item)})`));
+    return text;
+  }
+  if (value instanceof Uint8Array) {
+    let text = "bytes";
+    for (let i = 0; i < value.length; i++) text += `,${value[i]}`;
+    return text;
+  }
+  if (typeof value !== "object" || value === null) return typeof value === "bigint" ? `${value}n` : stringify(value);
+  let text = isArray(value) ? `[${value.length}` : "{";
+  for (const key in value) text += `${key}:${describe((value as Record<string, unknown>)[key])};`;
+  return text;
+}
+
+function loadMerkleTreeGen(): void {
+  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as {
+    fromArray: (options: { array: string[] }, done: () => void) => void;
+  };
+  fromArray({ array: ["a"] }, () => undefined);
+}
+
+function freezeAll(): void {
+  for (const name of Reflect.ownKeys(globalThis)) {
+    const value = Object.getOwnPropertyDescriptor(globalThis, name)?.value as unknown;
+    if (typeof value !== "function") continue;
+    if (/^[A-Z]/.test(String(name)) && "prototype" in value && value.prototype) Object.freeze(value.prototype);
+    if (/^(?:Array|Object|String|Map|Set|Promise|Error|TypeError|RegExp|Uint8Array)$/.test(String(name)))
+      Object.freeze(value);
+  }
+}
+
+if (import.meta.main) {
+  const preparation = process.argv[2] as Preparation;
+  // A replaced method may leave a promise behind that nothing waits for.
+  process.on("unhandledRejection", () => undefined);
+  if (preparation === "merkle-tree-gen before") loadMerkleTreeGen();
+  const calls = await makeCalls();
+  if (preparation === "merkle-tree-gen after") loadMerkleTreeGen();
+  if (preparation === "frozen") freezeAll();
+  const results: Record<string, string> = {};
+  for (const name in calls) results[name] = await resultOf(calls[name]!);
+  const wrong: string[] = [];
+  let count = 0;
+  if (preparation === "none") {
+    const owners: [string, object][] = [
+      ["Array", Array],
+      ["Array.prototype", Array.prototype],
+    ];
+    for (const [ownerName, owner] of owners) {
+      for (const method of Reflect.ownKeys(owner)) {
+        const descriptor = Object.getOwnPropertyDescriptor(owner, method);
+        const original = descriptor?.value as unknown;
+        if (typeof original !== "function" || method === "constructor" || !descriptor?.configurable) continue;
+        for (const kind in REPLACEMENTS) {
+          const value = REPLACEMENTS[kind]?.(original as (...args: unknown[]) => unknown);
+          for (const name in calls) {
+            Object.defineProperty(owner, method, { ...descriptor, value });
+            const result = await resultOf(calls[name]!);
+            Object.defineProperty(owner, method, descriptor);
+            count++;
+            if (result !== "error" && result !== results[name])
+              wrong.push(`${name}, ${ownerName}.${String(method)}: ${kind}`);
+          }
+        }
+      }
+    }
+  }
+  console.log(JSON.stringify({ results, wrong, count }));
+}

@@ -1,0 +1,38 @@
+import { createDatabase, type DatabaseServer, runAt, startPostgres } from "./postgres.ts";
+
+let shared: Promise<DatabaseServer> | undefined;
+
+/**
+ * The PostgreSQL of this test run. `DATABASE_URL` names it, and its user must be allowed to create databases. Otherwise a
+ * server starts with the first call and ends with the run. Each test creates its own databases in it.
+ */
+export function sharedPostgres(): Promise<DatabaseServer> {
+  const { DATABASE_URL: url } = process.env;
+  shared ??= url === undefined ? startPostgres() : Promise.resolve(serverAt(url));
+  return shared;
+}
+
+/** Returns a server that DATABASE_URL names. `stop` removes the databases that were created in it. */
+function serverAt(url: string): DatabaseServer {
+  const created: string[] = [];
+  return {
+    url,
+    async createDatabase() {
+      const database = await createDatabase(url);
+      created.push(database);
+      return database;
+    },
+    async stop() {
+      for (const database of created.splice(0)) {
+        await runAt(url, `DROP DATABASE IF EXISTS "${new URL(database).pathname.slice(1)}" WITH (FORCE)`);
+      }
+    },
+  };
+}
+
+// Outside every describe: runs after the last test.
+after("PostgreSQL stops", async function () {
+  // It removes up to a hundred databases with 300 files each.
+  this.timeout(180_000);
+  await (await shared)?.stop();
+});

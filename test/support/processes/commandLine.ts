@@ -1,0 +1,165 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { devNull } from "node:os";
+import type { Readable, Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { testAll } from "../testSize.ts";
+import type { Ran } from "./runMany.ts";
+import { SharedProcess } from "./sharedProcess.ts";
+
+export interface RunOptions {
+  /** Written to its standard input. */
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
+
+type Json = Record<string, unknown> & { error?: Record<string, unknown> };
+
+/** A host of the commands: the program `keyroot`, or Hardhat. */
+export class CommandLine {
+  /** How messages name it. */
+  readonly program: string;
+  /** The words before a command's name. */
+  readonly words: readonly [string, ...string[]];
+
+  constructor(program: string, words: readonly [string, ...string[]]) {
+    this.program = program;
+    this.words = words;
+  }
+
+  /** Runs a command to its end. It finds no running stack unless `env` names its file. */
+  run(args: readonly string[], { input = "", env = {} }: RunOptions = {}): Promise<Ran> {
+    const child = this.start(args, env);
+    child.stdin.end(input);
+    return outcomeOf(child);
+  }
+
+  /** Starts a command as the leader of a separate process group, as a shell does. */
+  start(args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+    const [program, ...words] = this.words;
+    return spawn(program, [...words, ...args], { stdio: "pipe", detached: true, env: environment(env) });
+  }
+
+  /** Runs a command with `--json` and returns its exit code and the one object that it printed. */
+  async json(args: readonly string[], options?: RunOptions): Promise<{ code: number | null; json: Json }> {
+    const { code, stdout } = await this.run([...args, "--json"], options);
+    const lines = stdout.split("\n");
+    if (lines.length !== 2 || lines[1] !== "") throw new Error(`not one line: ${stdout}`);
+    return { code, json: JSON.parse(lines[0] ?? "") as Json };
+  }
+
+  /** Runs a command that prints one JSON object per line: events, then the result. */
+  async jsonLines(args: readonly string[], options?: RunOptions) {
+    const { code, stdout } = await this.run([...args, "--json"], options);
+    if (!stdout.endsWith("\n")) throw new Error(`no whole line: ${stdout}`);
+    const lines = stdout.slice(0, -1).split("\n");
+    const objects = lines.map((line) => JSON.parse(line) as Json);
+    return { code, events: objects.slice(0, -1), json: objects.at(-1) ?? {} };
+  }
+}
+
+/**
+ * A host that runs each command in a separate process the first time. `start` always starts a separate process. All other runs
+ * share one process, which saves most of their time.
+ */
+class SharingCommandLine extends CommandLine {
+  readonly #seen = new Set<string>();
+  readonly #shared = new SharedProcess();
+
+  override async run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    const { input = "", env = {} } = options;
+    const [command = ""] = args;
+    const isFirst = !this.#seen.has(command);
+    this.#seen.add(command);
+    // Node reads NODE_OPTIONS only when a process starts.
+    if (isFirst || env["NODE_OPTIONS"] !== undefined) return super.run(args, options);
+    const [, ...words] = this.words;
+    const ran = await this.#shared.run({ words: [...words, ...args], env: environment(env), input });
+    // Hardhat has not started the command. The plugin corrects the exit code at the end of the process.
+    return ran.stderr.startsWith("Error HHE") ? super.run(args, options) : ran;
+  }
+}
+
+const CLI = fileURLToPath(new URL("../../../packages/operator/src/cli.ts", import.meta.url));
+const HARDHAT = fileURLToPath(new URL("hardhat.ts", import.meta.url));
+
+/** The program `keyroot`, which starts several times faster than Hardhat. */
+export const program: CommandLine = new SharingCommandLine("npx keyroot", [process.execPath, CLI]);
+/** `npx hardhat keyroot`. The tests of Hardhat as a host, the demo, the README and the consumers start Hardhat's own program. */
+export const hardhat: CommandLine = new SharingCommandLine("npx hardhat keyroot", [
+  process.execPath,
+  HARDHAT,
+  "keyroot",
+]);
+/** `npx hardhat keyroot` with Hardhat's own program. */
+export const npxHardhat = new CommandLine("npx hardhat keyroot", [
+  process.execPath,
+  fileURLToPath(new URL("dist/src/cli.js", import.meta.resolve("hardhat/package.json"))),
+  "keyroot",
+]);
+
+/**
+ * Describes behavior of both hosts. `npm test` runs the program only, `npm run test:all` both.
+ *
+ * Hosts differ in parsing, output and exit codes only, so this is for tests that cover each command once.
+ */
+export function describeOnHosts(what: string, body: (keyroot: CommandLine) => void): void {
+  for (const keyroot of testAll ? [program, hardhat] : [program]) describeOnHost(what, keyroot, body);
+}
+
+/** Describes behavior that does not depend on the host. */
+export function describeWithProgram(what: string, body: (keyroot: CommandLine) => void): void {
+  describeOnHost(what, program, body);
+}
+
+function describeOnHost(what: string, keyroot: CommandLine, body: (keyroot: CommandLine) => void): void {
+  describe(`${what}, with ${keyroot.program}`, function () {
+    this.timeout(60_000);
+    body(keyroot);
+  });
+}
+
+/** Set by CI, by terminals, or by the Hardhat that runs the tests for its child processes. */
+const UNSET = /^(?:CI|GITHUB_ACTIONS|NODE_OPTIONS|FORCE_COLOR|NO_COLOR|HARDHAT_.*)$/;
+
+/** The environment of a command as people have it, without a running stack. */
+export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !UNSET.test(name));
+  return { ...Object.fromEntries(inherited), KEYROOT_STACK_FILE: devNull, ...env };
+}
+
+/** Waits for the end of a command. Only what it prints to a pipe is returned. */
+export async function outcomeOf(child: ChildProcess): Promise<Ran> {
+  child.stdin?.on("error", () => undefined);
+  const closed = once(child, "close") as Promise<[number | null]>;
+  const [stdout, stderr, [code]] = await Promise.all([textOf(child.stdout), textOf(child.stderr), closed]);
+  return { code, stdout, stderr };
+}
+
+async function textOf(stream: Readable | null): Promise<string> {
+  return stream === null ? "" : text(stream);
+}
+
+/** Waits until no process of the command's group is left. */
+export async function untilGroupIsGone(child: Running): Promise<void> {
+  while (signalGroup(child, 0)) await sleep(20);
+}
+
+/** Sends a signal to a command and all its children, as Ctrl-C does. Returns whether there was a process. */
+export function signalGroup({ pid = NaN }: Running, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** The folders of stacks in a folder that TMPDIR names. Node keeps its compile cache there, too. */
+export async function stackFoldersIn(dir: string): Promise<string[]> {
+  return (await readdir(dir)).filter((name) => name.startsWith("keyroot-"));
+}

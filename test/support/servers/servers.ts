@@ -1,0 +1,20 @@
+import { createServer as createHttpServer, type RequestListener } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { type Listening, listen } from "../../../packages/operator/src/shared/ports.ts";
+
+/** Any free port of this machine. */
+const ANYWHERE = { host: "127.0.0.1", port: 0 };
+
+/** Serves HTTP. */
+export function serve(handler: RequestListener): Promise<Listening> {
+  return listen(createHttpServer(handler), ANYWHERE);
+}
+
+/** Serves TCP. `handler` writes any bytes, also invalid HTTP. */
+export function serveRaw(handler: (socket: Socket) => void): Promise<Listening> {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    handler(socket);
+  });
+  return listen(server, ANYWHERE);
+}

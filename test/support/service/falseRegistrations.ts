@@ -1,0 +1,224 @@
+/**
+ * Ways to register a key that the registrant does not hold, or with a proof that is not for this registration. The service
+ * must refuse each.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { sql } from "drizzle-orm";
+import type { Databases } from "@keyroot/service";
+import { bytesToBase64 } from "keyroot/bytes";
+import { generateKeyPair, type KeyPair, type PossessionStatement, provePossession, responseOf } from "keyroot/identity";
+import { add, BASE, encode, IDENTITY, multiply, P, pointsOfSmallOrder } from "../data/curve41417.ts";
+import { statementOf } from "./answerChallenge.ts";
+import { type Partner, post, type ServiceResponse } from "./serviceProcess.ts";
+
+const REGION = "us-west-2";
+
+/** A user without a key, as seen by the app. */
+export class AppSession {
+  readonly own: KeyPair = generateKeyPair();
+  readonly userID: string;
+  readonly #origin: string;
+  readonly #accessToken: string;
+  readonly #databases: Databases;
+
+  constructor(origin: string, databases: Databases, user: { userID: string; accessToken: string }) {
+    this.#origin = origin;
+    this.#databases = databases;
+    this.userID = user.userID;
+    this.#accessToken = user.accessToken;
+  }
+
+  /** Creates a user of this partner. */
+  static async open(origin: string, { bizID, accessToken }: Partner, databases: Databases): Promise<AppSession> {
+    const user_id_hex = randomBytes(20).toString("hex");
+    const asPartner = { accessToken };
+    const user = await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, asPartner);
+    const token = { user_id_hex, context: "phone" };
+    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, token, asPartner);
+    const exchange = { biz_id: bizID, token: created.body["token"] };
+    const exchanged = await post(`${origin}/v1/public/auth/jwt`, exchange);
+    const [userID, jwt] = [user.body["user_id"], exchanged.body["jwt"]];
+    return new AppSession(origin, databases, { userID: String(userID), accessToken: String(jwt) });
+  }
+
+  /** Requests a challenge for a key. */
+  challenge(publicKey: Uint8Array): Promise<ServiceResponse> {
+    return this.#send("publicKey/challenge", fieldsOf(publicKey));
+  }
+
+  /** Requests a challenge for a valid key. */
+  async statement(publicKey: Uint8Array): Promise<PossessionStatement> {
+    const { status, body } = await this.challenge(publicKey);
+    if (status !== 200) throw new Error(`There is no challenge: ${JSON.stringify(body)}`);
+    return statementOf(body, publicKey);
+  }
+
+  register(publicKey: Uint8Array, nonce?: Uint8Array, response?: Uint8Array): Promise<ServiceResponse> {
+    const answer = nonce && response && { challenge: bytesToBase64(nonce), response: bytesToBase64(response) };
+    return this.#send("publicKey/register", { ...fieldsOf(publicKey), ...answer });
+  }
+
+  /** Registers a key as an honest app does. */
+  async registerHonestly({ publicKey, privateKey }: KeyPair): Promise<ServiceResponse> {
+    const statement = await this.statement(publicKey);
+    return this.register(publicKey, statement.nonce, provePossession(statement, privateKey));
+  }
+
+  withdraw(key_id: string): Promise<ServiceResponse> {
+    return this.#send("publicKey/withdraw", { key_id });
+  }
+
+  async hasKey(): Promise<boolean> {
+    const { body } = await this.#send("record/get", {});
+    return body["state"] !== "unregistered";
+  }
+
+  /** Makes all challenges of this user expire. */
+  async expireChallenges(): Promise<void> {
+    const { userID } = this;
+    await this.#databases.regions[REGION].execute(
+      sql`update possession_challenges set expires = 0 where user_id = ${userID}`,
+    );
+  }
+
+  #send(operation: string, body: object): Promise<ServiceResponse> {
+    return post(`${this.#origin}/v1/authdUser/${operation}`, body, { accessToken: this.#accessToken });
+  }
+}
+
+/** One attempt. It sends everything that the attacker sends, the challenge included. */
+type Attempt = () => Promise<ServiceResponse>;
+
+/** The attacker has this user's access token. `victim` is another user, whose app answers honestly. */
+interface Parties {
+  attacker: AppSession;
+  victim: AppSession;
+}
+
+/** Prepares what an attacker obtained before. */
+type Prepare = (parties: Parties) => Promise<Attempt>;
+
+/** An attempt with a response from somewhere, to a new challenge for the victim's key. */
+const withResponse =
+  (respond: (statement: PossessionStatement, victim: AppSession) => Uint8Array): Prepare =>
+  ({ attacker, victim }) =>
+    Promise.resolve(async () => {
+      const statement = await attacker.statement(victim.own.publicKey);
+      return attacker.register(victim.own.publicKey, statement.nonce, respond(statement, victim));
+    });
+
+/** Attempts with points for which there must be no challenge; then with a challenge for another key. */
+const withPoints =
+  (points: readonly Uint8Array[]): Prepare =>
+  async ({ attacker }) => {
+    const statement = await attacker.statement(attacker.own.publicKey);
+    const response = responseOf(statement, encode(BASE));
+    let i = 0;
+    return async () => {
+      const point = points[i++ % points.length] ?? new Uint8Array();
+      const refused = await attacker.challenge(point);
+      if (refused.status === 200) return refused;
+      return attacker.register(point, statement.nonce, response);
+    };
+  };
+
+const [, ofOrderTwo = IDENTITY, ofOrderFour = IDENTITY, , ofOrderEight = IDENTITY] = pointsOfSmallOrder();
+const onCurve = multiply(12345n, BASE);
+const valid = encode(onCurve);
+
+/** Registers the user's key, and returns the nonce and the response that did. */
+async function registered(session: AppSession): Promise<[Uint8Array, Uint8Array]> {
+  const { own } = session;
+  const statement = await session.statement(own.publicKey);
+  const response = provePossession(statement, own.privateKey);
+  await session.register(own.publicKey, statement.nonce, response);
+  return [statement.nonce, response];
+}
+
+/** By name: how to prepare an attempt to register a key. */
+export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
+  "without a response": ({ attacker, victim }) => Promise.resolve(() => attacker.register(victim.own.publicKey)),
+  guessed: withResponse(() => new Uint8Array(randomBytes(32))),
+  "with another private key": withResponse((statement) => provePossession(statement, 3n)),
+  "replayed with a new challenge": async ({ attacker, victim }) => {
+    const [, response] = await registered(victim);
+    return async () => {
+      const { nonce } = await attacker.statement(victim.own.publicKey);
+      return attacker.register(victim.own.publicKey, nonce, response);
+    };
+  },
+  "replayed with its challenge": async ({ attacker, victim }) => {
+    const [nonce, response] = await registered(victim);
+    return () => attacker.register(victim.own.publicKey, nonce, response);
+  },
+  "mixed from two challenges": async ({ attacker, victim }) => {
+    const first = await attacker.statement(victim.own.publicKey);
+    const response = provePossession(first, victim.own.privateKey);
+    return async () => {
+      const second = await attacker.statement(victim.own.publicKey);
+      return attacker.register(victim.own.publicKey, second.nonce, response);
+    };
+  },
+  "mixed from two keys": ({ attacker, victim }) =>
+    Promise.resolve(async () => {
+      const statement = await attacker.statement(attacker.own.publicKey);
+      const response = provePossession(statement, attacker.own.privateKey);
+      return attacker.register(victim.own.publicKey, statement.nonce, response);
+    }),
+  "another user's": async ({ attacker, victim }) => {
+    const statement = await victim.statement(victim.own.publicKey);
+    const response = provePossession(statement, victim.own.privateKey);
+    return async () => {
+      await attacker.statement(victim.own.publicKey);
+      return attacker.register(victim.own.publicKey, statement.nonce, response);
+    };
+  },
+  "for another user's id": withResponse((statement, victim) =>
+    provePossession({ ...statement, userID: victim.userID }, victim.own.privateKey),
+  ),
+  "another chain's": withResponse((statement, victim) => {
+    const registry = { chainId: 424242, contract: statement.registry?.contract ?? `0x${"42".repeat(20)}` };
+    return provePossession({ ...statement, registry }, victim.own.privateKey);
+  }),
+  "another contract's": withResponse((statement, victim) => {
+    const registry = { chainId: statement.registry?.chainId ?? 1, contract: `0x${"43".repeat(20)}` };
+    return provePossession({ ...statement, registry }, victim.own.privateKey);
+  }),
+  "another service's": withResponse((statement, victim) =>
+    provePossession({ ...statement, service: "https://keys.example" }, victim.own.privateKey),
+  ),
+  "for a later expiry": withResponse((statement, victim) =>
+    provePossession({ ...statement, expires: statement.expires + 1 }, victim.own.privateKey),
+  ),
+  stale: ({ attacker }) =>
+    Promise.resolve(async () => {
+      const statement = await attacker.statement(attacker.own.publicKey);
+      await attacker.expireChallenges();
+      const response = provePossession(statement, attacker.own.privateKey);
+      return attacker.register(attacker.own.publicKey, statement.nonce, response);
+    }),
+  "answered twice": async ({ attacker }) => {
+    const statement = await attacker.statement(attacker.own.publicKey);
+    await attacker.register(attacker.own.publicKey, statement.nonce, new Uint8Array(32));
+    const response = provePossession(statement, attacker.own.privateKey);
+    return () => attacker.register(attacker.own.publicKey, statement.nonce, response);
+  },
+  "for a malformed point": withPoints([
+    new Uint8Array(),
+    valid.subarray(0, 104),
+    valid.with(0, 2),
+    encode({ x: P, y: 34n }),
+    encode({ x: 1n, y: 2n }),
+  ]),
+  "for a point of small order": withPoints([ofOrderTwo, ofOrderFour, ofOrderEight].map(encode)),
+  "for the identity": withPoints([encode(IDENTITY)]),
+  "for a point of the wrong subgroup": withPoints(
+    [ofOrderTwo, ofOrderFour, ofOrderEight].map((torsion) => encode(add(onCurve, torsion))),
+  ),
+};
+
+/** The fields for any bytes, also for those that are no point. */
+function fieldsOf(publicKey: Uint8Array): { public_key: string; key_id: string } {
+  const key_id = createHash("sha256").update(publicKey).digest().subarray(0, 16).toString("base64");
+  return { public_key: bytesToBase64(publicKey), key_id };
+}

@@ -1,0 +1,20 @@
+/** The service in a process that `serviceProcess.ts` starts. Its environment variables configure it. */
+import { readConfig, type Schedule, startService } from "@keyroot/service";
+import { firstRequest } from "../processes/childProcess.ts";
+
+/** The parent's message. */
+export interface StartRequest {
+  /** When to publish; undefined for only on request. */
+  schedule?: Schedule | undefined;
+}
+
+/** The message to the parent when the service accepts requests. */
+export interface StartedService {
+  origin: string;
+}
+
+if (import.meta.main) {
+  const { schedule } = await firstRequest<StartRequest>();
+  const { url: origin } = await startService({ ...readConfig(process.env), schedule });
+  process.send?.({ origin } satisfies StartedService);
+}

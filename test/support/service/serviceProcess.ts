@@ -1,0 +1,103 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { AdminClient } from "@keyroot/service/admin";
+import { makeSigningKey, openDatabases, type Schedule } from "@keyroot/service";
+import { startChild } from "../processes/childProcess.ts";
+import type { Postgres } from "../postgres/postgres.ts";
+import type { StartedService, StartRequest } from "./runService.ts";
+
+const PROGRAM = new URL("runService.ts", import.meta.url);
+
+/** The service in a separate process. */
+export interface ServiceProcess extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>` */
+  readonly origin: string;
+  /** The processor time that it has used, in µs. */
+  cpu(): Promise<number>;
+  isRunning(): boolean;
+  /** Kills it by SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/**
+ * Environment variables for a service over a new database with all tables. It has an admin token and a signing key, no rate
+ * limit and no hold period.
+ * @param postgres its folder receives the file of the signing key
+ */
+export async function serviceEnvironment(postgres: Pick<Postgres, "createDatabase" | "folder">, connections: number) {
+  const url = await postgres.createDatabase();
+  await using databases = await openDatabases({ url });
+  await databases.migrate();
+  const signingKeys = join(postgres.folder, `${randomUUID()}.jwks.json`);
+  await writeFile(signingKeys, JSON.stringify({ keys: [await makeSigningKey()] }), { mode: 0o600 });
+  return {
+    DATABASE_URL: url,
+    KEYROOT_ADMIN_TOKEN: randomBytes(32).toString("base64url"),
+    KEYROOT_SERVICE_URL: "https://keyroot.example",
+    KEYROOT_DATABASE_CONNECTIONS: String(connections),
+    KEYROOT_HOLD_PERIOD: "0",
+    KEYROOT_LOG_LEVEL: "fatal",
+    KEYROOT_MONITORING_PORT: "0",
+    KEYROOT_PORT: "0",
+    KEYROOT_RATE_LIMIT: "0",
+    KEYROOT_SIGNING_KEYS: signingKeys,
+  };
+}
+
+/**
+ * Starts the service with these environment variables. It accepts requests when this returns.
+ * @param schedule when to publish; undefined for only on request
+ */
+export async function startServiceProcess(
+  environment: NodeJS.ProcessEnv,
+  schedule?: Schedule,
+): Promise<ServiceProcess> {
+  const child = startChild<StartRequest, unknown>(PROGRAM, environment);
+  const { origin } = (await child.send({ schedule })) as StartedService;
+  return {
+    origin,
+    cpu: async () => (await child.send({})) as number,
+    isRunning: () => child.isRunning(),
+    kill: () => child.kill(),
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+/** The service's response to one request. */
+export interface ServiceResponse {
+  status: number;
+  body: Record<string, unknown>;
+  /** The header `Retry-After`. */
+  retryAfter: string | null;
+}
+
+/** Sends one request, without retries. */
+export async function post(
+  url: string,
+  body: object,
+  { accessToken, idempotencyKey }: { accessToken?: string; idempotencyKey?: string } = {},
+): Promise<ServiceResponse> {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (accessToken !== undefined) headers["Authorization"] = `Bearer ${accessToken}`;
+  if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
+  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+  const { status, headers: received } = response;
+  return { status, body: (await response.json()) as Record<string, unknown>, retryAfter: received.get("Retry-After") };
+}
+
+/** A partner with an access token of its server. */
+export interface Partner {
+  bizID: string;
+  accessToken: string;
+}
+
+/** Creates a partner and a server token, and exchanges the token. */
+export async function createPartner(origin: string, adminToken: string): Promise<Partner> {
+  const admin = new AdminClient({ serviceUrl: origin, adminToken });
+  const { biz_id: bizID } = await admin.createPartner("Test");
+  const { token } = await admin.createServerToken(bizID);
+  const { status, body } = await post(`${origin}/v1/public/auth/jwt`, { biz_id: bizID, token });
+  if (status !== 200) throw new Error(`The token was not exchanged: ${JSON.stringify(body)}`);
+  return { bizID, accessToken: String(body["jwt"]) };
+}

@@ -1,0 +1,35 @@
+import { expect } from "chai";
+import { toCsv, toJsonLines } from "../../packages/web/src/dashboard/auditLog/exportEntries.ts";
+
+const entry = {
+  ...{
+    id: "1",
+    at: 1_800_000_000_000,
+    action: "user.created",
+    biz_id: "biz_1",
+    user_id: null,
+    data: { region: "a,b" },
+  },
+  ...{ actor: { kind: "person", id: "7", name: '=HYPERLINK("x")', token_id: null }, request_id: "r", address: null },
+};
+
+describe("the export of the audit log", () => {
+  it("has one quoted row per entry, with times in UTC", () => {
+    const [head, row, end] = toCsv([entry]).split("\r\n");
+    expect(head).to.match(/^"time","action","actor_kind"/);
+    expect(row).to.match(/^"2027-01-15T08:00:00.000Z","user.created","person","7",/);
+    expect(row).to.contain('"{""region"":""a,b""}"');
+    expect(end).to.equal("");
+  });
+
+  it("has no cell that a spreadsheet would run as a formula", () => {
+    expect(toCsv([entry])).to.contain(`"'=HYPERLINK(""x"")"`);
+    for (const start of ["=", "+", "-", "@", "\t"])
+      expect(toCsv([{ ...entry, actor: { ...entry.actor, name: `${start}1` } }])).to.contain(`"'${start}1"`);
+  });
+
+  it("has one JSON object per line", () => {
+    const lines = toJsonLines([entry, entry]).trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).to.deep.equal([entry, entry]);
+  });
+});
