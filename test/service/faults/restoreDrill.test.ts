@@ -240,11 +240,11 @@ async function forgottenEvents(url: string, time: string): Promise<Set<string>> 
   return new Set((await runAt<{ user_id: string }>(url, text, [time])).map(({ user_id }) => user_id));
 }
 
-/** Plans, attempts, and keys that are neither pending nor published. */
+/** Plans, keys that are neither pending nor published, and leases. */
 async function findUnfinished(url: string): Promise<string[]> {
-  const [row] = await runAt<Record<"plans" | "attempts" | "keys" | "leases", number>>(
+  const [row] = await runAt<Record<"plans" | "keys" | "leases", number>>(
     url,
-    `SELECT (SELECT count(*) FROM plans)::int AS plans, (SELECT count(*) FROM attempts)::int AS attempts,
+    `SELECT (SELECT count(*) FROM plans)::int AS plans,
       (SELECT count(*) FROM public_keys LEFT JOIN batches USING (root) WHERE block_number IS NULL)::int AS keys,
       (SELECT count(*) FROM publisher_leases WHERE until > clock_timestamp())::int AS leases`,
   );

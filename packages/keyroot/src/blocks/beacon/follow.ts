@@ -67,7 +67,8 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
     const message = `Beacon endpoints answer for the fork ${describeValue(version)}, which this version of keyroot does not have. Update keyroot.`;
     throw new TransportError("FORK_UNKNOWN", message, { actual: version, cause: errors[0] });
   }
-  throw errors.find((error) => error instanceof VerificationError) ?? errors[0] ?? new RangeError("No endpoint.");
+  const [forgery] = errors.filter((error) => error instanceof VerificationError);
+  throw forgery ?? errors[0] ?? new RangeError("No endpoint.");
 }
 
 /** Follows the chain with one endpoint: the bootstrap if needed, the updates of past periods, and the newest finality update. */

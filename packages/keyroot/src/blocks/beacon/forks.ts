@@ -13,7 +13,7 @@ const UINT64 = uint(8);
 const PUBLIC_KEY = byteVector(48);
 
 /** A `BeaconBlockHeader`. */
-export interface BeaconBlockHeader {
+interface BeaconBlockHeader {
   slot: Uint8Array;
   proposer_index: Uint8Array;
   parent_root: Uint8Array;
@@ -35,6 +35,7 @@ const BEACON_HEADER: SszType<BeaconBlockHeader> = container({
   body_root: ROOT,
 });
 
+/** The type `SyncCommittee`. */
 export const COMMITTEE: SszType<Committee> = container({
   pubkeys: vector(PUBLIC_KEY, COMMITTEE_SIZE),
   aggregate_pubkey: PUBLIC_KEY,

@@ -120,7 +120,10 @@ export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefi
   let found: BeaconNetwork | undefined;
   if (typeof network === "object") found = checkNetwork(what, network);
   else if (network !== undefined) found = Object.hasOwn(known, network) ? known[network] : undefined;
-  else for (const each of [...Object.values(known), TEST_NETWORK]) if (each.chainId === chainId) found = each;
+  else {
+    const networks = [...Object.keys(known).map((name) => known[name]), TEST_NETWORK];
+    [found] = networks.filter((each) => each?.chainId === chainId);
+  }
   if (found === undefined) {
     throw invalidArgument(what, `${Object.keys(known).join(", ")}, or an object with the network's constants`, network);
   }

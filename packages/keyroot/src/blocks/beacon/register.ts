@@ -23,7 +23,7 @@ export const makeBeaconSource: MakeSource = (option, { chainId, allowHttp }) => 
   const network = parseNetwork(options.network, chainId);
   if (callersMaxAgeMs !== undefined) checkInteger(`${what}.maxCheckpointAgeMs`, callersMaxAgeMs, 1);
   const config = {
-    urls: Array.from(urls, (url) => checkSourceUrl("beacon.urls", url, allowHttp)),
+    urls: urls.map((url) => checkSourceUrl("beacon.urls", url, allowHttp)),
     ...{ checkpoint, network, callersMaxAgeMs, store: checkStore(`${what}.store`, store) },
     maxCheckpointAgeMs: callersMaxAgeMs ?? network.maxCheckpointAgeMs,
   };

@@ -51,9 +51,14 @@ function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
 function chunksOf(bytes: Uint8Array): Uint8Array[] {
   const padded = new Uint8Array(Math.ceil(bytes.length / CHUNK_BYTES) * CHUNK_BYTES);
   padded.set(bytes);
-  return Array.from({ length: padded.length / CHUNK_BYTES }, (_, i) =>
-    padded.subarray(i * CHUNK_BYTES, (i + 1) * CHUNK_BYTES),
-  );
+  return split(padded, CHUNK_BYTES);
+}
+
+/** The bytes in parts of one size. */
+function split(bytes: Uint8Array, size: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; start += size) parts.push(bytes.subarray(start, start + size));
+  return parts;
 }
 
 function checkSize(bytes: Uint8Array, size: number): Uint8Array {
@@ -119,7 +124,7 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
     size: size * length,
     decode: (bytes) => {
       checkSize(bytes, size * length);
-      return Array.from({ length }, (_, i) => bytes.subarray(i * size, (i + 1) * size));
+      return split(bytes, size);
     },
     encode: (values) => concatBytes(...values),
     fromJson: (values) => {
