@@ -1,11 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { describeValue } from "keyroot/input";
-import { checkUrl, fetchBytes } from "keyroot/transport";
+import { checkUrl, fetchBytes, isLoopback } from "keyroot/transport";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { withRetry } from "../shared/retry.ts";
 import type { WebhookSecret } from "../shared/signWebhook.ts";
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
 /** A message that was not received is sent again after about 1 s and 2 s. */
@@ -19,7 +18,7 @@ const RETRY = { retries: 2, initialDelayMs: 500 };
  */
 export function checkWebhook(url: string, hosts: readonly string[]): string {
   const { protocol, hostname, host } = new URL(checkUrl("webhook", url));
-  if (protocol !== "https:" && !LOOPBACK.test(hostname)) {
+  if (protocol !== "https:" && !isLoopback(hostname)) {
     throw new ArgumentError("ARGUMENT_INVALID", "The option webhook must be an https address.");
   }
   if (hosts.includes(host)) return url;

@@ -1,11 +1,10 @@
+import { isLoopback } from "keyroot/transport";
+
 /**
  * The chain ids of development chains: 31337 of Hardhat and Anvil, 1337 of Geth's developer mode and Ganache. What is
  * signed for one of them is invalid on every other chain (EIP-155).
  */
 const LOCAL_CHAIN_IDS: readonly number[] = [31337, 1337];
-
-/** Names of this machine's own addresses. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /** True for the chain id of a development chain. */
 export function isLocalChainId(chainId: number): boolean {
@@ -17,5 +16,5 @@ export function isLocalChainId(chainId: number): boolean {
  * @param chainId the id that transactions are signed for, from the operator. An endpoint's answer must not decide
  */
 export function isLocalChain(rpcUrl: string, chainId: number): boolean {
-  return isLocalChainId(chainId) && URL.canParse(rpcUrl) && LOOPBACK.test(new URL(rpcUrl).hostname);
+  return isLocalChainId(chainId) && URL.canParse(rpcUrl) && isLoopback(new URL(rpcUrl).hostname);
 }
