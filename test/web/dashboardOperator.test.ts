@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
+import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { describeIfNamed } from "../support/named.ts";
@@ -109,6 +109,22 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", functi
     await click(page, "Try again");
     await sees(page, "home, us-west-2, eu-west-1");
     expect(complaints).to.deep.equal([]);
+  });
+
+  it("disable Publish now, and say why, while no key waits", async () => {
+    world.publishable = 0;
+    try {
+      await using opened = await world.signIn("Otto", { bizID: null });
+      const { page } = opened;
+      await follow(page, "System");
+      const publish = button(page, "Publish now");
+      await publish.waitFor();
+      expect(await publish.isDisabled()).to.equal(true);
+      const reason = page.locator(`#${(await publish.getAttribute("aria-describedby")) ?? ""}`);
+      expect(await reason.innerText()).to.match(/^There is nothing to publish: no key waits for the next batch/);
+    } finally {
+      world.publishable = 12;
+    }
   });
 
   it("invite the operator's own people", async () => {
