@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, max, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import type { Database, Databases } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";
@@ -38,6 +38,9 @@ export interface UserFilter {
 const IDS_PER_QUERY = 1_000;
 const MAX_READ = 10_000;
 
+/** The roots of batches that are not confirmed. */
+const openRoots = sql`select ${batches.root} from ${batches} where ${batches.blockNumber} is null`;
+
 /** Lists a partner's users with the states of their keys. */
 export class UsersWithKeys {
   readonly #databases: Databases;
@@ -61,7 +64,7 @@ export class UsersWithKeys {
     const found: UserWithKey[] = [];
     let last = after;
     for (let read = 0; read < MAX_READ; read += size) {
-      const ids = await this.#readIDs(bizID, state, last, size);
+      const ids = await this.#readIDs(bizID, state, last, size, now);
       const page = await this.#describe(ids, now);
       for (const user of page) {
         if ((state ?? user.state) !== user.state || (region ?? user.region) !== user.region) continue;
@@ -76,15 +79,19 @@ export class UsersWithKeys {
   }
 
   /** Reads the next ids of a partner, from the index that has the fewest others. */
-  #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number) {
+  #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
       return this.#readAllIDs(bizID, after, limit);
-    const isOpen = inArray(
-      publicKeys.root,
-      sql`(select ${batches.root} from ${batches} where ${batches.blockNumber} is null)`,
-    );
-    const isCandidate = state === "submitted" ? or(isNull(publicKeys.root), isOpen) : isNull(publicKeys.root);
-    return this.#readPendingIDs(bizID, isCandidate, after, limit);
+    const { root, submitted, undecidedSince, holdEndsAt } = publicKeys;
+    const isUndecided = this.#holdOnConflict ? isNotNull(undecidedSince) : sql`false`;
+    const isUnsubmitted = and(isNull(root), isNull(submitted));
+    const candidates = {
+      waiting: [and(isUnsubmitted, gt(holdEndsAt, now), not(isUndecided))],
+      undecided: [and(isUnsubmitted, isUndecided)],
+      ready: [and(isUnsubmitted, lte(holdEndsAt, now), not(isUndecided))],
+      submitted: [and(isNull(root), isNotNull(submitted)), sql`${root} = any(array(${openRoots}))`],
+    }[state];
+    return this.#readKeyIDs(bizID, candidates, after, limit);
   }
 
   async #readAllIDs(bizID: string, after: UserID | undefined, limit: number) {
@@ -96,17 +103,20 @@ export class UsersWithKeys {
       .limit(limit);
   }
 
-  async #readPendingIDs(bizID: string, isCandidate: SQL | undefined, after: UserID | undefined, limit: number) {
+  /** One query per condition: with "or", PostgreSQL reads all keys of the partner. */
+  async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
     const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
     const databases = new Set<Database>(Object.values(this.#databases.regions));
     const found = await Promise.all(
-      [...databases].map((database) =>
-        database
-          .select({ userID: publicKeys.userID, region: publicKeys.region })
-          .from(publicKeys)
-          .where(and(eq(publicKeys.bizID, bizID), isCandidate, isNext))
-          .orderBy(asc(publicKeys.userID))
-          .limit(limit),
+      [...databases].flatMap((database) =>
+        candidates.map((isCandidate) =>
+          database
+            .select({ userID: publicKeys.userID, region: publicKeys.region })
+            .from(publicKeys)
+            .where(and(eq(publicKeys.bizID, bizID), isCandidate, isNext))
+            .orderBy(asc(publicKeys.userID))
+            .limit(limit),
+        ),
       ),
     );
     return found.flat().sort(byUserID).slice(0, limit);
