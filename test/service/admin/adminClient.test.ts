@@ -4,9 +4,12 @@ import { randomUUID } from "node:crypto";
 import { inspect } from "node:util";
 import { AdminClient, type AdminClientOptions } from "../../../packages/service/src/admin/adminClient.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import { type FaultyProxy, faultyProxy } from "../../support/servers/faultyProxy.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
+import { signInPerson } from "../../support/service/dashboardPerson.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
 import { bundle } from "../../support/browser/bundle.ts";
 import { all, closedAfterEach, failure } from "../../support/support.ts";
@@ -20,11 +23,12 @@ const ENTRY = {
   ...{ id: randomUUID(), at: 1, action: "user.erased", biz_id: "biz_1", user_id: "y".repeat(32), data: { a: 1 } },
   ...{ actor: { kind: "operator", id: null, name: null, token_id: null }, request_id: "r", address: "::1" },
 };
+const USER = { userID: "y".repeat(32), keyID: `${"A".repeat(22)}==` };
 const BATCH = { root: "a".repeat(64), users: 2, transaction: `0x${"b".repeat(64)}`, block: 7 };
 
 describe("AdminClient", () => {
   const closing = closedAfterEach();
-  const service = serviceOnPostgres({ publish: () => Promise.resolve([BATCH]) });
+  const service = serviceOnPostgres({ holdPeriodMs: 3_600_000, publish: () => Promise.resolve([BATCH]) });
   let proxy: FaultyProxy;
 
   beforeEach(async () => {
@@ -142,6 +146,53 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("removeStaff", () => {
+    it("ends the sessions of a person, who is then unknown", async () => {
+      const { biz_id: bizID } = await client().createPartner("A company");
+      const { call } = await signInPerson(service, bizID, "Ada");
+      const list = () => call("/v1/dashboard/staff/list", {});
+      expect((await list()).status).to.equal(200);
+      expect(await client().removeStaff(bizID, "Ada")).to.equal(undefined);
+      expect((await list()).body).to.include({ code: "SESSION_REQUIRED" });
+      const again = failure(client().removeStaff(bizID, "Ada"));
+      expect(await again).to.include({ name: "ServiceError", code: "PERSON_UNKNOWN", status: 404 });
+    });
+
+    it("removes no person of another partner", async () => {
+      const [own, other] = [await client().createPartner("A company"), await client().createPartner("Another")];
+      await client().invite(other.biz_id, "Ada");
+      expect(await failure(client().removeStaff(own.biz_id, "Ada"))).to.include({ code: "PERSON_UNKNOWN" });
+    });
+  });
+
+  describe("discardPublicKey", () => {
+    it("discards a pending key while the partner is suspended, again without effect", async () => {
+      const partner = await service.createPartner();
+      const { userID, hex, refreshToken } = await service.createUser(partner);
+      const keys = generateKeyPair();
+      const user = { userID, hex, refreshToken, jwt: await service.exchange(partner.bizID, refreshToken) };
+      await service.registerKey(user, keys);
+      const { keyID } = makeKeyRecord(userID, keys.publicKey);
+      const reader = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
+      const listed = async (state: string) =>
+        (await reader.call("/v1/dashboard/users/list", { state })).body["users"] as unknown[];
+      expect(await listed("waiting")).to.have.length(1);
+      await client().suspendPartner(partner.bizID);
+      expect(await client().discardPublicKey(partner.bizID, userID, keyID)).to.equal(undefined);
+      await client().discardPublicKey(partner.bizID, hex, keyID);
+      expect(await listed("waiting")).to.deep.equal([]);
+      expect(await listed("unregistered")).to.have.length(1);
+    });
+
+    it("fails for a user of another partner, and for a key that the user does not have", async () => {
+      const [partner, other] = [await service.createPartner(), await service.createPartner()];
+      const user = await service.createUser(partner);
+      const discard = (bizID: string) => client().discardPublicKey(bizID, user.userID, USER.keyID);
+      expect(await failure(discard(other.bizID))).to.include({ code: "USER_UNKNOWN", status: 404 });
+      expect(await failure(discard(partner.bizID))).to.include({ code: "PUBLIC_KEY_UNKNOWN", status: 404 });
+    });
+  });
+
   describe("administration", () => {
     let bizID: string;
     let serverToken: string;
@@ -223,6 +274,10 @@ describe("AdminClient", () => {
         () => client().setUserLimit(bizID, -1),
         () => client().setUserLimit(bizID, 1.5),
         () => client().revokeServerToken(7 as unknown as string),
+        () => client().removeStaff("two words", "Ada"),
+        () => client().removeStaff(bizID, 7 as unknown as string),
+        () => client().discardPublicKey("two words", USER.userID, USER.keyID),
+        () => client().discardPublicKey(bizID, USER.userID, 7 as unknown as string),
         () => all(client().listPartners({ search: 7 as unknown as string })),
         () => all(client().listPartners({ pageSize: 0 })),
         () => all(client().listPartners({ serch: "a" } as object)),
@@ -232,6 +287,7 @@ describe("AdminClient", () => {
         const error = await failure(Promise.resolve().then<unknown>(call));
         expect(error, String(call)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
       }
+      expect(await failure(client().discardPublicKey(bizID, "y", USER.keyID))).to.include({ code: "USER_ID_INVALID" });
       const answer = await client().getPartner(bizID);
       const fetch = () => Promise.resolve(new Response(JSON.stringify(answer)));
       expect(await failure(client({ fetch }).getPartner("biz_other"))).to.include({ code: "SERVICE_ANSWER_INVALID" });
@@ -271,6 +327,8 @@ describe("AdminClient", () => {
       () => admin.listServerTokens("biz_1", { signal }).next(),
       () => admin.revokeServerToken(TOKEN.token_id, { signal }),
       () => admin.listAuditLog({ signal }).next(),
+      async () => (await admin.removeStaff("biz_1", "Ada", { signal }), true),
+      async () => (await admin.discardPublicKey("biz_1", USER.userID, USER.keyID, { signal }), true),
     ];
 
     it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
@@ -292,6 +350,7 @@ describe("AdminClient", () => {
         ...PARTNER,
         ...TOKEN,
         ...{ partners: [PARTNER], tokens: [TOKEN], next: null, entries: [ENTRY] },
+        ...{ user_id: USER.userID, key_id: USER.keyID, state: "unregistered" },
       };
       const answering = (answer: object) =>
         operations(client({ fetch: () => Promise.resolve(new Response(JSON.stringify(answer))) }));

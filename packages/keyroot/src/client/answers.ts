@@ -5,7 +5,7 @@ import { REGIONS } from "../identity/region.ts";
 import { USER_ID, type UserID } from "../identity/userID.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { MERKLE_ROOT } from "../merkle/hash.ts";
-import type { ConflictingKey } from "./operations.ts";
+import type { AnswerOf, ConflictingKey } from "./operations.ts";
 
 const ANSWER = new ShapeChecker((message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details));
 
@@ -121,6 +121,10 @@ export const conflictingKeys = list(
   object<ConflictingKey>({ public_key: text(), key_id: text(), at: count, withdrawn: boolean }),
   100,
 );
+
+export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
+  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
+});
 
 /** A user's key, or none. */
 interface KeyOrNone {

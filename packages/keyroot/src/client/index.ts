@@ -2,6 +2,7 @@
 export {
   checkSubject,
   count,
+  discardedKey,
   list,
   merkleRoot,
   nullable,
@@ -35,6 +36,7 @@ export {
   checkIdempotencyKey,
   CONNECTION,
   type ConnectionOptions,
+  keyOf,
 } from "./options.ts";
 export { refuseBrowsers } from "./refuseBrowsers.ts";
 export { iteratePages, page, type PageOptions } from "./pages.ts";

@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { parseUserID, type UserID, userIDFromHex } from "../identity/userID.ts";
+import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 import {
   checkNames,
@@ -96,6 +96,12 @@ export function checkBizID(what: string, bizID: unknown): string {
 export function toUserID(text: string): UserID {
   const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
   return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
+}
+
+/** The body about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+export function keyOf(userID: string, keyID: string) {
+  const id = toUserID(userID);
+  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };
 }
 
 /**

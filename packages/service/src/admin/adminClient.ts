@@ -13,6 +13,8 @@ import {
   type ConnectionOptions,
   type CreatedPartner,
   type CreatedServerToken,
+  discardedKey,
+  keyOf,
   OperationClient,
   operationCaller,
   type PageOptions,
@@ -32,6 +34,7 @@ import {
   createdPartner,
   createdServerToken,
   invitation,
+  nothing,
   partnerPage,
   partnerSummary,
   publishedBatches,
@@ -93,7 +96,7 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
  * The client for the operator of the service: creates, lists and suspends partners; creates, lists and revokes their server tokens;
- * invites their staff; publishes registered keys.
+ * invites and removes their staff; discards pending keys; publishes registered keys.
  *
  * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
  * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
@@ -229,6 +232,16 @@ export class AdminClient {
   }
 
   /**
+   * Removes a person from the dashboard of a partner, with all passkeys and sessions. The service refuses with
+   * PERSON_UNKNOWN if there is no such person, so also when the answer to an earlier call was lost.
+   * @param name the name of the person, at most 200 characters
+   */
+  async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
+    const body = { biz_id: checkBizID("The argument bizID", bizID), name: checkText("The argument name", name) };
+    await this.#operations.call("/v1/admin/staff/remove", body, nothing, options);
+  }
+
+  /**
    * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. A person
    * with this name is invited again, as by `invite`.
    * @param name the name of the person, at most 200 characters
@@ -236,6 +249,22 @@ export class AdminClient {
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
     const body = checkInvitation(name, options);
     return this.#operations.call("/v1/admin/operators/invite", body, invitation, { signal: options.signal });
+  }
+
+  /**
+   * Discards the public key of a partner's user while it is `pending`, also while the partner is suspended. The user can then
+   * register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the key is
+   * being published.
+   * @param userID 32 characters of zBase32, or 40 hex digits
+   * @param keyID the id of the key, which the audit log has
+   * @throws ArgumentError USER_ID_INVALID
+   */
+  async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
+    const { id, body } = keyOf(userID, keyID);
+    const ofPartner = { biz_id: checkBizID("The argument bizID", bizID), ...body };
+    const key = await this.#operations.call("/v1/admin/publicKeys/discard", ofPartner, discardedKey, options);
+    checkSubject("user", id, key.user_id);
+    checkSubject("public key", keyID, key.key_id);
   }
 
   /**

@@ -41,6 +41,9 @@ export const invitation = object<StaffInvitation>({
   ...{ url: secret(/^https?:\/\/[\x21-\x7e]{1,2000}$/), expires: count },
 });
 
+/** The answer of an operation that returns nothing. */
+export const nothing = object<Record<string, never>>({});
+
 export const publishedBatches = object<{ batches: PublishedBatch[] }>({
   // More than the largest answer can contain.
   batches: list(

@@ -94,9 +94,6 @@ export const keyOfUser = withValidKey(
     events: list(keyEvent, 1000),
   }),
 );
-export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
-  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
-});
 export const approvedKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
 const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });

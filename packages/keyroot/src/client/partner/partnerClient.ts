@@ -1,4 +1,4 @@
-import { checkSubject } from "../answers.ts";
+import { checkSubject, discardedKey } from "../answers.ts";
 import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
 import { OperationClient } from "../operationClient.ts";
 import type {
@@ -19,6 +19,7 @@ import {
   checkClientOptions,
   checkRefreshToken,
   type ClientOptions,
+  keyOf,
   toUserID,
 } from "../options.ts";
 import { iteratePages, page, type PageOptions } from "../pages.ts";
@@ -36,7 +37,6 @@ import {
   createdUsers,
   type CreateUsersResult,
   deactivatedUser,
-  discardedKey,
   erasedUser,
   eventPage,
   keyOfUser,
@@ -340,12 +340,6 @@ export class PartnerClient {
   ): AsyncGenerator<ProvisionOutcome<User>, void, undefined> {
     return provision(this, users, options);
   }
-}
-
-/** The body about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
-function keyOf(userID: string, keyID: string) {
-  const id = toUserID(userID);
-  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };
 }
 
 function optionalUserID(text: string | undefined): UserID | undefined {
