@@ -127,6 +127,28 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", functi
     }
   });
 
+  it("show the roots that the last checks did not confirm, and the metric for alerts", async () => {
+    world.differences = [
+      { region: "us-west-2", root: "5d".repeat(32), code: "NOT_PUBLISHED" },
+      { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },
+    ];
+    try {
+      await using opened = await world.signIn("Orla", { bizID: null });
+      const { page, complaints } = opened;
+      const toDo = page.locator(".todo", { hasText: "The last check did not confirm 2 published roots." });
+      await toDo.getByRole("link", { name: "Show" }).click();
+      await sees(page, "keyroot_publishing_differences");
+      const listed = page.getByRole("region", { name: /^Differences/ }).getByRole("listitem");
+      const texts = await listed.allInnerTexts();
+      expect(texts).to.have.length(2);
+      for (const [i, { root, code }] of world.differences.entries())
+        expect(texts[i]).to.contain(root.slice(0, 8)).and.contain(code);
+      expect(complaints).to.deep.equal([]);
+    } finally {
+      world.differences = [];
+    }
+  });
+
   it("invite the operator's own people", async () => {
     await using opened = await world.signIn("Opal", { bizID: null });
     const { page } = opened;

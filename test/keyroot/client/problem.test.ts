@@ -102,6 +102,8 @@ describe("readProblem", () => {
     };
     const codes = codesIn(paths.filter((path) => !forSessions.includes(path)));
     expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE", "PERSON_UNKNOWN", "NAME_TAKEN"]);
+    // The publisher throws it as an ArgumentError, and the service sends it with 409.
+    expect(SERVICE_CODES).to.include("PUBLISHER_RUNNING");
     // Only the dashboard calls the operation that refuses with LAST_PASSKEY.
     expect([...SERVICE_CODES, "LAST_PASSKEY"]).to.include.members(codes);
     expect(codesIn(forSessions)).to.include.members(["ROLE_REFUSED", "SESSION_REQUIRED"]);

@@ -12,7 +12,7 @@ import { launchChromium } from "./chromium.ts";
 import { type ObservedPage, observedPage } from "./observedPage.ts";
 
 /** One of its stores fails. */
-const PUBLISHING: Omit<PublishingStatus, "publishable"> = {
+const PUBLISHING: Omit<PublishingStatus, "publishable" | "differences"> = {
   chain: {
     ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: undefined },
     state: { block: 21_345_678, owner: `0x${"f39F".repeat(10)}`, balance: "1234567890000000000", fee: "1500000000" },
@@ -24,7 +24,7 @@ const PUBLISHING: Omit<PublishingStatus, "publishable"> = {
       error: new TransportError("FILE_UNREADABLE", "The secret in this message is hunter2."),
     },
   ],
-  ...{ running: false, differences: [] },
+  running: false,
 };
 
 /** A service with a partner, and Chromium, for the tests of the dashboard. */
@@ -36,6 +36,8 @@ export class DashboardWorld {
   readonly log: string[] = [];
   /** The number of keys that would be published now. */
   publishable = 12;
+  /** The differences that the last checks found. */
+  differences: PublishingStatus["differences"] = [];
   browser!: Browser;
   bizID!: string;
 
@@ -61,7 +63,8 @@ export class DashboardWorld {
       // Publishing over a chain has its own tests.
       publish: () =>
         Promise.resolve([{ root: "7e".repeat(32), users: 12, transaction: `0x${"a".repeat(64)}`, block: 9 }]),
-      publishing: () => Promise.resolve({ ...PUBLISHING, publishable: this.publishable }),
+      publishing: () =>
+        Promise.resolve({ ...PUBLISHING, publishable: this.publishable, differences: this.differences }),
     });
     this.#opened.defer(() => this.service.close());
     this.bizID = await this.createPartner("Acme");

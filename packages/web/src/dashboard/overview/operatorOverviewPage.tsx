@@ -1,5 +1,5 @@
 import type { AnswerOf } from "@keyroot/service";
-import { formatCost, formatCount, regionName } from "../../shared/format.ts";
+import { formatCost, formatCount, plural, regionName } from "../../shared/format.ts";
 import { Failure } from "../shared/cards.tsx";
 import { useLoaded } from "../shared/useCall.ts";
 import { Numbers, ToDo } from "./numbers.tsx";
@@ -67,5 +67,11 @@ function failures({ databases, publishing }: Status): { text: string; page: stri
       : []),
   ];
   const failed = all.filter(({ error }) => error !== null);
-  return failed.map(({ name, error }) => ({ text: `${name} fails: ${error ?? ""}.`, page: "system" }));
+  const differing = publishing?.differences.length ?? 0;
+  return [
+    ...failed.map(({ name, error }) => ({ text: `${name} fails: ${error ?? ""}.`, page: "system" })),
+    ...(differing === 0
+      ? []
+      : [{ text: `The last check did not confirm ${plural(differing, "published root")}.`, page: "system" }]),
+  ];
 }

@@ -43,6 +43,7 @@ export function SystemPage({ me }: { me: Me }) {
                 reload={reload}
                 blockExplorer={me.block_explorer_url}
               />
+              <DifferencesCard differences={data.publishing.differences} />
               <ChainCard chain={data.publishing.chain} blockExplorer={me.block_explorer_url} />
               <StoresCard stores={data.publishing.stores} />
             </>
@@ -184,6 +185,33 @@ function RunResult({ run: { started, batches, error }, blockExplorer }: RunResul
         </p>
       ))}
     </>
+  );
+}
+
+/** The published roots that the last checks did not confirm. Without one, there is no card. */
+function DifferencesCard({ differences }: { differences: Publishing["differences"] }) {
+  if (differences.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="differences-title">
+      <h2 id="differences-title">
+        Differences <span class="badge badge-bad">{formatCount(differences.length)}</span>
+      </h2>
+      <p>
+        The chain or the file did not confirm these <Term of="root">roots</Term> at the last check. The metric{" "}
+        <code>keyroot_publishing_differences</code> counts them. <code>keyroot reconcile</code> repairs them.
+      </p>
+      <ul class="rows">
+        {differences.map(({ region, root, error }) => (
+          <li key={region + root} class="row">
+            <div class="row-text">
+              <Value value={root} name="the root" />
+              <span class="detail">{regionName(region)}</span>
+            </div>
+            <code>{error}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
