@@ -5,6 +5,9 @@ import { expectProblem, type TestPartner } from "../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
 import { dump } from "../support/service/dump.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
+import type { Operation } from "../../packages/service/src/app/defineOperation.ts";
+import { operations } from "../../packages/service/src/app/operations.ts";
+import { z } from "zod";
 
 describe("users and tokens in the dashboard", () => {
   const log: string[] = [];
@@ -68,6 +71,24 @@ describe("users and tokens in the dashboard", () => {
     expectProblem(refused, [403, "USER_DEACTIVATED"]);
   });
 
+  it("see no salt and no bucket of a user in any answer that a reader may get", async () => {
+    const { hex, userID } = await service.createUser(partner);
+    const reader = await signInPerson(service, partner.bizID, "Rob", { role: "reader" });
+    const fields = (schema: z.ZodType) => JSON.stringify(z.toJSONSchema(schema, { io: "output" }));
+    const readable = operations.filter(
+      (operation: Operation) => operation.callers.includes("partnerStaff") && operation.role !== "administrator",
+    );
+    expect(readable).to.have.length.above(10);
+    for (const { path, answer } of readable) expect(fields(answer), path).to.not.match(/"(?:salt|bucket)"/);
+    const { body } = await reader.call("/v1/dashboard/users/get", { user_id_hex: hex });
+    expect(body).to.have.all.keys("user_id", "region", "created", "deactivated").and.include({ user_id: userID });
+    for (const path of ["get", "list"])
+      expectProblem(await reader.call(`/v1/authdBizSrv/users/${path}`, { user_id_hex: hex }), [
+        401,
+        "ACCESS_TOKEN_MISSING",
+      ]);
+  });
+
   it("deactivate and erase a user after a fresh verification, as administrators only", async () => {
     const { hex, refreshToken: token, userID } = await service.createUser(partner);
     const reader = await signInPerson(service, partner.bizID, "Rita", { role: "reader" });
@@ -79,7 +100,7 @@ describe("users and tokens in the dashboard", () => {
       await admin.verify();
       expect((await admin.call(path, { user_id_hex: hex })).status).to.equal(200);
     }
-    expectProblem(await admin.call("/v1/authdBizSrv/users/get", { user_id_hex: hex }), [404, "USER_UNKNOWN"]);
+    expectProblem(await admin.call("/v1/dashboard/users/get", { user_id_hex: hex }), [404, "USER_UNKNOWN"]);
     const exchange = await service.post("/v1/public/auth/jwt", { biz_id: partner.bizID, token });
     expect(exchange.status).to.equal(401);
     const { entries } = (await admin.call("/v1/authdBizSrv/audit/list", { user_id_hex: hex })).body as {

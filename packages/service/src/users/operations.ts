@@ -40,6 +40,8 @@ const activeUser = strict({
   ...userFields,
   deactivated: timestamp.nullable().meta({ description: "When the user was deactivated; null if it is active." }),
 });
+/** The fields that people need. A user's salt and bucket are for servers and apps. */
+const shownUser = { user_id: userID, region, created: timestamp, deactivated: timestamp.nullable() };
 export const userRefreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
 
 export const userOperations = [
@@ -103,7 +105,7 @@ export const userOperations = [
 
   defineOperation({
     path: "/v1/authdBizSrv/users/get",
-    callers: ["partner", "partnerStaff"],
+    callers: ["partner"],
     summary: "Get a user",
     body: strict({ user_id_hex: userIDHex }),
     answer: activeUser,
@@ -115,13 +117,26 @@ export const userOperations = [
 
   defineOperation({
     path: "/v1/authdBizSrv/users/list",
-    callers: ["partner", "partnerStaff"],
+    callers: ["partner"],
     summary: "List the partner's users in pages, ordered by id",
     body: strict({ limit, after: userID.optional() }),
     answer: page("users", activeUser, userID),
     async handle({ limit, after }, { context, principal: { bizID } }) {
       const { users, next } = await context.users.list(bizID, after, limit);
       return { users: users.map((user) => toActiveUser(user, context)), next };
+    },
+  }),
+
+  defineOperation({
+    path: "/v1/dashboard/users/get",
+    callers: ["partnerStaff"],
+    summary: "Get a user for a person, without the salt and the bucket",
+    body: strict({ user_id_hex: userIDHex }),
+    answer: strict(shownUser),
+    errors: [404],
+    async handle({ user_id_hex }, { context, principal }) {
+      const { userID, region, created, deactivated } = await requireUser(context, principal.bizID, user_id_hex);
+      return { user_id: userID, region, created, deactivated };
     },
   }),
 
@@ -139,8 +154,7 @@ export const userOperations = [
     answer: page(
       "users",
       strict({
-        ...{ user_id: userID, region, created: timestamp },
-        deactivated: timestamp.nullable(),
+        ...shownUser,
         state: listedState,
         hold_ends_at: timestamp.nullable().meta({ description: "The end of the hold period of a waiting key." }),
         last_used: timestamp.nullable().meta({ description: "The hour in which a token of the user was last used." }),

@@ -16,7 +16,7 @@ export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tok
 export type Token = Omit<ServerToken, "name">;
 /** A new token, shown once. */
 export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
-export type User = AnswerOf<"/v1/authdBizSrv/users/get">;
+export type User = AnswerOf<"/v1/dashboard/users/get">;
 /** A user's key, if there is one, its conflicting keys and its history. */
 export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;
 export type ConflictingKey = UserKey["conflicting_keys"][number];

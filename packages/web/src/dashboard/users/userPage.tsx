@@ -27,7 +27,7 @@ export function UserPage({ me, id }: { me: Me; id: string }) {
 
 function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
   const body = { user_id_hex: userIDHex };
-  const { data: user, ...loadedUser } = useLoaded("/v1/authdBizSrv/users/get", body);
+  const { data: user, ...loadedUser } = useLoaded("/v1/dashboard/users/get", body);
   const { data: key, reload, ...loadedKey } = useLoaded("/v1/authdBizSrv/publicKeys/get", body);
   if (user === undefined || key === undefined) {
     const error = loadedUser.error ?? loadedKey.error;
