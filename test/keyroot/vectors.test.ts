@@ -1,47 +1,45 @@
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { makeVectors, VECTORS } from "../../scripts/generate/vectors.ts";
 import { compareOnMutants } from "../support/data/fileMutants.ts";
 import { reported, SEED } from "../support/faults.ts";
 import { isLarge } from "../support/testSize.ts";
-import type { SafetyCodeSet } from "../../scripts/generate/vectors/safetyCodes.ts";
-import { casesOf, verdictOf, type VectorSet } from "../../scripts/generate/vectors/vector.ts";
+import type { PlainHolder } from "../support/data/plainSafetyCode.ts";
+import { readVectors, type Verdict, verdictOf, VECTORS, type VectorSet } from "../support/data/vectors.ts";
 import { VerificationError } from "../../packages/keyroot/src/errors.ts";
 import { makeSafetyCode, verifySafetyPayload } from "../../packages/keyroot/src/safetyCode.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier/verifier.mjs", import.meta.url));
 
+interface SafetyCodeSet {
+  kind: "safety-code";
+  vectors: {
+    name: string;
+    question: { mine: PlainHolder; contact: PlainHolder };
+    input: { text: string };
+    verdict: { verified: { digits: string } } | Verdict;
+  }[];
+}
+
 describe("test vectors", () => {
-  const made = makeVectors();
-  let sets: (VectorSet | SafetyCodeSet)[];
+  const files = readdirSync(VECTORS).filter((name) => name.endsWith(".json"));
+  const sets = files.map((name) => readVectors(name) as VectorSet | SafetyCodeSet);
 
   const secondVerifier = (paths: string[], input = "") =>
     spawnSync(process.execPath, [SECOND_VERIFIER, ...paths], { input, encoding: "utf8", maxBuffer: 2 ** 28 });
 
-  before(async () => {
-    const texts = await Promise.all([...made.keys()].map((name) => readFile(new URL(name, VECTORS), "utf8")));
-    sets = texts.map((text) => JSON.parse(text) as VectorSet | SafetyCodeSet);
-  });
-
-  it("are byte for byte what scripts/generate/vectors.ts writes", async () => {
-    const names = (await readdir(VECTORS)).filter((name) => name.endsWith(".json"));
-    expect(names).to.have.members([...made.keys()]);
-    for (const [name, text] of made) {
-      expect((await readFile(new URL(name, VECTORS), "utf8")) === text, name).to.be.true;
-    }
-  });
-
-  it("have unique names and small files", () => {
+  it("have unique names", () => {
     const names = sets.flatMap(({ vectors }) => vectors.map(({ name }) => name));
+    expect(names).to.have.lengthOf.above(700);
     expect(new Set(names)).to.have.property("size", names.length);
-    for (const text of made.values()) expect(text.length).to.be.lessThan(400_000);
   });
 
   it("have the verdicts of the library", async () => {
     const documents = sets.filter((set) => set.kind !== "safety-code");
-    for (const { name, verdict, ...vector } of documents.flatMap(casesOf)) {
+    for (const { name, verdict, ...vector } of documents.flatMap(({ kind, vectors }) =>
+      vectors.map((vector) => ({ ...vector, kind })),
+    )) {
       expect(await verdictOf(vector), name).to.deep.equal(verdict);
     }
   });
@@ -56,7 +54,7 @@ describe("test vectors", () => {
 
   describe("second verifier", () => {
     it("agrees with every vector", () => {
-      const { stdout, status } = secondVerifier([...made.keys()].map((name) => fileURLToPath(new URL(name, VECTORS))));
+      const { stdout, status } = secondVerifier(files.map((name) => fileURLToPath(new URL(name, VECTORS))));
       expect(stdout.split("\n").filter((line) => line.startsWith("DISAGREE"))).to.deep.equal([]);
       expect(status).to.equal(0);
     });
@@ -76,8 +74,8 @@ describe("test vectors", () => {
       });
     });
 
-    it("imports only Node's modules and ethers", async () => {
-      const imports = (await readFile(SECOND_VERIFIER, "utf8")).matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
+    it("imports only Node's modules and ethers", () => {
+      const imports = readFileSync(SECOND_VERIFIER, "utf8").matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });
 

@@ -7,18 +7,12 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { decode, isOnCurve } from "./curve41417.ts";
-import { rebuilt } from "../../../scripts/generate/vectors/rejected.ts";
-import { recordOf, SampleFile } from "../../../scripts/generate/vectors/sampleFile.ts";
-import { sampleBundle } from "../../../scripts/generate/vectors/sampleBundle.ts";
-import { proofIn, proofWithValue } from "../../../scripts/generate/vectors/sampleProof.ts";
-import {
-  type Case,
-  verdictOf,
-  toBytes,
-  toInput,
-  type Verdict,
-  type Verified,
-} from "../../../scripts/generate/vectors/vector.ts";
+import { CONTRACT, plainBundle } from "./plainBundle.ts";
+import { plainFile } from "./plainFile.ts";
+import { sha256 } from "../samples.ts";
+import type { MerkleProof } from "keyroot/merkle";
+import { type Case, fileText, type Kind, readVectors, toBytes, toInput } from "./vectors.ts";
+import { type Verdict, verdictOf, type Verified } from "./vectors.ts";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../../scripts/secondVerifier/verifier.mjs", import.meta.url));
 /** The number of mutants in one process of the second verifier. */
@@ -26,12 +20,10 @@ const BATCH = 5000;
 
 /** A valid document, the query about it, and the correct verdict. */
 interface Good {
-  kind: Case["kind"];
+  kind: Kind;
   text: string;
   question: Case["question"];
   truth: Verdict;
-  /** Makes the document of a changed value for the user, with the root or block that follows in the query. */
-  forge: (change: Change) => Pick<Good, "text" | "question">;
 }
 
 /** A changed document. */
@@ -59,51 +51,44 @@ export interface Outcome {
 
 type Change = (text: string) => string;
 
-const files = [1, 2, 3, 5, 8].map((users) => new SampleFile(users));
-const users = files.flatMap((file) => file.records.map((record, index) => ({ file, record, index })));
-
-const goods: Record<Case["kind"], Good[]> = {
-  "merkle-file": users.map(({ file, record, index }) => ({
-    kind: "merkle-file",
-    text: file.text,
-    question: file.question(index),
-    truth: { verified: { index, record } },
-    forge: (change) => {
-      const { content, question } = rebuilt(file.values.with(index, change(file.values[index] ?? "")), record.userID);
-      return { text: content as string, question };
-    },
-  })),
-  proof: users.map(({ file, record, index }) => {
-    const proof = proofIn(file, index);
-    return {
-      kind: "proof",
-      text: JSON.stringify(proof),
-      question: file.question(index),
-      truth: { verified: { record } },
-      forge: (change) => {
-        const forged = proofWithValue(proof, change(proof.value));
-        return { text: JSON.stringify(forged), question: { userID: record.userID, root: forged.root } };
-      },
-    };
-  }),
-  bundle: users.map(({ file, record, index }) => {
-    const proof = proofIn(file, index);
-    const { bundle, question } = sampleBundle(proof);
-    const { number, timestamp } = bundle.header;
-    const block = { number: Number(number), timestamp: Number(timestamp) };
-    return {
-      kind: "bundle",
-      text: JSON.stringify(bundle),
-      question,
-      truth: { verified: { record, root: proof.root, block } },
-      forge: (change) => {
-        const forged = proofWithValue(proof, change(proof.value));
-        const { bundle, question } = sampleBundle(proof, { root: forged.root });
-        return { text: JSON.stringify({ ...bundle, proof: forged }), question };
-      },
-    };
-  }),
+const goods: Record<Kind, Good[]> = {
+  "merkle-file": goodDocuments("merkle-file"),
+  proof: goodDocuments("proof"),
+  bundle: goodDocuments("bundle"),
 };
+
+/** The valid vectors of a kind, with small documents. */
+function goodDocuments(kind: Kind): Good[] {
+  return readVectors(`${kind}-good.json`).vectors.flatMap(({ question, input, verdict }) =>
+    "text" in input && input.text.length < 10_000 ? [{ kind, question, text: input.text, truth: verdict }] : [],
+  );
+}
+
+/** Makes the document of a changed value for the user, with the root or block that follows in the query. */
+function forge({ kind, text, question: { userID }, truth }: Good, change: Change): Pick<Good, "text" | "question"> {
+  const document = JSON.parse(text) as MerkleProof & { values: string[]; proof: MerkleProof };
+  if (kind === "merkle-file") {
+    const index = "verified" in truth ? (truth.verified.index ?? 0) : 0;
+    const values = document.values.with(index, change(document.values[index] ?? ""));
+    return { text: fileText(values), question: { userID, root: plainFile(values).root } };
+  }
+  const proof = kind === "proof" ? document : document.proof;
+  const forged = proofWithValue(proof, change(proof.value));
+  if (kind === "proof") return { text: JSON.stringify(forged), question: { userID, root: forged.root } };
+  const { bundle, pinned } = plainBundle(proof, { root: forged.root });
+  const question = { userID, chainId: 1, contract: CONTRACT, pinned };
+  return { text: JSON.stringify({ ...bundle, proof: forged }), question };
+}
+
+/** The proof with another value, and the root that follows. */
+function proofWithValue(proof: MerkleProof, value: string): MerkleProof {
+  const root = proof.siblings.reduce(
+    (node, { side, hash }) => sha256(side === "left" ? hash + node : node + hash),
+    sha256(value),
+  );
+  return { ...proof, value, root };
+}
+
 const all = Object.values(goods).flat();
 const known = all.map(({ text }) => text).join("");
 /** Hashes, keys, ids, numbers, names. */
@@ -174,14 +159,14 @@ const damaged = fc
 
 /** A consistent document of a changed value: a careful forgery. */
 const forged = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
-  const { text, question } = good.forge(changes);
+  const { text, question } = forge(good, changes);
   return { ...mutant("forged", { ...good, question }, Buffer.from(text)), truth: undefined };
 });
 
 const anyMutant = fc.oneof({ weight: 4, arbitrary: tampered }, { weight: 1, arbitrary: damaged }, forged, forged);
 
 function mutant(about: string, { kind, question, truth }: Good, bytes: Uint8Array): Mutant {
-  return { about, kind, question, input: toInput(bytes), truth } as Mutant;
+  return { about, kind, question, input: toInput(bytes), truth };
 }
 
 function replaceMatch(text: string, pattern: RegExp, at: number, replace: (match: string) => string): string {
@@ -256,7 +241,8 @@ function isSound({ index, record }: Verified, { kind, question, input }: Mutant)
   }[kind]();
   return (
     isDeepStrictEqual(JSON.parse(text ?? ""), record) &&
-    isDeepStrictEqual(record, recordOf(question.userID, publicKey)) &&
+    record.userID === question.userID &&
+    record.keyID === Buffer.from(sha256(publicKey), "hex").subarray(0, 16).toString("base64") &&
     isOnCurve(decode(publicKey))
   );
 }
