@@ -39,20 +39,12 @@ interface Stage {
 const STAGES: readonly Stage[] = [
   {
     name: "contracts",
-    // Tests that deploy with Ignition share the folder of its records.
-    paths: [
-      "test/contracts",
-      "test/operator/commands/deploy.test.ts",
-      "test/formal",
-      "test/solidity",
-      "test/docs/auditGuide.test.ts",
-    ],
-    thorough: ["test/formal", "test/contracts/package.test.ts", "test/operator/commands/deploy.test.ts"],
+    paths: ["test/contracts", "test/formal", "test/solidity", "test/docs/auditGuide.test.ts"],
+    thorough: ["test/formal", "test/contracts/package.test.ts"],
   },
   {
     name: "commands",
     paths: ["test/operator/commands"],
-    except: ["test/operator/commands/deploy.test.ts"],
     thorough: ["test/operator/commands/hardhatProject.test.ts"],
   },
   { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },

@@ -1,12 +1,12 @@
 /**
  * The commands `npx hardhat keyroot <name>`, and where each is. A command has its help and options in one file, and its
- * handler in another. Only those of the first row need this repository.
+ * handler in another. Only that of the first row needs this repository.
  *
  * | commands                                                                    | help and options                             | handlers                       |
  * | --------------------------------------------------------------------------- | -------------------------------------------- | ------------------------------ |
- * | deploy, demo                                                                | tasks/<name>Command.ts                       | tasks/<name>.ts                |
+ * | demo                                                                        | tasks/demoCommand.ts                         | tasks/demo.ts                  |
  * | sample-users, build-file, check-file, estimate, publish                     | packages/operator/src/commands/help.ts       | packages/operator/src/commands |
- * | status, transfer-ownership, accept-ownership                                | the same                                     | the same                       |
+ * | deploy, make-owner-key, status, transfer-ownership, accept-ownership        | the same                                     | the same                       |
  * | verify, light-client, bundle, explorer, audit, watch, make-auditor-key      | the same                                     | the same                       |
  * | serve, migrate, reconcile, publish-registered                               | packages/service/src/commands/help.ts        | packages/service/src/commands  |
  * | make-signing-key, create-partner, list-partners, limit-users, invite        | the same                                     | the same                       |
@@ -16,6 +16,5 @@
  */
 import { commandTask } from "@keyroot/operator/hardhat";
 import { demoCommand } from "./demoCommand.ts";
-import { deployCommand } from "./deployCommand.ts";
 
-export const tasks = [commandTask("deploy", deployCommand), commandTask("demo", demoCommand)];
+export const tasks = [commandTask("demo", demoCommand)];

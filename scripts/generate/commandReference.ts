@@ -11,7 +11,6 @@ import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
 import { stackCommand } from "@keyroot/service/stack";
 import { demoCommand } from "../../tasks/demoCommand.ts";
-import { deployCommand } from "../../tasks/deployCommand.ts";
 
 const PAGE = join(import.meta.dirname, "../../docs/commands.md");
 
@@ -88,7 +87,6 @@ async function makePage(): Promise<string> {
     "## Commands that need Hardhat\n",
     section("stack", stackCommand, "npx hardhat keyroot"),
     "## Commands of this repository\n",
-    section("deploy", deployCommand, "npx hardhat keyroot"),
     section("demo", demoCommand, "npx hardhat keyroot"),
   ].join("\n");
   return format(page, { ...(await resolveConfig(PAGE)), parser: "markdown" });

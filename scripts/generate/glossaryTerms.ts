@@ -5,7 +5,6 @@ import ts from "typescript";
 import { describeOption, type Definition, optionName } from "@keyroot/operator/definition";
 import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
-import { deployCommand } from "../../tasks/deployCommand.ts";
 import { apiEntries } from "../docs/pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -44,7 +43,7 @@ export async function commandOptions(): Promise<Term[]> {
   const commands: Readonly<Record<string, Definition>> = {
     ...commandsWith(service),
     ...service?.HARDHAT_COMMANDS,
-    ...{ deploy: deployCommand, demo: demoCommand },
+    demo: demoCommand,
   };
   return Object.entries(commands).flatMap(([where, { options }]) =>
     Object.entries(options).map(([name, option]) => ({

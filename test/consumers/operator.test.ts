@@ -65,7 +65,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
   before("installs the tarballs, and starts a stack", async function () {
     this.timeout(300_000);
-    plainApp = await installPackages("keyroot", "operator");
+    plainApp = await installPackages("keyroot", "contracts", "operator");
     app = await installPackages("keyroot", "contracts", "operator", "service");
     keyroot = programIn(app);
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -254,6 +254,26 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
       await fail(["transfer-ownership", "--new-owner", "0x12", ...chain], 2, "ARGUMENT_INVALID");
       await fail(["accept-ownership", ...chain], 2, "NOT_OWNER");
+    });
+
+    it("is deployed with the key of make-owner-key", async () => {
+      const key = ["make-owner-key", "--out", inApp("owner.json")];
+      const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
+      await fail(key, 2, "PASSPHRASE_MISSING");
+      const owner = String((await succeed(key, { env })).json["address"]);
+      await fail(key, 2, "ARGUMENT_INVALID", { env });
+      const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+      const [from] = (await call("eth_accounts", [])) as string[];
+      await call("eth_sendTransaction", [{ from, to: owner, value: "0xde0b6b3a7640000" }]);
+      const deploy = ["deploy", "--rpc", stack.rpcUrl, "--chain-id", String(stack.chainId)];
+      // The record of the deployment is in the current folder.
+      const { stdout } = await run(process.execPath, [keyroot.words[1] ?? "", ...deploy, "--json"], {
+        cwd: app,
+        env: environment({ ...env, KEYROOT_KEY_FILE: inApp("owner.json") }),
+      });
+      ranWell.add("deploy");
+      expect(JSON.parse(stdout)).to.include({ owner, existed: false });
+      await fail([...deploy, "--owner", "0x12"], 2, "ARGUMENT_INVALID");
     });
 
     it("appears in the package's explorer", async () => {

@@ -1,43 +1,50 @@
 import { publicKeyRegistryAbi } from "@keyroot/contracts";
 import { expect } from "chai";
-import { Contract, JsonRpcProvider, keccak256, ZeroAddress } from "ethers";
+import { Contract, encodeBytes32String, JsonRpcProvider, keccak256, ZeroAddress } from "ethers";
 import hre from "hardhat";
-import { readdir, rm, rmdir } from "node:fs/promises";
-import { join } from "node:path";
+import PublicKeyRegistryModule from "../../ignition/modules/PublicKeyRegistry.ts";
 import { describeOnAnvil, startAnvil } from "../support/anvil/anvil.ts";
 import { startHardhat } from "../support/chain/freshRegistry.ts";
-import { hardhat } from "../support/processes/commandLine.ts";
+import { program as keyroot } from "../support/processes/commandLine.ts";
 
-const DEPLOYMENTS = join(hre.config.paths.ignition, "deployments");
 const OWNER = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const OTHER_OWNER = "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC";
+const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 
-const deterministic = (rpc: string, owner = OWNER) => ["deploy", "--deterministic", "--rpc", rpc, "--owner", owner];
-const deploy = (rpc: string, owner?: string) => hardhat.json(deterministic(rpc, owner));
-
-/** The records that Ignition keeps of deterministic deployments. */
-async function listRecords(): Promise<string[]> {
-  return (await readdir(DEPLOYMENTS).catch(() => [])).filter((name) => name.endsWith("-create2"));
-}
+const deterministic = (rpc: string, owner = OWNER, chainId = "31337") => [
+  "deploy",
+  "--deterministic",
+  "--rpc",
+  rpc,
+  "--chain-id",
+  chainId,
+  "--owner",
+  owner,
+];
+const deploy = (rpc: string, owner?: string) => keyroot.json(deterministic(rpc, owner));
 
 describe("keyroot deploy --deterministic", function () {
   this.timeout(120_000);
-  let before: string[];
+  let ignitionsAddress: string;
+  let createX: string;
 
-  /** Removes the records of this test. */
-  async function removeNewRecords(): Promise<void> {
-    const added = (await listRecords()).filter((name) => !before.includes(name));
-    for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
+  before(async () => {
+    // Hardhat Ignition deploys CreateX itself on a simulated chain.
+    const { ignition, ethers } = await hre.network.create();
+    const { publicKeyRegistry } = await ignition.deploy(PublicKeyRegistryModule, {
+      parameters: { PublicKeyRegistry: { initialOwner: OWNER } },
+      strategy: "create2",
+      strategyConfig: { salt: encodeBytes32String("keyroot.PublicKeyRegistry") },
+    });
+    ignitionsAddress = await publicKeyRegistry.getAddress();
+    createX = await ethers.provider.getCode(CREATE_X);
+  });
+
+  async function startHardhatChain(): Promise<Chain> {
+    const chain = connect(await startHardhat());
+    await chain.provider.send("hardhat_setCode", [CREATE_X, createX]);
+    return chain;
   }
-
-  beforeEach(async () => {
-    before = await listRecords();
-  });
-  afterEach(async () => {
-    await removeNewRecords();
-    // Fails if other records remain.
-    await rmdir(DEPLOYMENTS).catch(() => undefined);
-  });
 
   describe("on Hardhat's chain", () => {
     it("deploys to the same address on two chains, independent of the sender's nonce", async () => {
@@ -46,12 +53,11 @@ describe("keyroot deploy --deterministic", function () {
       await incrementNonce(two);
 
       const first = await deploy(one.url);
-      // Two chains started in the same second have the same genesis block, and so the same record.
-      await removeNewRecords();
       const second = await deploy(two.url);
       expect(first.code).to.equal(0);
       const { deployedBytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
       expect(first.json).to.deep.include({ chainId: 31337, codeHash: keccak256(deployedBytecode), existed: false });
+      expect(first.json["contract"]).to.equal(ignitionsAddress);
       expect(second.json).to.deep.equal(first.json);
       for (const chain of [one, two]) expect(await ownerOf(chain, first.json)).to.equal(OWNER);
     });
@@ -60,14 +66,12 @@ describe("keyroot deploy --deterministic", function () {
       await using chain = await startHardhatChain();
       const first = await deploy(chain.url);
       const blockNumber = await chain.provider.getBlockNumber();
-      // Without Ignition's record, the registry looks as if another operator had deployed it.
-      await removeNewRecords();
       const again = await deploy(chain.url);
       expect(again.code).to.equal(0);
       expect(again.json).to.deep.equal({ ...first.json, existed: true });
       expect(await chain.provider.getBlockNumber()).to.equal(blockNumber);
 
-      const { code, stdout } = await hardhat.run(deterministic(chain.url));
+      const { code, stdout } = await keyroot.run(deterministic(chain.url));
       expect(code).to.equal(0);
       expect(stdout).to.match(/^PublicKeyRegistry already exists at 0x\w{40} on chain 31337\. Nothing was sent\.\n/);
     });
@@ -89,19 +93,8 @@ describe("keyroot deploy --deterministic", function () {
       expect([again.code, again.json.error?.["code"]]).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
     });
 
-    it("rejects a record of another chain", async () => {
-      await using chain = await startHardhatChain();
-      const snapshot: unknown = await chain.provider.send("evm_snapshot", []);
-      await deploy(chain.url);
-      await chain.provider.send("evm_revert", [snapshot]);
-      const { code, json } = await deploy(chain.url);
-      expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
-      const [record = ""] = (await listRecords()).filter((name) => !before.includes(name));
-      expect(json.error?.["message"]).to.include(`Delete ${join(DEPLOYMENTS, record)} `);
-    });
-
     it("requires an owner", async () => {
-      const { code, json } = await hardhat.json(["deploy", "--deterministic", "--rpc", "http://127.0.0.1:1"]);
+      const { code, json } = await keyroot.json(["deploy", "--deterministic", "--rpc", "http://127.0.0.1:1"]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
       expect(json.error?.["message"]).to.include("--owner");
     });
@@ -110,13 +103,14 @@ describe("keyroot deploy --deterministic", function () {
   describeOnAnvil("on other chains", () => {
     it("deploys to the same address as on Hardhat's chain", async () => {
       await using hardhat = await startHardhatChain();
-      await using anvil = await startAnvilChain();
+      await using anvil = connect(await startAnvil());
+      await anvil.provider.send("anvil_setCode", [CREATE_X, createX]);
       expect((await deploy(anvil.url)).json).to.deep.equal((await deploy(hardhat.url)).json);
     });
 
     it("names the remedy if the chain has no CreateX", async () => {
-      await using chain = await startAnvilChain("--chain-id", "4711");
-      const { code, json } = await deploy(chain.url);
+      await using chain = connect(await startAnvil("--chain-id", "4711"));
+      const { code, json } = await keyroot.json([...deterministic(chain.url, OWNER, "4711"), "--max-fee", "20"]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
       expect(json.error?.["message"]).to.match(
         /chain 4711 has no code at 0xba5Ed.*https:\/\/createx\.rocks.*without --det/,
@@ -128,14 +122,6 @@ describe("keyroot deploy --deterministic", function () {
 interface Chain extends AsyncDisposable {
   url: string;
   provider: JsonRpcProvider;
-}
-
-async function startHardhatChain(): Promise<Chain> {
-  return connect(await startHardhat());
-}
-
-async function startAnvilChain(...options: string[]): Promise<Chain> {
-  return connect(await startAnvil(...options));
 }
 
 function connect({ url, close }: { url: string; close: () => Promise<void> }): Chain {

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/table.ts";
 import { type Definition, optionName } from "../../packages/operator/src/commands/definition.ts";
 import { demoCommand } from "../../tasks/demoCommand.ts";
-import { deployCommand } from "../../tasks/deployCommand.ts";
 import { readPage } from "../support/pages.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -64,7 +63,7 @@ describe("all pages", () => {
     const commands: Readonly<Record<string, Definition>> = {
       ...commandsWith(service),
       ...service?.HARDHAT_COMMANDS,
-      ...{ deploy: deployCommand, demo: demoCommand },
+      demo: demoCommand,
     };
     for (const path of PAGES.filter((path) => !/CHANGELOG|upgrading/.test(path))) {
       const text = (await readPage(path)).replaceAll("\\\n", " ");

@@ -27,7 +27,7 @@ function describeCommandLine(keyroot: CommandLine): void {
     expect(code).to.equal(0);
     const pattern = keyroot === hardhat ? /^ {2}keyroot (\S+)/gm : /^ {2}([a-z]\S+) /gm;
     const listed = Array.from(stdout.matchAll(pattern), ([, name]) => name);
-    const more = keyroot === hardhat ? ["stack", "deploy", "demo"] : [];
+    const more = keyroot === hardhat ? ["stack", "demo"] : [];
     expect(listed).to.include.members([...NAMES, ...more]);
     expect(listed.filter((name) => name !== "help")).to.have.lengthOf(NAMES.length + more.length);
   });

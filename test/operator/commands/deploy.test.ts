@@ -1,19 +1,21 @@
 import { expect } from "chai";
-import { readdir, rm } from "node:fs/promises";
+import { Wallet } from "ethers";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fetchOwner } from "../../../packages/keyroot/src/registry/reads.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { serve } from "../../support/servers/servers.ts";
-import { closedAfterEach } from "../../support/support.ts";
-import { hardhat } from "../../support/processes/commandLine.ts";
+import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
+import { program as keyroot } from "../../support/processes/commandLine.ts";
 
-const DEPLOYMENTS = join(import.meta.dirname, "../../../ignition/deployments");
+const DEPLOYMENTS = join(import.meta.dirname, "../../../.keyroot/deployments");
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
+describeOnBoth("keyroot deploy", (startChain) => {
   const fresh = freshRegistry(startChain);
   const closing = closedAfterEach();
+  const folder = temporaryFolder();
   let before: string[];
   const deployments = () => readdir(DEPLOYMENTS).catch(() => []);
   beforeEach(async () => {
@@ -24,8 +26,8 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     for (const name of added) await rm(join(DEPLOYMENTS, name), { recursive: true });
     if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
   });
-  const deploy = (changes: Record<string, string> = {}) =>
-    hardhat.json(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })]);
+  const deploy = (changes: Record<string, string> = {}, env: NodeJS.ProcessEnv = {}) =>
+    keyroot.json(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })], { env });
   const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
 
   it("deploys one registry per owner, and reports an existing one", async () => {
@@ -39,12 +41,39 @@ describeOnBoth("npx hardhat keyroot deploy", (startChain) => {
     expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
   });
 
+  it("signs with a key of make-owner-key, and hands the registry to another owner at once", async () => {
+    const [file, passphrase] = [join(folder.path, "owner.json"), join(folder.path, "passphrase")];
+    await writeFile(passphrase, "correct horse battery staple\n", { mode: 0o600 });
+    const env = { KEYROOT_KEY_FILE: file, KEYROOT_PASSPHRASE_FILE: passphrase };
+    const { json: key } = await keyroot.json(["make-owner-key", "--out", file], { env });
+    const address = String(key["address"]);
+    const wallet = await Wallet.fromEncryptedJson(await readFile(file, "utf8"), "correct horse battery staple");
+    expect(wallet.address).to.equal(address);
+
+    expect((await deploy({}, env)).json.error?.["message"]).to.match(/funds|balance/);
+    await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0xde0b6b3a7640000" }]);
+    const { code, json } = await deploy({ owner: fresh.stranger, "max-fee": "100" }, env);
+    expect(code, JSON.stringify(json)).to.equal(0);
+    expect(json["owner"]).to.equal(fresh.stranger);
+    expect(json["constructorArguments"]).to.equal(fresh.stranger.slice(2).toLowerCase().padStart(64, "0"));
+    expect(await fresh.call("eth_getTransactionCount", [address, "latest"])).to.equal("0x1");
+    const limited = await deploy({ owner: fresh.owner, "max-fee": "100", "max-cost": "0.0000001" }, env);
+    expect([limited.code, limited.json.error?.["code"]]).to.deep.equal([3, "FEE_TOO_HIGH"]);
+  });
+
+  it("deploys again if the chain has lost the registry", async () => {
+    const snapshot = await fresh.call("evm_snapshot", []);
+    const first = await deploy();
+    await fresh.call("evm_revert", [snapshot]);
+    expect((await deploy()).json).to.deep.equal(first.json);
+  });
+
   it("ends with 2 for an invalid owner, and with 1 on the wrong chain", async () => {
     for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
       const { code, json } = await deploy({ owner });
       expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
     }
-    const { code, json } = await deploy({ "chain-id": "1" });
+    const { code, json } = await deploy({ "chain-id": "1", "max-fee": "20" });
     expect([code, json.error?.["code"]]).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
     expect(await deployments()).to.deep.equal(before);
   });

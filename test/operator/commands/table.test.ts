@@ -58,7 +58,7 @@ describe("the table of commands", function () {
       names.split(", "),
     ).flat();
     const named = listed.filter((name) => name !== "commands" && /[a-z]/.test(name));
-    const all = [...commands.map(([name]) => name), ...Object.keys(service.HARDHAT_COMMANDS), "deploy", "demo"];
+    const all = [...commands.map(([name]) => name), ...Object.keys(service.HARDHAT_COMMANDS), "demo"];
     expect(named).to.have.members(all);
   });
 

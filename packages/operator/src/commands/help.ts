@@ -47,14 +47,17 @@ const maxFee = text("gwei", "Maximum fee in gwei per unit of gas; required unles
   variable: "KEYROOT_MAX_FEE",
 });
 const maxCost = { variable: "KEYROOT_MAX_COST" } as const;
-const ownership = {
-  callOnly: flag("Print the call for the sender's own wallet, such as a Safe, and send nothing"),
+const transaction = {
   maxFee,
   maxCost: text("eth", "Maximum cost of the transaction in ETH", maxCost),
   timeout: integer("seconds", "Maximum number of seconds to wait for the transaction's block", {
     min: 1,
     default: 600,
   }),
+};
+const ownership = {
+  callOnly: flag("Print the call for the sender's own wallet, such as a Safe, and send nothing"),
+  ...transaction,
 };
 const user = "User id, 32 characters of z-base-32";
 
@@ -115,6 +118,25 @@ export const DEFINITIONS = {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in any currency, to show the cost in it"),
       ...chain,
+      json,
+    },
+  },
+
+  deploy: {
+    summary: "Deploy a registry, or report the one that exists",
+    options: {
+      owner: text("address", "Account or Safe that may add roots", { defaultText: "the account that deploys" }),
+      deterministic: flag("Deploy with CREATE2: the same address on every chain for the same --owner"),
+      ...transaction,
+      ...chainOptions,
+      json,
+    },
+  },
+
+  "make-owner-key": {
+    summary: "Make the key of a registry's owner, in an encrypted file",
+    options: {
+      out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       json,
     },
   },

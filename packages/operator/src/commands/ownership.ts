@@ -5,7 +5,7 @@ import {
   acceptOwnershipCall,
   fetchPendingOwner,
   type OwnershipCall,
-  sendOwnershipCall,
+  sendCall,
   transferOwnershipCall,
 } from "../publisher/ownership.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
@@ -63,7 +63,7 @@ async function send(
   const limits = costLimitsOf(args, target) ?? "local";
   const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
   const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
-  const { transactionHash, blockNumber } = await sendOwnershipCall(registry, call, options);
+  const { transactionHash, blockNumber } = await sendCall(registry, call, options);
   return {
     json: { transaction: transactionHash, block: blockNumber },
     text: `${done}\nTransaction ${transactionHash} in block ${blockNumber}.`,

@@ -14,7 +14,7 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { passphraseOf } from "./makeAuditorKey.ts";
+import { passphraseOf } from "./newKeyFile.ts";
 import { style } from "./output.ts";
 import type { Target } from "./target.ts";
 

@@ -30,7 +30,14 @@ export interface OwnershipCall {
   data: string;
 }
 
-export interface SendOwnershipCallOptions {
+/** A call of any contract; without `to`, a deployment. */
+interface Call {
+  from: string;
+  to?: string;
+  data: string;
+}
+
+export interface SendCallOptions {
   /** The chain to sign for (EIP-155). */
   chainId: number;
   limits: CostLimits | "local";
@@ -38,6 +45,8 @@ export interface SendOwnershipCallOptions {
   signer: Signer | undefined;
   /** Maximum wait for the transaction's block, in ms. */
   timeoutMs: number;
+  /** The sender's nonce. Default: the next one. */
+  nonce?: number;
 }
 
 /** The account that may accept the ownership: 0x and 40 hex digits, with checksum; undefined if there is none. */
@@ -73,14 +82,14 @@ export async function acceptOwnershipCall(registry: Registry): Promise<Ownership
 }
 
 /**
- * Sends the call in a transaction, and waits until it is in a block.
+ * Sends a call in a transaction, and waits until it is in a block.
  * @throws ArgumentError NOT_OWNER if the signer has another account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
  * VerificationError TRANSACTION_REVERTED
  */
-export async function sendOwnershipCall(
-  { chain, contract }: Registry,
-  call: OwnershipCall,
-  { chainId, limits, signer, timeoutMs }: SendOwnershipCallOptions,
+export async function sendCall(
+  { chain, contract }: Pick<Registry, "chain" | "contract">,
+  call: Call,
+  { chainId, limits, signer, timeoutMs, ...given }: SendCallOptions,
 ): Promise<Receipt> {
   const { from } = call;
   if (signer !== undefined && signer.address !== from) {
@@ -94,7 +103,7 @@ export async function sendOwnershipCall(
       : signingSender(signer, { chainId, contract, owner: from }, chain.call);
   const gas = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
   const fees = await quoteWithin(chain, gas, limits);
-  const nonce = await chain.transactionCount(from, "pending");
+  const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
   const feeFields = Object.fromEntries(Object.entries(fees).map(([name, wei]) => [name, toQuantity(wei)]));
   const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feeFields };
   const { hash } = await sendOnce(send, request);

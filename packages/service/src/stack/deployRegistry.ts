@@ -1,7 +1,5 @@
-import { publicKeyRegistryBytecode } from "@keyroot/contracts";
-import { AbiCoder } from "ethers/abi";
 import { getAddress } from "ethers/address";
-import { concat } from "ethers/utils";
+import { creationCodeOf } from "@keyroot/operator/publisher";
 import { isObject } from "keyroot/input";
 import type { Eip1193Provider } from "keyroot/transport";
 
@@ -10,8 +8,8 @@ import type { Eip1193Provider } from "keyroot/transport";
  * @returns its address, with checksum
  */
 export async function deployRegistry(provider: Eip1193Provider): Promise<string> {
-  const [from] = (await provider.request({ method: "eth_accounts" })) as string[];
-  const data = concat([publicKeyRegistryBytecode, AbiCoder.defaultAbiCoder().encode(["address"], [from])]);
+  const [from = ""] = (await provider.request({ method: "eth_accounts" })) as string[];
+  const data = creationCodeOf(from);
   const hash = await provider.request({ method: "eth_sendTransaction", params: [{ from, data }] });
   const receipt = await provider.request({ method: "eth_getTransactionReceipt", params: [hash] });
   if (!isObject(receipt) || typeof receipt["contractAddress"] !== "string") {

@@ -34,6 +34,17 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
   }
 }
 
+/**
+ * Makes a new key, and the text of its key file: Web3 secret storage, version 3, with scrypt, N = 131072, r = 8, p = 1.
+ * @returns the key's account: 0x and 40 hex digits, with checksum (EIP-55)
+ */
+export async function makeKeyFile(passphrase: string): Promise<{ address: string; text: string }> {
+  const { encryptKeystoreJson, Wallet } = await import("ethers/wallet");
+  const { address, privateKey } = Wallet.createRandom();
+  const text = await encryptKeystoreJson({ address, privateKey }, passphrase, { scrypt: { N: 2 ** 17, r: 8, p: 1 } });
+  return { address, text: `${text}\n` };
+}
+
 /** Holds the key in a private field, so that printing the signer does not show it. */
 class KeySigner implements Signer {
   readonly address: string;

@@ -7,7 +7,8 @@ import { refuseTestAccount } from "./testAccounts.ts";
 /** A transaction to sign, in the form of JSON-RPC: quantities as 0x and hex digits, addresses as 0x and 40 hex digits. */
 export interface TransactionRequest {
   from: string;
-  to: string;
+  /** Undefined in a transaction that deploys a contract. */
+  to?: string | undefined;
   data: string;
   nonce: string;
   /** The gas limit. */
@@ -88,7 +89,7 @@ export function signingSender(
 /** The unsigned transaction of a request. It transfers no ether. */
 export function toTransaction(request: TransactionRequest, chainId: number): Transaction {
   const { to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, gasPrice, accessList } = request;
-  const body = { to, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };
+  const body = { to: to ?? null, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };
   if (gasPrice === undefined) {
     const fees = { maxFeePerGas: maxFeePerGas ?? null, maxPriorityFeePerGas: maxPriorityFeePerGas ?? null };
     return Transaction.from({ ...body, type: 2, ...fees, accessList: accessList ?? [] });

@@ -1,0 +1,49 @@
+import { getAddress } from "ethers/address";
+import { ArgumentError } from "keyroot/errors";
+import { fetchGenesisHash } from "keyroot/ethereum";
+import { fetchOwner } from "keyroot/registry";
+import { join } from "node:path";
+import { Chain } from "../publisher/chain/chain.ts";
+import { constructorArguments, deploy } from "../publisher/deploy.ts";
+import { openSigner } from "../publisher/signers/openSigner.ts";
+import { costLimitsOf } from "./costLimits.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "./host.ts";
+import { checkAddress, Target } from "./target.ts";
+
+/** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes. */
+export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Promise<Outcome> {
+  const { deterministic, timeout } = args;
+  const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
+  if (deterministic && owner === undefined) {
+    const message = "--deterministic needs --owner, because the registry's address depends on the owner.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const target = await Target.resolve(args, host);
+  const { call, chainId, allowHttp } = target;
+  const limits = costLimitsOf(args, target) ?? "local";
+  await target.checkChainId();
+  const chain = new Chain(call);
+  const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
+  // Local chains share their chain id, so the name contains the start of the genesis block's hash.
+  const genesis = (await chain.withRetry(() => fetchGenesisHash(call))).slice(2, 10);
+  const name = `chain-${chainId}-${genesis}${owner === undefined ? "" : `-${owner.toLowerCase()}`}.json`;
+  const record = join(host.root, ".keyroot", "deployments", name);
+  const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
+  const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);
+  const currentOwner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));
+  const argument = constructorArguments(initialOwner).slice(2);
+  return {
+    json: { contract, chainId, owner: currentOwner, codeHash, existed, constructorArguments: argument },
+    text: [
+      existed
+        ? `PublicKeyRegistry already exists at ${contract} on chain ${chainId}. Nothing was sent.`
+        : `PublicKeyRegistry is at ${contract} on chain ${chainId}.`,
+      `  owner      ${currentOwner}`,
+      `  code hash  ${codeHash}`,
+      "To show the source on block explorers (docs/contract.md), submit",
+      "  input      verification/PublicKeyRegistry.json of the package @keyroot/contracts",
+      `  arguments  ${argument}`,
+    ].join("\n"),
+  };
+}

@@ -1,0 +1,152 @@
+import { publicKeyRegistryBytecode, publicKeyRegistryCodeHash } from "@keyroot/contracts";
+import { AbiCoder, encodeBytes32String, Interface } from "ethers/abi";
+import { getAddress, getCreate2Address, getCreateAddress } from "ethers/address";
+import { keccak256 } from "ethers/crypto";
+import { concat } from "ethers/utils";
+import { readFile } from "node:fs/promises";
+import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
+import { parseJson, ShapeChecker } from "keyroot/input";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
+import type { Chain } from "./chain/chain.ts";
+import { sendCall, type SendCallOptions } from "./ownership.ts";
+import { refuseTestAccount } from "./signers/testAccounts.ts";
+
+export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
+  /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the account that deploys. */
+  owner: string | undefined;
+  /** Deploy through CreateX, at an address that depends only on the bytecode, the owner and the salt. */
+  deterministic: boolean;
+  /** File with the address and nonce of a deployment, so that a repeated call does not deploy a second registry. */
+  record: string;
+}
+
+/** A registry that `deploy` made or found. Addresses have a checksum (EIP-55). */
+export interface DeployedRegistry {
+  contract: string;
+  /** The owner that the constructor gets. It may have handed the registry over since. */
+  initialOwner: string;
+  /** Keccak-256 of the code: 0x and 64 lowercase hex digits. */
+  codeHash: string;
+  /** True if it was deployed before this call. */
+  existed: boolean;
+}
+
+/** The factory CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
+const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
+const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
+/** Salt of deterministic deployments. It determines the registry's address, so it must not change. */
+const SALT = encodeBytes32String("keyroot.PublicKeyRegistry");
+
+/** The constructor's arguments, ABI-encoded: 0x and 64 hex digits. @param owner 0x and 40 hex digits */
+export function constructorArguments(owner: string): string {
+  return AbiCoder.defaultAbiCoder().encode(["address"], [owner]);
+}
+
+/** The code that deploys a registry with this owner: 0x and hex digits. @param owner 0x and 40 hex digits */
+export function creationCodeOf(owner: string): string {
+  return concat([publicKeyRegistryBytecode, constructorArguments(owner)]);
+}
+
+/**
+ * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, nothing is sent. May be
+ * stopped at any time and called again.
+ * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and as `sendCall`
+ */
+export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
+  const { signer, chainId, deterministic } = options;
+  const from = signer?.address ?? (await firstAccountOf(chain));
+  const owner = getAddress(options.owner ?? from);
+  refuseTestAccount(owner, chainId);
+  const deployment = { chain, from, owner, options };
+  return deterministic ? deployDeterministically(deployment) : deployByNonce(deployment);
+}
+
+interface Deployment {
+  chain: Chain;
+  from: string;
+  owner: string;
+  options: DeployOptions;
+}
+
+async function deployDeterministically({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
+  const initCode = creationCodeOf(owner);
+  // CreateX hashes a salt that contains neither the sender nor a chain id.
+  const contract = getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode));
+  if (await isRegistry(chain, contract)) return registryAt(contract, owner, true);
+  if ((await codeHashAt(chain, CREATE_X)) === EMPTY_CODE_HASH) {
+    const message = `--deterministic needs the factory CreateX, but chain ${options.chainId} has no code at ${CREATE_X}. Deploy CreateX there first (https://createx.rocks), or deploy without --deterministic.`;
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  const data = CREATE_X_ABI.encodeFunctionData("deployCreate2", [SALT, initCode]);
+  await sendCall({ chain, contract }, { from, to: CREATE_X, data }, options);
+  return checkDeployed(chain, contract, owner);
+}
+
+/** Deploys at an address that depends on the sender and its nonce, which the record keeps before anything is sent. */
+async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
+  const recorded = await readRecord(options.record);
+  if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
+    return registryAt(recorded.contract, owner, true);
+  const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
+  // The recorded transaction may be pending: the same nonce cannot deploy twice.
+  const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
+  const nonce = mayBePending ? recorded.nonce : next;
+  const contract = getCreateAddress({ from, nonce });
+  await writeFileAtomic(options.record, `${JSON.stringify({ contract, from, nonce })}\n`, 0o600);
+  await sendCall({ chain, contract }, { from, data: creationCodeOf(owner) }, { ...options, nonce });
+  return checkDeployed(chain, contract, owner);
+}
+
+async function checkDeployed(chain: Chain, contract: string, owner: string): Promise<DeployedRegistry> {
+  if (await isRegistry(chain, contract)) return registryAt(contract, owner, false);
+  const message = `The deployment succeeded, but there is no code at ${contract}. Run the same command again.`;
+  throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
+}
+
+/** False without code. @throws VerificationError CODE_HASH_MISMATCH if it is other code */
+async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
+  const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];
+  if (actual === EMPTY_CODE_HASH) return false;
+  if (actual === expected) return true;
+  const message = `The code at ${contract} is not that of this registry: its hash is ${actual} instead of ${expected}.`;
+  throw new VerificationError("root", "CODE_HASH_MISMATCH", message, { expected, actual });
+}
+
+function registryAt(contract: string, owner: string, existed: boolean): DeployedRegistry {
+  return { contract, initialOwner: owner, codeHash: publicKeyRegistryCodeHash, existed };
+}
+
+function codeHashAt(chain: Chain, address: string): Promise<string> {
+  return chain.withRetry(() => fetchCodeHash(chain.call, address, "latest"));
+}
+
+/** The account for which the endpoint signs. */
+async function firstAccountOf(chain: Chain): Promise<string> {
+  const [account] = await chain.request("eth_accounts", [], (answer) => (answer as string[]).map(getAddress));
+  if (account !== undefined) return account;
+  const message =
+    "The endpoint signs for no account. Set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL; 'make-owner-key' makes a key file.";
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+async function readRecord(path: string): Promise<{ contract: string; from: string; nonce: number } | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(error as Error).message}.`, {
+      cause: error,
+    });
+  }
+  const shape = new ShapeChecker(
+    (message) => new ArgumentError("STATE_INVALID", `${path}: ${message} Delete the file.`),
+  );
+  const { contract, from, nonce } = shape.object("The record", parseJson(text, 1), ["contract", "from", "nonce"]);
+  return {
+    contract: shape.text("contract", contract, ADDRESS),
+    from: shape.text("from", from, ADDRESS),
+    nonce: shape.count("nonce", nonce),
+  };
+}
