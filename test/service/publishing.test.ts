@@ -8,6 +8,7 @@ import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts
 import type { Signer } from "../../packages/operator/src/publisher/signers/signer.ts";
 import { openStore } from "../../packages/operator/src/publisher/files/openStore.ts";
 import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
+import { makeMonitoring } from "../../packages/service/src/app/monitoring.ts";
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
 import type { ChainConfig } from "../../packages/service/src/publishing/chainConfig.ts";
 import { KeyPublisher } from "../../packages/service/src/publishing/keyPublisher.ts";
@@ -232,7 +233,12 @@ describeOnBoth("publishing from the service", (startChain) => {
       const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
       const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
       for (let round = 0; round < 2; round++)
-        expect(await failure(poor.publish())).to.include({ code: "FEE_TOO_HIGH" });
+        expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
+      const { app } = makeMonitoring({ databases, rateLimit: 0, failures: poor.failures });
+      for (const scrape of ["first", "second"]) {
+        const { body } = await app.inject("/metrics");
+        expect(body, scrape).to.include('keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n');
+      }
       expect(await stateOf(mine, 0)).to.include({ state: "submitted" });
       await databases.home.insert(suspensions).values(suspended);
       expect((await publisherOver(databases).publish()).map(({ users }) => users)).to.deep.equal([1]);

@@ -159,7 +159,10 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   // Closed after the API, so that /readyz reports that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
   const countDifferences = publisher && (async () => (await publisher.listDifferences()).length);
-  const monitoring = makeMonitoring({ databases, logger, rateLimit: config.rateLimit, countPending, countDifferences });
+  const monitoring = makeMonitoring({
+    ...{ databases, logger, rateLimit: config.rateLimit },
+    ...{ countPending, countDifferences, failures: publisher?.failures },
+  });
   starting.defer(() => monitoring.app.close());
   if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));
   const app = await makeApp(context, { logger, trustedProxies, observe: monitoring.observe });

@@ -53,13 +53,19 @@ describe("publish, on a fresh registry", function () {
 
   it("applies --max-fee and --max-cost on local chains, too", async () => {
     const local = { "chain-id": "31337" };
-    for (const options of [{ "max-fee": "0" }, { "max-cost": "1" }, { "max-fee": "1", "max-cost": "none" }]) {
+    for (const options of [
+      { "max-fee": "0" },
+      { "max-cost": "1" },
+      { "max-cost-per-day": "1" },
+      { "max-fee": "1", "max-cost": "none" },
+    ]) {
       expect(await publish({ ...local, ...options })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     }
-    expect(await publish({ ...local, "max-fee": "20", "max-cost": "0.00000001" })).to.include({
-      code: 3,
-      error: "FEE_TOO_HIGH",
-    });
+    for (const limit of ["max-cost", "max-cost-per-day"])
+      expect(await publish({ ...local, "max-fee": "20", [limit]: "0.00000001" }), limit).to.include({
+        code: 3,
+        error: "COST_LIMIT_REACHED",
+      });
     expect(await publish({ ...local, "max-fee": "20" })).to.include({ code: 0, users: 2 });
   });
 });

@@ -5,7 +5,7 @@ import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts
 import { parseAmount } from "../../../packages/operator/src/publisher/chain/amounts.ts";
 import { isLocalChain } from "../../../packages/operator/src/publisher/chain/localChains.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import type { Attempt } from "../../../packages/operator/src/publisher/journal/journal.ts";
+import { type Attempt, countKeptAttempts } from "../../../packages/operator/src/publisher/journal/journal.ts";
 import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
@@ -81,7 +81,7 @@ describe("the limits of cost", function () {
     const maxCost = 800_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCost };
     const error = await failure(publishVia(lying(fees), { limits, journal }));
-    expect(error).to.include({ code: "FEE_TOO_HIGH" });
+    expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     expect(fees.length).to.be.within(1, 2);
     expect(before - (await balance()) <= maxCost).to.equal(true);
     expect((await journal.readPlan())?.batches).to.have.lengthOf(3);
@@ -121,7 +121,7 @@ describe("the limits of cost", function () {
 
   it("limits the gas of a transaction that the journal contains", async () => {
     const { fees, error } = await resume({ gas: 2 ** 40 });
-    expect(error).to.include({ code: "FEE_TOO_HIGH" });
+    expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     expect(fees).to.deep.equal([]);
   });
 
@@ -138,7 +138,9 @@ describe("the limits of cost", function () {
     const before = await balance();
     for (const plan of ["unfinished", "finished"]) {
       if (plan === "finished") await journal.finish();
-      expect(await failure(publishVia(fresh.call, { limits, journal }, 1)), plan).to.include({ code: "FEE_TOO_HIGH" });
+      expect(await failure(publishVia(fresh.call, { limits, journal }, 1)), plan).to.include({
+        code: "COST_LIMIT_REACHED",
+      });
     }
     expect(await balance()).to.equal(before);
   });
@@ -159,21 +161,111 @@ describe("the limits of cost", function () {
     expect(await balance()).to.equal(before);
   });
 
+  describe("over all plans of a day", () => {
+    const day = 24 * 60 * 60 * 1000;
+    const maxCostPerDay = 1_000_000n * GWEI;
+    const limits = { maxFeePerGas: 20n * GWEI, maxCostPerDay };
+    /** A journal with a finished plan of another registry's root, whose transaction cost nearly the limit. */
+    const spent = async (ageMs: number) => {
+      const journal = new MemoryJournal();
+      const fees = { gasPrice: GWEI };
+      await journal.recordAttempt({
+        ...{ nonce: 0, root: "ab".repeat(32), gas: 999_999, fees },
+        ...{ time: Date.now() - ageMs, registry: "1/0x00" },
+      });
+      return journal;
+    };
+
+    it("counts the transactions of other plans and registries, and ends with COST_LIMIT_REACHED before it signs", async () => {
+      const before = await balance();
+      const error = await failure(publishVia(fresh.call, { limits, journal: await spent(day - 60_000) }));
+      expect(error).to.include({ code: "COST_LIMIT_REACHED", expected: String(maxCostPerDay) });
+      expect(String(error)).to.contain("--max-cost-per-day");
+      expect(await balance()).to.equal(before);
+    });
+
+    it("forgets transactions that are older", async () => {
+      const { published } = await publishVia(fresh.call, { limits, journal: await spent(day + 1) });
+      expect(published).to.have.lengthOf(3);
+    });
+
+    it("bounds what rounds sign behind an endpoint that hides receipts and roots, also if each round makes a new plan", async () => {
+      const sent: { nonce: string; gas: string; maxFeePerGas: string }[] = [];
+      const start = await fresh.call("eth_blockNumber", []);
+      const hiding: RpcCall = async (method, params) => {
+        if (method === "eth_sendTransaction") sent.push(params[0] as (typeof sent)[number]);
+        if (method === "eth_getTransactionReceipt") return null;
+        return fresh.call(method, method === "eth_call" ? [params[0], start] : params);
+      };
+      const registry = await fresh.connect(hiding);
+      const journal = new MemoryJournal();
+      const codes = new Set<unknown>();
+      for (let round = 1; round <= 8; round++) {
+        // A lost plan, or one more user: the users' new root has no earlier transaction.
+        await journal.finish();
+        const options = { ...LOCAL, registry, store: new FolderStore(files()), journal, limits };
+        const sending = { pollMs: 5, timeoutMs: 50 };
+        const error = await failure(publish(sampleRecords(2 + round), { ...options, sending }));
+        codes.add((error as { code?: unknown }).code);
+      }
+      expect([...codes]).to.include("COST_LIMIT_REACHED");
+      const costOf = new Map<string, bigint>();
+      for (const { nonce, gas, maxFeePerGas } of sent) {
+        const cost = BigInt(gas) * BigInt(maxFeePerGas);
+        if (cost > (costOf.get(nonce) ?? 0n)) costOf.set(nonce, cost);
+      }
+      const sum = [...costOf.values()].reduce((a, b) => a + b, 0n);
+      expect(costOf.size).to.be.greaterThan(1);
+      expect(sum <= maxCostPerDay, `${sum} wei`).to.equal(true);
+    });
+
+    it("keeps a day's transactions when a plan is finished, however many", () => {
+      const attempt = { nonce: 0, root: "ab".repeat(32), gas: 1, fees: { gasPrice: 1n } };
+      const old = Array.from({ length: 11_000 }, () => ({ ...attempt, time: 1 }));
+      const recent = Array.from({ length: 12_000 }, () => ({ ...attempt, time: Date.now() }));
+      expect([[], old, [...old, ...recent]].map((all) => countKeptAttempts(all))).to.deep.equal([
+        10_000, 10_000, 12_000,
+      ]);
+    });
+  });
+
   describe("CostBudget", () => {
     const fees = { gasPrice: 10n };
+    const allows = (budget: CostBudget, nonce: number, gas: number, more = {}) =>
+      budget.exceededBy({ nonce, gas, fees, ...more }) === undefined;
 
     it("counts every nonce at its most expensive transaction, and forgets none", () => {
       const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n });
-      budget.record(0, 40, fees);
-      budget.record(0, 60, fees);
-      budget.record(0, 30, fees);
-      expect([budget.allows(1, 40, fees), budget.allows(1, 41, fees)]).to.deep.equal([true, false]);
-      expect([budget.allows(0, 100, fees), budget.allows(0, 101, fees)]).to.deep.equal([true, false]);
+      for (const gas of [40, 60, 30]) budget.record({ nonce: 0, gas, fees });
+      expect([allows(budget, 1, 40), allows(budget, 1, 41)]).to.deep.equal([true, false]);
+      expect([allows(budget, 0, 100), allows(budget, 0, 101)]).to.deep.equal([true, false]);
+    });
+
+    it("counts the data fee", () => {
+      const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n });
+      expect([400n, 401n].map((dataFee) => allows(budget, 0, 60, { dataFee }))).to.deep.equal([true, false]);
+      budget.record({ nonce: 0, gas: 60, fees, dataFee: 400n });
+      expect(allows(budget, 1, 1)).to.equal(false);
+    });
+
+    it("limits every period of 24 hours", () => {
+      const hour = 60 * 60 * 1000;
+      const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 10_000n, maxCostPerDay: 1000n });
+      for (const [nonce, hours] of [
+        [0, 0],
+        [1, 20],
+      ] as const)
+        budget.record({ nonce, gas: 50, fees }, hours * hour);
+      const at = (hours: number, gas: number) => budget.exceededBy({ nonce: 2, gas, fees }, hours * hour)?.limit;
+      expect([at(23, 1), at(24, 50), at(24, 51), at(44, 100)]).to.deep.equal([
+        ...["maxCostPerDay", undefined],
+        ...["maxCostPerDay", undefined],
+      ]);
     });
 
     it("allows by default 150,000 gas per file and 50,000 per user, at the highest fee", () => {
       const budget = new CostBudget({ maxFeePerGas: 10n });
-      expect(budget.allows(0, 1, fees)).to.equal(false);
+      expect(allows(budget, 0, 1)).to.equal(false);
       budget.allowFor([{ users: 1 }, { users: 700 }]);
       expect(budget.maxCost).to.equal(10n * (300_000n + 701n * 50_000n));
     });

@@ -1,4 +1,4 @@
-/** The limits of cost in options: `--max-fee` and `--max-cost`. */
+/** The limits of cost in options: `--max-fee`, `--max-cost` and `--max-cost-per-day`. */
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { parseAmount } from "../publisher/chain/amounts.ts";
@@ -9,6 +9,7 @@ import type { Target } from "./target.ts";
 interface CostArgs {
   maxFee: string | undefined;
   maxCost: string | undefined;
+  maxCostPerDay?: string | undefined;
   safeTransactions?: string | undefined;
 }
 
@@ -20,8 +21,9 @@ export function costLimitsOf(args: CostArgs, target: Target): CostLimits | "loca
   if (args.safeTransactions !== undefined) return undefined;
   const maxFeePerGas = readAmount("--max-fee", args.maxFee, "gwei");
   const maxCost = readAmount("--max-cost", args.maxCost, "ether");
-  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost };
-  if (target.isLocal && maxCost === undefined) return "local";
+  const maxCostPerDay = readAmount("--max-cost-per-day", args.maxCostPerDay, "ether");
+  if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost, maxCostPerDay };
+  if (target.isLocal && maxCost === undefined && maxCostPerDay === undefined) return "local";
   const message =
     "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
     "the endpoint could choose the price. 'estimate' shows the current one.";

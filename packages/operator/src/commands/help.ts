@@ -85,7 +85,7 @@ export const DEFINITIONS = {
       files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
       planOnly: flag("Show the plan; store and send nothing"),
       safeTransactions: text("dir", "Write transaction files for the Safe that owns the registry, then wait for it", {
-        excludes: ["maxFee", "maxCost"],
+        excludes: ["maxFee", "maxCost", "maxCostPerDay"],
       }),
       plan: text("dir", "Folder for the plan, so that a later run can resume it", { defaultText: ".keyroot/plans" }),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
@@ -93,6 +93,9 @@ export const DEFINITIONS = {
       maxCost: text("eth", "Maximum cost of the plan in ETH, over all its runs", {
         ...maxCost,
         defaultText: "an allowance per user at --max-fee",
+      }),
+      maxCostPerDay: text("eth", "Maximum cost in ETH of all plans within 24 hours", {
+        variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag("Also check keys as registration does, in one thread per core: about 2 ms per key"),
       accessList: text("when", "When transactions carry an access list (EIP-2930); auto: if it is cheaper", {

@@ -15,7 +15,7 @@ export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.t
 export { openStore } from "./files/openStore.ts";
 export { findStored } from "./files/storeFile.ts";
 export { FolderJournal } from "./journal/folderJournal.ts";
-export { type Attempt, type Journal, KEPT_ATTEMPTS, parseAttempt, serializeAttempt } from "./journal/journal.ts";
+export { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeAttempt } from "./journal/journal.ts";
 export { MemoryJournal } from "./journal/memoryJournal.ts";
 export { type CostLimits } from "./transactions/costLimits.ts";
 export { type SendOptions, type TransactionEvent } from "./transactions/sendOptions.ts";

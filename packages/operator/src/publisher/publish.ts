@@ -38,7 +38,7 @@ import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { addRoots } from "./transactions/addRoots.ts";
-import { checkLimits, CostBudget, maxPriorityFeeOf } from "./transactions/costLimits.ts";
+import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
 /** Maximum number of users in a warning. */
@@ -59,7 +59,7 @@ const MAX_ROUNDS = 20;
  * PUBLIC_KEY_NOT_PRIME_ORDER, and as `checkKeyRecord`
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and as
  * `verifyPublicKey`
- * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, NOT_FINAL, and as store, signer and chain
+ * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and as store, signer and chain
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
@@ -103,7 +103,8 @@ class Publisher {
   readonly #journal: Journal;
   readonly #send: SendTransaction | undefined;
   readonly #sending: SendOptions;
-  readonly #budget: CostBudget | undefined;
+  readonly #limits: CostLimits | undefined;
+  #budget: CostBudget | undefined;
   readonly #fetchFile: FetchFile;
   readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were seen in a block. */
@@ -122,7 +123,7 @@ class Publisher {
       ...options.sending,
       ...(limits && { maxFeePerGas: limits.maxFeePerGas, maxPriorityFeePerGas: maxPriorityFeeOf(limits) }),
     };
-    this.#budget = limits && new CostBudget(limits);
+    this.#limits = limits;
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
@@ -185,9 +186,9 @@ class Publisher {
 
   /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
+    this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan));
     this.#budget?.allowFor(plan.batches);
-    const { attempts } = attemptsFor(this.#journal, registryKeyOf(plan));
-    this.#budget?.recordEarlier(attempts(), new Set(plan.batches.map(({ root }) => root)));
+    this.#budget?.recordEarlier(this.#journal.attempts(), new Set(plan.batches.map(({ root }) => root)));
     let pendingBatches = plan.batches;
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
 import { addressOf } from "./addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
@@ -20,6 +20,8 @@ export interface MonitoringOptions {
   countPending?: (limit: number) => Promise<number>;
   /** Returns the number of published roots that differed from the chain or their file at the last check. */
   countDifferences?: (() => Promise<number>) | undefined;
+  /** The number of failed publications, by error code. */
+  failures?: ReadonlyMap<string, number> | undefined;
 }
 
 /** The endpoints for load balancers and monitoring, and what connects them to the API. */
@@ -44,6 +46,7 @@ export function makeMonitoring({
   rateLimit,
   countPending,
   countDifferences,
+  failures,
 }: MonitoringOptions): Monitoring {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
@@ -74,6 +77,7 @@ export function makeMonitoring({
   });
   if (countPending !== undefined) observePending(register, countPending);
   if (countDifferences !== undefined) observeDifferences(register, countDifferences);
+  if (failures !== undefined) observeFailures(register, failures);
   let stopping = false;
 
   // These requests come every few seconds: log only their errors, and nothing below the service's own level.
@@ -129,6 +133,19 @@ function observeDifferences(register: Registry, countDifferences: () => Promise<
     registers: [register],
     async collect() {
       this.set(await countDifferences());
+    },
+  });
+}
+
+function observeFailures(register: Registry, failures: ReadonlyMap<string, number>): void {
+  new Counter({
+    name: "keyroot_publishing_failures_total",
+    help: "Failed publications of this replica by error code. COST_LIMIT_REACHED: nothing more is sent until the limit allows it.",
+    labelNames: ["code"],
+    registers: [register],
+    collect() {
+      this.reset();
+      for (const [code, count] of failures) this.inc({ code }, count);
     },
   });
 }

@@ -96,6 +96,8 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   maxFee?: string | undefined;
   /** Maximum cost of a plan in ETH, for all its rounds together, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
   maxCost?: string | undefined;
+  /** Maximum cost of all plans and regions within 24 hours in ETH, as a decimal number. Default no limit. Requires `maxFee`. */
+  maxCostPerDay?: string | undefined;
   /** Blocks after which a root counts as published, its own included. Default 1. */
   confirmations?: number | undefined;
   /** Store of Merkle-tree files, for all regions or per region: a folder, or `s3://<bucket>/<prefix>`. */
@@ -116,6 +118,8 @@ const DEFAULT_STAGE = "dev";
 const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
 const text = () => z.string("must be a string");
+const ether = () =>
+  text().refine((amount) => parseAmount(amount, "ether") !== undefined, "must be a number of ETH above 0");
 const url = (protocol: RegExp, example: string) => z.url({ protocol, error: `must be a URL like ${example}` });
 const bindAddress = () =>
   text().refine((host) => host === "localhost" || isIP(host) !== 0, "must be an IP address or localhost");
@@ -181,9 +185,8 @@ const schema = z.strictObject({
       maxFee: text()
         .refine((gwei) => parseAmount(gwei, "gwei") !== undefined, "must be a number of gwei above 0")
         .optional(),
-      maxCost: text()
-        .refine((ether) => parseAmount(ether, "ether") !== undefined, "must be a number of ETH above 0")
-        .optional(),
+      maxCost: ether().optional(),
+      maxCostPerDay: ether().optional(),
       confirmations: wholeNumber(1, 1000).default(1),
       files: z.union(
         [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
@@ -259,11 +262,11 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   if (schedule !== undefined && chain === undefined)
     faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
   if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
-    const { rpcUrl, chainId, maxFee, maxCost, allowHttp } = chain;
+    const { rpcUrl, chainId, maxFee, maxCost, maxCostPerDay, allowHttp } = chain;
     for (const field of ["rpcUrl", "secondRpcUrl"] as const)
       if (allowHttp !== true && isRemoteHttp(chain[field]))
         faults.push(`${nameOf(`chain.${field}`)} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
-    if (maxFee === undefined && (maxCost !== undefined || !isLocalChain(rpcUrl, chainId)))
+    if (maxFee === undefined && ((maxCost ?? maxCostPerDay) !== undefined || !isLocalChain(rpcUrl, chainId)))
       faults.push(`${nameOf("chain.maxFee")} is missing: it limits what publishing may cost, in gwei per unit of gas`);
   }
   if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
@@ -286,10 +289,14 @@ export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
 }
 
 /** Cost limits of publishing. */
-export function limitsOf({ maxFee, maxCost }: Pick<ChainOptions, "maxFee" | "maxCost">): CostLimits | "local" {
+export function limitsOf({
+  maxFee,
+  maxCost = "",
+  maxCostPerDay = "",
+}: Pick<ChainOptions, "maxFee" | "maxCost" | "maxCostPerDay">): CostLimits | "local" {
   const maxFeePerGas = maxFee === undefined ? undefined : parseAmount(maxFee, "gwei");
   if (maxFeePerGas === undefined) return "local";
-  return { maxFeePerGas, maxCost: maxCost === undefined ? undefined : parseAmount(maxCost, "ether") };
+  return { maxFeePerGas, maxCost: parseAmount(maxCost, "ether"), maxCostPerDay: parseAmount(maxCostPerDay, "ether") };
 }
 
 /** Whether only this machine reaches an address to listen on. */

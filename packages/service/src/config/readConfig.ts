@@ -25,6 +25,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
   const files = read("KEYROOT_FILES");
   const maxFee = read("KEYROOT_MAX_FEE");
   const maxCost = read("KEYROOT_MAX_COST");
+  const maxCostPerDay = read("KEYROOT_MAX_COST_PER_DAY");
   const allowHttp = read("KEYROOT_ALLOW_HTTP");
   const publishes = [rpcUrl, contract, files].some((value) => value !== undefined);
   const config = {
@@ -67,6 +68,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
           ...(allowHttp !== undefined && { allowHttp: allowHttp === "true" ? true : allowHttp }),
           ...(maxFee !== undefined && { maxFee }),
           ...(maxCost !== undefined && { maxCost }),
+          ...(maxCostPerDay !== undefined && { maxCostPerDay }),
           confirmations: number("KEYROOT_CONFIRMATIONS"),
           files:
             files === undefined

@@ -36,6 +36,7 @@ export const VARIABLES = {
   "chain.allowHttp": "KEYROOT_ALLOW_HTTP",
   "chain.maxFee": "KEYROOT_MAX_FEE",
   "chain.maxCost": "KEYROOT_MAX_COST",
+  "chain.maxCostPerDay": "KEYROOT_MAX_COST_PER_DAY",
   "chain.confirmations": "KEYROOT_CONFIRMATIONS",
   "chain.files": "KEYROOT_FILES",
   "chain.files.us-west-2": "KEYROOT_FILES_US_WEST_2",

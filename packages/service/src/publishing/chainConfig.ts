@@ -13,7 +13,7 @@ export interface ChainConfig {
   contract: string;
   /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
   chainId: number;
-  /** Cost limits per round and region; "local" on development chains. */
+  /** Cost limits of a plan in each region, and of a day; "local" on development chains. */
   limits: CostLimits | "local";
   /** Blocks after which a root counts as published, its own included. */
   confirmations: number;

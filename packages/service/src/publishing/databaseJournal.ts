@@ -1,7 +1,13 @@
 import { and, asc, desc, eq, lte } from "drizzle-orm";
 import type { Region } from "keyroot/identity";
 import { parsePlan, type Plan, serializePlan } from "@keyroot/operator/publisher";
-import { type Attempt, type Journal, KEPT_ATTEMPTS, parseAttempt, serializeAttempt } from "@keyroot/operator/publisher";
+import {
+  type Attempt,
+  countKeptAttempts,
+  type Journal,
+  parseAttempt,
+  serializeAttempt,
+} from "@keyroot/operator/publisher";
 import type { Database } from "../database/database.ts";
 import { attempts, plans } from "./tables.ts";
 import type { Fenced } from "./lease.ts";
@@ -36,7 +42,8 @@ export class DatabaseJournal implements Journal {
     region: Region,
     handlers: JournalHandlers,
   ): Promise<DatabaseJournal> {
-    const rows = await home.select().from(attempts).where(eq(attempts.region, region)).orderBy(asc(attempts.id));
+    // The owner's transactions of all regions count for the limits of cost.
+    const rows = await home.select().from(attempts).orderBy(asc(attempts.id));
     return new DatabaseJournal(
       home,
       fenced,
@@ -91,12 +98,12 @@ export class DatabaseJournal implements Journal {
         .from(attempts)
         .where(eq(attempts.region, this.#region))
         .orderBy(desc(attempts.id))
-        .offset(KEPT_ATTEMPTS)
+        .offset(countKeptAttempts(this.#attempts))
         .limit(1);
       const before = oldest[0]?.id ?? 0;
       await transaction.delete(attempts).where(and(eq(attempts.region, this.#region), lte(attempts.id, before)));
       await transaction.delete(plans).where(eq(plans.region, this.#region));
     });
-    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
+    this.#attempts.splice(0, this.#attempts.length - countKeptAttempts(this.#attempts));
   }
 }

@@ -76,6 +76,8 @@ export class KeyPublisher {
   readonly #holdOnConflict: boolean;
   readonly #now: () => number;
   readonly #onDifference: (difference: Difference, error: unknown) => void;
+  /** The number of failed calls of `publish` in this process, by error code. UNEXPECTED: an error without a code. */
+  readonly failures = new Map<string, number>();
 
   /** @param signer signs for the registry's owner; undefined if the chain's endpoint does */
   constructor(
@@ -99,7 +101,18 @@ export class KeyPublisher {
    * @param author the actor in the audit log. Default the service
    * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
    */
-  publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+  async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
+    try {
+      return await this.#publish(author);
+    } catch (error) {
+      const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
+      // Expected with several replicas: one of them publishes.
+      if (code !== "PUBLISHER_RUNNING") this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+      throw error;
+    }
+  }
+
+  #publish(author: Author): Promise<PublishedBatch[]> {
     return withLease(this.#databases.home, async (fenced, lost) => {
       const registry = await this.#connect(lost);
       const check = await this.#openCheck(registry, lost);

@@ -6,7 +6,7 @@ import { checkPrivateFile, checkPrivateFolder } from "../../disk/permissions.ts"
 import { checksumOf, kindOfFile, StateDatabase, type StateFormat } from "../../disk/stateDatabase.ts";
 import type { Plan } from "../plan/plan.ts";
 import { parsePlan, serializePlan } from "../plan/planFormat.ts";
-import { type Attempt, type Journal, KEPT_ATTEMPTS, parseAttempt, serializeAttempt } from "./journal.ts";
+import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeAttempt } from "./journal.ts";
 
 const FILE = "journal.sqlite";
 
@@ -93,7 +93,7 @@ export class FolderJournal implements Journal, Disposable {
 
   async finish(): Promise<void> {
     this.#replace(undefined);
-    this.#attempts.splice(0, this.#attempts.length - KEPT_ATTEMPTS);
+    this.#attempts.splice(0, this.#attempts.length - countKeptAttempts(this.#attempts));
     return Promise.resolve();
   }
 
@@ -117,7 +117,7 @@ export class FolderJournal implements Journal, Disposable {
     this.#database.transaction(() => {
       this.#database.run("DELETE FROM plan");
       const oldAttempts = "DELETE FROM attempts WHERE number <= (SELECT max(number) FROM attempts) - ?";
-      if (plan === undefined) this.#database.run(oldAttempts, KEPT_ATTEMPTS);
+      if (plan === undefined) this.#database.run(oldAttempts, countKeptAttempts(this.#attempts));
       for (const line of plan === undefined ? [] : serializePlan(plan)) {
         const text = line.slice(0, -1);
         this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));

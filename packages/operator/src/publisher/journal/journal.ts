@@ -15,14 +15,30 @@ export interface Attempt {
   gas: number;
   /** In wei. */
   fees: Fees;
+  /** The data fee in wei at worst, on rollups that charge for bytes in addition to gas. */
+  dataFee?: bigint | undefined;
+  /** When it was signed, in ms since 1970. Undefined in journals of version 0.2. */
+  time?: number | undefined;
   /** The transaction's hash, 0x and 64 lowercase hex digits. Undefined until it was sent, or if no node confirmed it. */
   hash?: string | undefined;
   /** The chain and the registry, in the form that `registryKeyOf` returns. */
   registry?: string | undefined;
 }
 
-/** Number of attempts that a journal keeps after a plan is finished, the newest ones. */
-export const KEPT_ATTEMPTS = 10_000;
+/** The period of `CostLimits.maxCostPerDay`. */
+export const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Minimum number of attempts that a journal keeps after a plan is finished, the newest ones. */
+const KEPT_ATTEMPTS = 10_000;
+
+/**
+ * The number of newest attempts to keep after a plan is finished: at least 10,000, and all of the last day, whose cost is limited.
+ * @param attempts the oldest first
+ */
+export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
+  const recent = attempts.findIndex(({ time }) => time !== undefined && time > now - DAY_MS);
+  return Math.max(KEPT_ATTEMPTS, recent === -1 ? 0 : attempts.length - recent);
+}
 
 /**
  * The state that a publisher needs after a crash. It reads everything else from the chain and the store.
@@ -36,11 +52,11 @@ export interface Journal {
   /** Stores a transaction: before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * All attempts of this plan and the newest ones of earlier plans, the oldest first. They limit the cost of a root over all
-   * runs, and name the transactions that may have added it.
+   * All attempts of this plan and the newest ones of earlier plans, the oldest first. They limit the cost of a plan over all
+   * runs and of a day over all plans, and name the transactions that may have added a root.
    */
   attempts(): readonly Attempt[];
-  /** Deletes the plan, whose users are all published. Keeps the newest attempts, at least `KEPT_ATTEMPTS`. */
+  /** Deletes the plan, whose users are all published. Keeps the newest attempts, as many as `countKeptAttempts` returns. */
   finish(): Promise<void>;
 }
 
@@ -56,12 +72,12 @@ export function attemptsFor(journal: Journal, registry: string): AttemptJournal 
 }
 
 /** Serializes an attempt as one line of JSON. */
-export function serializeAttempt({ nonce, root, gas, fees, hash, registry }: Attempt): string {
+export function serializeAttempt({ fees, dataFee, ...attempt }: Attempt): string {
   const texts = Object.entries(fees).map(([name, wei]) => [name, String(wei)]);
-  return JSON.stringify({ nonce, root, gas, fees: Object.fromEntries(texts) as unknown, hash, registry });
+  return JSON.stringify({ ...attempt, fees: Object.fromEntries(texts) as unknown, dataFee: dataFee?.toString() });
 }
 
-const FIELDS = ["nonce", "root", "gas", "fees", "hash", "registry"] as const;
+const FIELDS = ["nonce", "root", "gas", "fees", "dataFee", "time", "hash", "registry"] as const;
 const REGISTRY = /^[0-9a-fx-]{1,128}$/;
 const WEI = /^\d{1,78}$/;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
@@ -72,12 +88,15 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
  */
 export function parseAttempt(text: string): Attempt {
   try {
-    const { nonce, root, gas, fees, hash, registry } = shape.fields("attempt", parseJson(text, 2), FIELDS);
+    const attempt = shape.fields("attempt", parseJson(text, 2), FIELDS);
+    const { nonce, root, gas, fees, dataFee, time, hash, registry } = attempt;
     return {
       nonce: shape.count("attempt.nonce", nonce),
       root: shape.text("attempt.root", root, MERKLE_ROOT),
       gas: shape.count("attempt.gas", gas),
       fees: parseFees(fees),
+      ...(dataFee !== undefined && { dataFee: BigInt(shape.text("attempt.dataFee", dataFee, WEI)) }),
+      ...(time !== undefined && { time: shape.count("attempt.time", time) }),
       ...(hash !== undefined && { hash: shape.text("attempt.hash", hash, LOWERCASE_HASH) }),
       ...(registry !== undefined && { registry: shape.text("attempt.registry", registry, REGISTRY) }),
     };

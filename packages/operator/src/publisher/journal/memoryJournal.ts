@@ -1,5 +1,5 @@
 import type { Plan } from "../plan/plan.ts";
-import { type Attempt, type Journal, KEPT_ATTEMPTS } from "./journal.ts";
+import { type Attempt, countKeptAttempts, type Journal } from "./journal.ts";
 
 /** A journal that ends with the process: for a chain that does as well. */
 export class MemoryJournal implements Journal {
@@ -26,7 +26,7 @@ export class MemoryJournal implements Journal {
 
   async finish(): Promise<void> {
     this.#plan = undefined;
-    this.#attempts = this.#attempts.slice(-KEPT_ATTEMPTS);
+    this.#attempts = this.#attempts.slice(-countKeptAttempts(this.#attempts));
     return Promise.resolve();
   }
 }

@@ -5,7 +5,7 @@ import { type Fees, feesOf, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
-import type { CostBudget } from "./costLimits.ts";
+import { type CostBudget, worstCostOf } from "./costLimits.ts";
 import { isWithinLimits, type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
@@ -34,7 +34,7 @@ export interface AddRootsContext {
  *
  * A batch keeps its nonce until a transaction uses it. So a transaction that is sent again, because it is stuck, because the
  * node dropped it, or because the answer was lost, is never included twice.
- * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH; RPC_ERROR with the node's message if
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with the node's message if
  * it rejects a transaction permanently; and as signer, journal and chain
  */
 export async function addRoots(batches: readonly RootBatch[], context: AddRootsContext): Promise<void> {
@@ -55,6 +55,8 @@ class RootAdder {
   #usedNonces = 0;
   /** The lowest nonce that a batch may get: lower ones may belong to other transactions of the owner. */
   #nextNonce = 0;
+  /** Roots with a second nonce, in a gap. */
+  readonly #gapRoots = new Set<string>();
   #maxFee: bigint | undefined;
   #lastReason: string | undefined;
 
@@ -176,14 +178,15 @@ class RootAdder {
       const call = this.#callOf(batch);
       const gas = (await this.#registry.estimateGas(call)) + GAS_MARGIN;
       const nonce = this.#freeNonce();
-      if (this.#budget?.allows(nonce, gas, fees) === false) {
-        if (this.#pending().length === 0) throw this.#costError(this.#budget, gas, fees);
-        this.#reportWaiting(`the next transaction could exceed the limit of ${this.#budget.maxCost} wei`);
+      const attempt = { nonce, root: batch.root, gas, fees };
+      const exceeded = this.#budget?.exceededBy(attempt);
+      if (exceeded !== undefined) {
+        if (this.#pending().length === 0) throw costError(attempt, exceeded);
+        this.#reportWaiting(`the next transaction could exceed the limit of ${exceeded.wei} wei`);
         return false;
       }
       this.#nextNonce = nonce + 1;
       this.#queue.shift();
-      const attempt = { nonce, root: batch.root, gas, fees };
       const transaction = { ...newTransaction(batch, attempt), call };
       this.#transactions.set(attempt.nonce, transaction);
       await this.#recordAndSend(transaction, attempt, block, "sent");
@@ -227,15 +230,17 @@ class RootAdder {
     // A journal may contain higher fees: of an earlier run with other limits, or planted.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
     if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) throw this.#feeError(fees);
-    if (this.#budget?.allows(nonce, gas, fees) === false) throw this.#costError(this.#budget, gas, fees);
-    this.#budget?.record(nonce, gas, fees);
-    await this.#journal.recordAttempt(attempt);
+    const exceeded = this.#budget?.exceededBy(attempt);
+    if (exceeded !== undefined) throw costError(attempt, exceeded);
+    this.#budget?.record(attempt);
+    const recorded = { ...attempt, time: Date.now() };
+    await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
     const { accepted, hash } = await sendOnce(this.#send, request);
     if (hash !== undefined) {
       transaction.hashes.push(hash);
-      await this.#journal.recordAttempt({ ...attempt, hash });
+      await this.#journal.recordAttempt({ ...recorded, hash });
     }
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
     this.#lastReason = undefined;
@@ -269,7 +274,9 @@ class RootAdder {
     if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;
     const last = later.at(-1) ?? first;
     // A root gets one further nonce at most while the outcome of another one is unknown.
-    if (this.#otherNoncesOf(last).length > 0) return false;
+    const { root } = last.batch;
+    if (this.#gapRoots.has(root) || this.#otherNoncesOf(last).length > 0) return false;
+    this.#gapRoots.add(root);
     this.#transactions.delete(last.attempt.nonce);
     this.#transactions.set(this.#usedNonces, last);
     await this.#recordAndSend(last, { ...last.attempt, nonce: this.#usedNonces }, last.sentAtBlock, "replaced");
@@ -282,14 +289,6 @@ class RootAdder {
       `The plan's recorded transaction offers ${actual} wei per unit of gas, more than the limit of ${this.#maxFee}: publish ` +
       "again later, or raise the limit (--max-fee).";
     return new TransportError("FEE_TOO_HIGH", message, { expected: String(this.#maxFee), actual });
-  }
-
-  #costError({ maxCost }: CostBudget, gas: number, fees: Fees): TransportError {
-    const actual = String(BigInt(gas) * maxGasPriceOf(fees));
-    const message =
-      `The next transaction could cost ${actual} wei. All runs of this plan together would then have signed for more than the ` +
-      `limit of ${maxCost} wei. Nothing is half done: to continue, publish again with a higher limit (--max-cost).`;
-    return new TransportError("FEE_TOO_HIGH", message, { expected: String(maxCost), actual });
   }
 
   #timeoutError(first: PendingTransaction | undefined): TransportError {
@@ -311,6 +310,22 @@ class RootAdder {
     const message = `The transaction ${hash} is in no block, and nothing has changed for ${timeoutMs} ms: publish again.${blocked}`;
     return new TransportError("NO_RECEIPT", message, { actual: hash });
   }
+}
+
+/** The error of a transaction that would exceed a limit of cost. */
+function costError(
+  attempt: Attempt,
+  { limit, wei }: NonNullable<ReturnType<CostBudget["exceededBy"]>>,
+): TransportError {
+  const actual = String(worstCostOf(attempt));
+  const [sum, remedy] =
+    limit === "maxCost"
+      ? ["All runs of this plan", "publish again with a higher limit (--max-cost)"]
+      : ["All plans of the last 24 hours", "publish again later, or with a higher limit (--max-cost-per-day)"];
+  const message =
+    `The next transaction could cost ${actual} wei. ${sum} together would then have signed for more than the limit of ` +
+    `${wei} wei. Nothing is half done: to continue, ${remedy}.`;
+  return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual });
 }
 
 function feesToHex(fees: Fees): Record<string, string> {

@@ -1,7 +1,7 @@
 import { ArgumentError } from "keyroot/errors";
 import { checkOptions } from "../../shared/checkOptions.ts";
-import type { Attempt } from "../journal/journal.ts";
-import { type Fees, maxGasPriceOf } from "../chain/fees.ts";
+import { type Attempt, DAY_MS } from "../journal/journal.ts";
+import { maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
 /** Limits of the cost of publishing. An endpoint's prices and estimates never raise these limits. */
@@ -20,9 +20,17 @@ export interface CostLimits {
    * transaction needs on Ethereum.
    */
   maxCost?: bigint | undefined;
+  /**
+   * Maximum wei of all plans within 24 hours, at worst, counted as for `maxCost` from the journal's transactions. Default: no
+   * limit over several plans.
+   */
+  maxCostPerDay?: bigint | undefined;
 }
 
-const LIMITS: Record<keyof CostLimits, true> = { maxFeePerGas: true, maxPriorityFeePerGas: true, maxCost: true };
+const LIMITS: Record<keyof CostLimits, true> = {
+  ...{ maxFeePerGas: true, maxPriorityFeePerGas: true },
+  ...{ maxCost: true, maxCostPerDay: true },
+};
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const GAS_PER_USER = 50_000n;
@@ -44,14 +52,26 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
   }
 }
 
-/** Sums what the transactions of a plan cost at worst, those of earlier runs included. */
+/** A transaction, as far as its cost depends on it. */
+type Priced = Pick<Attempt, "nonce" | "gas" | "fees" | "dataFee">;
+
+/** What a transaction costs at worst, in wei: its whole gas limit at its highest fee, and the data fee. */
+export function worstCostOf({ gas, fees, dataFee = 0n }: Priced): bigint {
+  return BigInt(gas) * maxGasPriceOf(fees) + dataFee;
+}
+
+/** Sums what the transactions of a plan and of a day cost at worst, those of earlier runs included. */
 export class CostBudget {
   readonly #limits: CostLimits;
-  readonly #costOfNonce = new Map<number, bigint>();
+  /** The registry of new transactions, as `registryKeyOf`. */
+  readonly #registry: string;
+  readonly #plan = new Spending();
+  readonly #day = new Spending();
   #maxCost: bigint;
 
-  constructor(limits: CostLimits) {
+  constructor(limits: CostLimits, registry = "") {
     this.#limits = limits;
+    this.#registry = registry;
     this.#maxCost = limits.maxCost ?? 0n;
   }
 
@@ -68,33 +88,66 @@ export class CostBudget {
     }
   }
 
-  /** True if a transaction may be signed. Only the most expensive transaction of each nonce counts. */
-  allows(nonce: number, gas: number, fees: Fees): boolean {
-    let sum = this.#costWith(nonce, gas, fees);
-    for (const [other, cost] of this.#costOfNonce) if (other !== nonce) sum += cost;
-    return sum <= this.#maxCost;
+  /** The limit that a transaction would exceed, and its wei. Undefined if the transaction may be signed. */
+  exceededBy(transaction: Priced, now = Date.now()): { limit: "maxCost" | "maxCostPerDay"; wei: bigint } | undefined {
+    const cost = worstCostOf(transaction);
+    const { maxCostPerDay } = this.#limits;
+    const key = this.#keyOf(transaction);
+    if (this.#plan.sumWith(key, cost) > this.#maxCost) return { limit: "maxCost", wei: this.#maxCost };
+    this.#day.forgetBefore(now - DAY_MS);
+    if (maxCostPerDay === undefined || this.#day.sumWith(key, cost) <= maxCostPerDay) return undefined;
+    return { limit: "maxCostPerDay", wei: maxCostPerDay };
   }
 
   /**
-   * Counts the journal's attempts for these roots. The default allowance is an amount of gas at the present highest fee, so
-   * attempts with a higher one count with the present one.
+   * Counts the journal's attempts: for the plan those for its roots, for the day all. The plan's default allowance is an amount of
+   * gas at the present highest fee, so its attempts with a higher one count with the present one.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
-    for (const { nonce, root, gas, fees } of attempts) {
-      if (!roots.has(root)) continue;
-      const isCapped = maxCost === undefined && maxGasPriceOf(fees) > maxFeePerGas;
-      this.record(nonce, gas, isCapped ? { gasPrice: maxFeePerGas } : fees);
+    for (const attempt of attempts) {
+      const key = this.#keyOf(attempt);
+      if (attempt.time !== undefined) this.#day.record(key, worstCostOf(attempt), attempt.time);
+      if (!roots.has(attempt.root) || (attempt.registry ?? this.#registry) !== this.#registry) continue;
+      const isCapped = maxCost === undefined && maxGasPriceOf(attempt.fees) > maxFeePerGas;
+      this.#plan.record(key, worstCostOf(isCapped ? { ...attempt, fees: { gasPrice: maxFeePerGas } } : attempt), 0);
     }
   }
 
-  record(nonce: number, gas: number, fees: Fees): void {
-    this.#costOfNonce.set(nonce, this.#costWith(nonce, gas, fees));
+  record(transaction: Priced, now = Date.now()): void {
+    const key = this.#keyOf(transaction);
+    this.#plan.record(key, worstCostOf(transaction), now);
+    this.#day.record(key, worstCostOf(transaction), now);
   }
 
-  #costWith(nonce: number, gas: number, fees: Fees): bigint {
-    const cost = BigInt(gas) * maxGasPriceOf(fees);
-    const before = this.#costOfNonce.get(nonce) ?? 0n;
-    return cost > before ? cost : before;
+  #keyOf({ nonce, registry = this.#registry }: Priced & { registry?: string | undefined }): string {
+    return `${registry} ${nonce}`;
+  }
+}
+
+/** A sum in wei. Only the most expensive transaction of each nonce counts: a nonce is used once. */
+class Spending {
+  /** By nonce, the last recorded at the end. */
+  readonly #costs = new Map<string, { cost: bigint; time: number }>();
+  #sum = 0n;
+
+  sumWith(key: string, cost: bigint): bigint {
+    const before = this.#costs.get(key)?.cost ?? 0n;
+    return cost > before ? this.#sum - before + cost : this.#sum;
+  }
+
+  record(key: string, cost: bigint, time: number): void {
+    const before = this.#costs.get(key)?.cost ?? 0n;
+    this.#sum = this.sumWith(key, cost);
+    this.#costs.delete(key);
+    this.#costs.set(key, { cost: cost > before ? cost : before, time });
+  }
+
+  forgetBefore(time: number): void {
+    for (const [key, { cost, time: recorded }] of this.#costs) {
+      if (recorded > time) return;
+      this.#costs.delete(key);
+      this.#sum -= cost;
+    }
   }
 }

@@ -18,15 +18,17 @@ export interface Prices {
  * @returns the fees, and whether a limit prevented higher ones
  */
 export function replacementFees(
-  { nonce, gas, fees }: Attempt,
+  attempt: Attempt,
   isIgnored: boolean,
   { feeData, maxFee, maxPriorityFee }: Prices,
   budget: CostBudget | undefined,
 ): { fees: Fees; isLimited: boolean } {
+  const { fees } = attempt;
   const offersTooLittle = isIgnored || maxGasPriceOf(fees) < gasPriceOf(feeData);
   if (offersTooLittle) {
     const bumped = bumpFees(fees, feeData, maxFee, maxPriorityFee);
-    if (bumped && budget?.allows(nonce, gas, bumped) !== false) return { fees: bumped, isLimited: false };
+    if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
+      return { fees: bumped, isLimited: false };
   }
   // A journal of a run with higher limits may have higher fees. The nonce must be used anyway.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
