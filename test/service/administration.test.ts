@@ -364,21 +364,6 @@ describe("administration with two replicas", () => {
     for (const replica of [a, b]) expect(await codesOf(replica, partner, user)).to.deep.equal(ACCEPTED);
   });
 
-  it("creates exactly as many users as a partner may have, and counts them", async () => {
-    const partner = await a.createPartner();
-    await a.admin("/v1/admin/partners/setUserLimit", { biz_id: partner.bizID, user_limit: 50 });
-    const ids = Array.from({ length: 60 }, randomHex);
-    const bodies = [...ids, ...ids].map((user_id_hex) => ({ user_id_hex, region: "us-west-2" }));
-    const answers = await Promise.all(
-      bodies.map((body, i) => (i % 2 ? a : b).post("/v1/authdBizSrv/users/create", body, { token: partner.jwt })),
-    );
-    const created = answers.filter(({ status }) => status === 201).map(({ body }) => body["user_id"]);
-    expect(new Set(created)).to.have.property("size", 50);
-    for (const answer of answers) if (answer.status !== 201) expectProblem(answer, [409, "USER_LIMIT_REACHED"]);
-    const counted = await b.admin("/v1/admin/partners/get", { biz_id: partner.bizID });
-    expect(counted).to.include({ users: 50, user_limit: 50 });
-  });
-
   it("counts the users of several partners that both create at once", async () => {
     const [first, second] = [await a.createPartner(), await b.createPartner()];
     const create = (i: number) =>

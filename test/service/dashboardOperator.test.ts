@@ -3,7 +3,7 @@ import { TransportError } from "../../packages/keyroot/src/errors.ts";
 import { KeyPublisher, type PublishedBatch } from "../../packages/service/src/publishing/keyPublisher.ts";
 import type { Author } from "../../packages/service/src/auditLog/recordChange.ts";
 import { describeOnBoth, freshRegistry } from "../support/chain/freshRegistry.ts";
-import { expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
+import { expectProblem, type TestPartner } from "../support/service/caller.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
 import { freshDatabases, serviceOnPostgres, TestService } from "../support/service/support.ts";
 import { temporaryFolder } from "../support/support.ts";
@@ -54,22 +54,6 @@ describe("the operator's console", () => {
     for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
   });
 
-  it("keeps a last administrator, also if all remove each other at once", async () => {
-    const another = await signInPerson(service, null, "Another");
-    const answers = await Promise.all([
-      operator.call("/v1/dashboard/staff/remove", { person_id: another.personID }),
-      another.call("/v1/dashboard/staff/remove", { person_id: operator.personID }),
-    ]);
-    expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
-    if (answers[0].status !== 200) operator = another;
-    expectProblem(await operator.call("/v1/dashboard/staff/remove", { person_id: operator.personID }), [
-      409,
-      "LAST_ADMINISTRATOR",
-    ]);
-    // For the tests below, which name her.
-    if (operator === another) operator = await signInPerson(service, null, "Olga");
-  });
-
   it("creates partners, and invites their first administrator after fresh verification", async () => {
     const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
     const unverified = await signInPerson(service, null, "Unverified");
@@ -82,28 +66,6 @@ describe("the operator's console", () => {
     expect(accepted.body).to.have.nested.property("partner.biz_id", biz_id);
     const line = log.find((entry) => entry.includes('"partner.created"') && entry.includes(String(biz_id)));
     expect(line).to.contain('"name":"Olga"');
-  });
-
-  it("suspends, resumes and limits partners, and revokes their tokens", async () => {
-    const own = await service.createPartner("Managed");
-    const ofOwn = { biz_id: own.bizID };
-    const createUser = () =>
-      service.post(
-        "/v1/authdBizSrv/users/create",
-        { user_id_hex: randomHex(), region: "us-west-2" },
-        { token: own.jwt },
-      );
-    expect((await operator.call("/v1/admin/partners/suspend", ofOwn)).body["suspended"]).to.be.a("number");
-    expectProblem(await createUser(), [403, "PARTNER_SUSPENDED"]);
-    expect((await operator.call("/v1/admin/partners/resume", ofOwn)).body["suspended"]).to.equal(null);
-    const limited = await operator.call("/v1/admin/partners/setUserLimit", { ...ofOwn, user_limit: 0 });
-    expect(limited.body["user_limit"]).to.equal(0);
-    expectProblem(await createUser(), [409, "USER_LIMIT_REACHED"]);
-    const { tokens } = (await operator.call("/v1/admin/serverTokens/list", ofOwn)).body as { tokens: object[] };
-    expect(tokens).to.have.length(1);
-    const revoked = await operator.call("/v1/admin/serverTokens/revoke", { token_id: own.tokenID });
-    expect(revoked.body).to.include(ofOwn);
-    expectProblem(await createUser(), [401, "ACCESS_TOKEN_REVOKED"]);
   });
 
   it("starts publishing at once, runs it once, and shows its outcome when it ends", async () => {

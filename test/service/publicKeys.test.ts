@@ -93,15 +93,6 @@ describeOnEachDatabase("public keys", (service) => {
       expect(await record()).to.include(KEY);
     });
 
-    it("of two keys at once accepts one of them", async () => {
-      const answers = await Promise.all([KEYS, OTHER_KEYS, KEYS, OTHER_KEYS].map(register));
-      const registered = await record();
-      const expected = [KEY, OTHER_KEY, KEY, OTHER_KEY].map(({ public_key }) =>
-        public_key === registered["public_key"] ? 200 : 409,
-      );
-      expect(answers.map(({ status }) => status)).to.deep.equal(expected);
-    });
-
     const [first = new Uint8Array()] = samplePublicKeys;
     const changed = (index: number, byte: number) => Uint8Array.from(first).fill(byte, index, index + 1);
     const [, ofOrderTwo = IDENTITY, ofOrderFour = IDENTITY, , ofOrderEight = IDENTITY] = pointsOfSmallOrder();

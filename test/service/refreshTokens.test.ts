@@ -310,15 +310,6 @@ describeOnEachDatabase("refresh tokens", (service) => {
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
     });
 
-    it("makes 20 concurrent requests create one token", async () => {
-      const key = newKey();
-      const answers = await Promise.all(Array.from({ length: 20 }, () => create("A watch", key)));
-      expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
-      expect(new Set(answers.map(tokenOf)).size).to.equal(1);
-      expect(await list()).to.have.length(2);
-      await service.exchange(partner.bizID, answers.map(tokenOf)[0] ?? "");
-    });
-
     it("is rejected with another context, and creates no token", async () => {
       const key = newKey();
       const { text } = await create("A watch", key);

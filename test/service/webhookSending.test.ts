@@ -358,12 +358,6 @@ describe("sending a webhook", () => {
     });
   });
 
-  it("reports a name that does not exist", async () => {
-    const resolve = () => Promise.reject(Object.assign(new Error("queryA ENOTFOUND"), { code: "ENOTFOUND" }));
-    const result = await senderWith({ resolve }).send("http://nowhere.example/", event(), secrets, Date.now());
-    expect(result).to.deep.equal({ status: null, error: "The host name was not found." });
-  });
-
   describe("over TLS", () => {
     const folder = temporaryFolder();
     let server: Awaited<ReturnType<typeof listen>>;

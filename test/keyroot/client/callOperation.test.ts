@@ -67,13 +67,6 @@ describe("callOperation", () => {
       });
     }
 
-    it("waits as long as Retry-After states", async () => {
-      const { requests, post } = await connect(after({ status: 429, headers: { "Retry-After": "1" } }));
-      await post();
-      const [first = 0, second = 0] = requests;
-      expect(second - first).to.be.at.least(990);
-    });
-
     it("follows a broken connection and a timeout", async () => {
       let requests = 0;
       const { post } = await connect(
@@ -136,19 +129,6 @@ describe("callOperation", () => {
   });
 
   describe("an aborted call", () => {
-    it("throws ABORTED while it waits for a retry", async () => {
-      const { requests, post } = await connect(after({ status: 503, headers: { "Retry-After": "20" } }));
-      const controller = new AbortController();
-      const answer = failure(post({ signal: controller.signal }));
-      setTimeout(() => {
-        controller.abort(new Error("enough"));
-      }, 50);
-      expect(await answer)
-        .to.include({ name: "TransportError", code: "ABORTED" })
-        .and.have.nested.property("cause.message", "enough");
-      expect(requests).to.have.lengthOf(1);
-    });
-
     it("throws ABORTED during a request", async () => {
       const controller = new AbortController();
       const { post } = await connect(() => {

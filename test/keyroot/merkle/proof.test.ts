@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import {
   verifyMerkleProof,
@@ -11,7 +10,6 @@ import {
   type MerkleProof,
   parseMerkleProof,
   type ProofQuery,
-  type Sibling,
 } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
@@ -159,60 +157,6 @@ describe("inclusion proof", () => {
       sampleRecords(7, 2).map((record, i) => (i === 0 ? { ...record, userID } : record)),
     );
     const alien = makeMerkleProof(elsewhere, userID);
-    const [sibling] = good.siblings as [Sibling];
-    const withSibling = (change: object) => but({ siblings: good.siblings.with(0, { ...sibling, ...change }) });
-
-    const changed: [string, string, unknown][] = [
-      ["another record of the user", "tree: ROOT_MISMATCH", but({ value: serializeKeyRecord({ ...third, userID }) })],
-      ["another user's record", "record: USER_MISMATCH", but({ value: serializeKeyRecord(other) })],
-      ["another user's proof", "record: USER_MISMATCH", makeMerkleProof(file, other.userID)],
-      ["a proof under another root", "tree: ROOT_MISMATCH", alien],
-      ["a proof under another root that claims this one", "tree: ROOT_MISMATCH", { ...alien, root }],
-      ["another root", "tree: ROOT_MISMATCH", but({ root: alien.root })],
-      ["a space after the record", "tree: ROOT_MISMATCH", but({ value: `${good.value} ` })],
-      ["a missing sibling", "tree: ROOT_MISMATCH", but({ siblings: good.siblings.slice(1) })],
-      ["no siblings", "tree: ROOT_MISMATCH", but({ siblings: [] })],
-      ["a repeated sibling", "tree: ROOT_MISMATCH", but({ siblings: [sibling, ...good.siblings] })],
-      ["siblings in another order", "tree: ROOT_MISMATCH", but({ siblings: good.siblings.toReversed() })],
-      ["the wrong side", "tree: ROOT_MISMATCH", withSibling({ side: "left" })],
-      ["20 siblings", "tree: ROOT_MISMATCH", but({ siblings: new Array(20).fill(sibling) })],
-      ["21 siblings", "file: PROOF_SHAPE", but({ siblings: new Array(21).fill(sibling) })],
-    ];
-    for (const [i, digit] of Array.from(sibling.hash.slice(0, 3)).entries()) {
-      const hash = sibling.hash.slice(0, i) + (digit === "0" ? "1" : "0") + sibling.hash.slice(i + 1);
-      changed.push([`a changed digit ${i} of a hash`, "tree: ROOT_MISMATCH", withSibling({ hash })]);
-    }
-    for (const [name, code, proof] of changed) {
-      it(`rejects ${name} with ${code}`, () => {
-        for (const form of [proof, bytesOf(proof)]) expect(refusalOf(() => check(form))).to.equal(code);
-      });
-    }
-
-    it("rejects a change of any sibling", () => {
-      for (const [i, { hash }] of good.siblings.entries()) {
-        const siblings = good.siblings.with(i, { side: "left", hash: sha256(hash) });
-        expect(refusalOf(() => check(but({ siblings })))).to.equal("tree: ROOT_MISMATCH");
-      }
-    });
-
-    it("rejects an invalid key in a record under the right root", () => {
-      const bytes = base64ToBytes(mine.pubKey).with(104, 0);
-      for (const [code, change] of [
-        ["KEY_ID_MISMATCH", { keyID: third.keyID }],
-        ["PUBLIC_KEY_NOT_ON_CURVE", { pubKey: bytesToBase64(bytes), keyID: bytesToBase64(keyIDOf(bytes)) }],
-      ] as const) {
-        const proof = makeMerkleProof(makeMerkleFile([{ ...mine, ...change }, other]), userID);
-        expect(refusalOf(() => check(proof, { root: proof.root }))).to.equal(`record: ${code}`);
-      }
-    });
-
-    it("rejects a value of two hashes that leads to the root", () => {
-      const [left = "", right = ""] = file.tree.hashes(0);
-      const value = left + right;
-      const forged = but({ value, siblings: good.siblings.slice(1) });
-      expect(naiveRoot(forged)).to.equal(root);
-      expect(refusalOf(() => check(forged))).to.equal("record: VALUE_LOOKS_LIKE_NODE");
-    });
 
     it("rejects a given key that differs from the published one", () => {
       for (const expectedPublicKey of [base64ToBytes(third.pubKey), new Uint8Array(), new Uint8Array(105)]) {
@@ -249,70 +193,18 @@ describe("inclusion proof", () => {
   });
 
   describe("verifyMerkleProof, for a malformed proof,", () => {
-    const { value, ...rest } = good;
-    const [sibling] = good.siblings as [Sibling];
-    const malformed: [string, unknown][] = [
-      ["undefined", undefined],
-      ["null", null],
-      ["a string", JSON.stringify(good)],
-      ["an array", [good]],
-      ["an empty object", {}],
-      ["no value", rest],
-      ["an additional key", but({ index: 0 })],
-      ["a key with an inherited name", JSON.parse(`{"__proto__":{},${JSON.stringify(good).slice(1)}`)],
-      ["another version", but({ format: "keyroot-proof-v2" })],
-      ["a value that is not a string", but({ value: JSON.parse(value) as unknown })],
-      ["siblings that are not an array", but({ siblings: { 0: sibling, length: 1 } })],
-      ["a sibling that is a hash", but({ siblings: [sibling.hash] })],
-      ["a sibling that is null", but({ siblings: [null] })],
-      ["a sibling without a side", but({ siblings: [{ hash: sibling.hash }] })],
-      ["a third side", but({ siblings: [{ ...sibling, side: "up" }] })],
-      ["a sibling with an additional key", but({ siblings: [{ ...sibling, level: 0 }] })],
-      ["a hash in upper case", but({ siblings: [{ ...sibling, hash: sibling.hash.toUpperCase() }] })],
-      ["a hash with 0x", but({ siblings: [{ ...sibling, hash: `0x${sibling.hash}` }] })],
-      ["a shorter hash", but({ siblings: [{ ...sibling, hash: sibling.hash.slice(1) }] })],
-      ["a hash and a line break", but({ siblings: [{ ...sibling, hash: `${sibling.hash}\n` }] })],
-      ["a root in upper case", but({ root: root.toUpperCase() })],
-      ["a root with 0x", but({ root: `0x${root}` })],
-    ];
-    for (const [name, proof] of malformed) {
+    const wrong = {
+      undefined,
+      null: null,
+      "a string": JSON.stringify(good),
+      "an array": [good],
+      "an empty object": {},
+    };
+    for (const [name, proof] of Object.entries(wrong)) {
       it(`rejects ${name} with PROOF_SHAPE`, () => {
         expect(refusalOf(() => check(proof))).to.equal("file: PROOF_SHAPE");
       });
     }
-
-    const text = JSON.stringify(good);
-    const malformedBytes: [string, string, string | Uint8Array][] = [
-      ["no bytes", "JSON_INVALID", ""],
-      ["truncated JSON", "JSON_INVALID", text.slice(0, -1)],
-      ["a byte-order mark", "JSON_FORBIDDEN_TOKEN", `\ufeff${text}`],
-      ["a repeated key", "JSON_DUPLICATE_KEY", text.replace("{", '{"root":"",')],
-      ["null", "JSON_FORBIDDEN_TOKEN", "null"],
-      ["deep nesting", "JSON_TOO_DEEP", "[[[[]]]]"],
-      ["bytes that are not UTF-8", "FILE_NOT_UTF8", Uint8Array.of(0x7b, 0xff, 0x7d)],
-      ["more than 16 kB", "FILE_TOO_LARGE", text.padEnd(2 ** 14 + 1)],
-    ];
-    for (const [name, code, content] of malformedBytes) {
-      it(`rejects ${name} with ${code}`, () => {
-        const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-        expect(refusalOf(() => check(bytes))).to.equal(`file: ${code}`);
-      });
-    }
-
-    it("rejects a malformed record with the code of the record", () => {
-      const records: [string, string][] = [
-        ["JSON_INVALID", value.slice(1)],
-        ["JSON_DUPLICATE_KEY", value.replace("{", '{"keyID":"",')],
-        ["RECORD_INVALID", "{}"],
-        ["USER_ID_INVALID", value.replace(userID, userID.toUpperCase())],
-        ["BASE64_INVALID", value.replace(mine.keyID, "=")],
-        ["PUBLIC_KEY_LENGTH", value.replace(mine.pubKey, "")],
-        ["KEY_ID_INVALID", value.replace(mine.keyID, "")],
-      ];
-      for (const [code, record] of records) {
-        expect(refusalOf(() => check(but({ value: record })))).to.equal(`record: ${code}`);
-      }
-    });
 
     it("reports a short message without control characters", () => {
       for (const key of ["\u001b[31m", "x".repeat(10_000)]) {

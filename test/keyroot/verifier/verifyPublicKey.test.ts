@@ -137,24 +137,6 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("against the wrong contract", () => {
-    it("fails with NO_CONTRACT if there is none", async () => {
-      const error = await failure(verify({ contract: `0x${"1".repeat(40)}` }));
-      expect(error).to.include(verificationError("root", "NO_CONTRACT"));
-    });
-
-    it("fails with CODE_HASH_MISMATCH if its code is not the expected one", async () => {
-      const codeHash = keccak256("0x");
-      const error = await failure(verify({ codeHash }));
-      expect(error).to.include(verificationError("root", "CODE_HASH_MISMATCH", { expected: codeHash }));
-    });
-
-    it("fails with CHAIN_ID_MISMATCH on another chain", async () => {
-      const details = { expected: 1, actual: chain.chainId };
-      expect(await failure(verify({ chainId: 1 }))).to.include(verificationError("root", "CHAIN_ID_MISMATCH", details));
-    });
-  });
-
   describe("against a lying endpoint", () => {
     it("fails with USER_NOT_IN_FILE if the root is of a batch without the user", async () => {
       const error = await failure(verify({ rpc: lyingRoot(second) }, other.userID));

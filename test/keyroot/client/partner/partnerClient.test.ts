@@ -10,10 +10,8 @@ import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyPr
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { serve } from "../../../support/servers/servers.ts";
-import { serviceOnPostgres, TestService } from "../../../support/service/support.ts";
+import { serviceOnPostgres } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
-
-const HOUR = 3_600_000;
 
 describe("PartnerClient", () => {
   const closing = closedAfterEach();
@@ -164,17 +162,6 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.deep.equal([]);
     });
 
-    it("are created once if a response is lost", async () => {
-      const { webhooks } = client();
-      const idempotencyKey = randomUUID();
-      const [first, second] = [
-        await webhooks.create("https://a.example/", { idempotencyKey }),
-        await webhooks.create("https://a.example/", { idempotencyKey }),
-      ];
-      expect(second).to.deep.equal(first);
-      expect(await webhooks.list()).to.have.length(1);
-    });
-
     it("are not requested with invalid arguments", async () => {
       const { webhooks } = client();
       const calls = [
@@ -225,39 +212,6 @@ describe("PartnerClient", () => {
       expect(await partner.revokeRefreshToken(userID, revoked.token_id)).to.deep.equal(revoked);
       expect(await all(partner.listRefreshTokens(userID))).to.deep.equal([revoked]);
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
-    });
-
-    it("are listed page by page, as far as the caller reads", async () => {
-      const [userID, partner] = [randomUserID(), client()];
-      await partner.createUser(userID, "us-west-2");
-      for (let i = 0; i < 5; i++) await partner.createUserRefreshToken(userID, `device ${i}`);
-      const listed: string[] = [];
-      for await (const { context } of partner.listRefreshTokens(userID, { pageSize: 2 })) {
-        listed.push(context);
-        expect(proxy.to("/users/listRefreshTokens")).to.have.lengthOf(Math.ceil(listed.length / 2));
-      }
-      expect(listed).to.deep.equal(["device 0", "device 1", "device 2", "device 3", "device 4"]);
-      const tokens = await all(partner.listRefreshTokens(userID));
-      const after = tokens[2]?.token_id;
-      expect(await all(partner.listRefreshTokens(userID, { after }))).to.deep.equal(tokens.slice(3));
-      expect(await all(partner.listServerTokens({ pageSize: 1 }))).to.have.lengthOf(1);
-      for (const pageSize of [0, 1001, 1.5])
-        expect(await failure(all(partner.listServerTokens({ pageSize })))).to.include({ code: "ARGUMENT_INVALID" });
-    });
-
-    it("are created once for an idempotency key, otherwise once for each call", async () => {
-      const [userID, partner] = [randomUserID(), client()];
-      await partner.createUser(userID, "us-west-2");
-      const once = { idempotencyKey: randomUUID() };
-      const token = await partner.createUserRefreshToken(userID, "a", once);
-      expect(await partner.createUserRefreshToken(userID, "a", once)).to.equal(token);
-      expect(await failure(partner.createUserRefreshToken(userID, "b", once))).to.include({
-        code: "IDEMPOTENCY_KEY_REUSED",
-      });
-      expect(await partner.createUserRefreshToken(userID, "a")).not.to.equal(
-        await partner.createUserRefreshToken(userID, "a"),
-      );
-      expect(await all(partner.listRefreshTokens(userID))).to.have.lengthOf(3);
     });
 
     it("are not requested with an invalid idempotency key", async () => {
@@ -315,27 +269,6 @@ describe("PartnerClient", () => {
       for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
     });
 
-    it("is replaced before it expires by the client's clock", async () => {
-      let now = Date.now();
-      const partner = client({ now: () => now });
-      await all(partner.listServerTokens());
-      now += 4 * HOUR - 61_000;
-      await all(partner.listServerTokens());
-      expect(exchanges()).to.equal(1);
-      now += 61_000;
-      await all(partner.listServerTokens());
-      expect(exchanges()).to.equal(2);
-    });
-
-    it("is replaced once for 50 concurrent calls after it expired", async () => {
-      const partner = client();
-      await all(partner.listServerTokens());
-      service.ahead += 5 * HOUR;
-      await Promise.all(Array.from({ length: 50 }, () => all(partner.listServerTokens())));
-      expect(exchanges()).to.equal(2);
-      expect(proxy.to("/serverTokens/list")).to.have.lengthOf.within(52, 101);
-    });
-
     it("is replaced at most once for each call", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
@@ -347,19 +280,6 @@ describe("PartnerClient", () => {
         });
         expect(exchanges()).to.equal(exchanged);
       }
-    });
-
-    it("is returned to callers who wait while the first caller aborts", async () => {
-      const { promise: open, resolve: go } = Promise.withResolvers<undefined>();
-      proxy.disturb(({ path }) => (path.endsWith("/jwt") ? open : undefined));
-      const [partner, controller] = [client(), new AbortController()];
-      const aborted = failure(all(partner.listServerTokens({ signal: controller.signal })));
-      const waiting = all(partner.listServerTokens());
-      controller.abort();
-      expect(await aborted).to.include({ name: "TransportError", code: "ABORTED" });
-      go(undefined);
-      expect(await waiting).to.have.lengthOf(1);
-      expect(exchanges()).to.equal(1);
     });
   });
 
@@ -378,32 +298,6 @@ describe("PartnerClient", () => {
         const { created } = await partner.createUser(userID, "us-west-2");
         expect(await partner.getUser(userID)).to.include({ user_id: userID, created });
       }
-    });
-
-    it("becomes UNREACHABLE after the retries", async () => {
-      proxy.disturb(() => "reset before");
-      expect(await failure(all(client({ retries: 1 }).listServerTokens()))).to.include({
-        name: "TransportError",
-        code: "UNREACHABLE",
-      });
-      expect(exchanges()).to.equal(2);
-    });
-
-    it("becomes TIMEOUT if it delays the answer", async () => {
-      proxy.disturb(() => "silence");
-      const error = await failure(all(client({ retries: 0, timeoutMs: 50 }).listServerTokens()));
-      expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
-    });
-
-    it("states how long to wait if it is RATE_LIMITED", async () => {
-      proxy = closing(
-        await faultyProxy(closing(await new TestService().start(service.databases, { rateLimits: { caller: 4 } })).url),
-      );
-      const partner = client({ retries: 0 });
-      for (let i = 0; i < 3; i++) await all(partner.listServerTokens());
-      const error = await failure(all(partner.listServerTokens()));
-      expect(error).to.include({ code: "RATE_LIMITED", status: 429 });
-      expect(error).to.have.property("retryAfter").that.is.within(1, 60);
     });
   });
 

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { gzipSync } from "node:zlib";
 import { bundle } from "../../../support/browser/bundle.ts";
-import { failure } from "../../../support/support.ts";
 
 describe("the clients, bundled for browsers", () => {
   it("have at most 15 kB gzipped in keyroot/user", async () => {
@@ -21,12 +20,5 @@ describe("the clients, bundled for browsers", () => {
       expect(bundled.chunksWith(words)).not.to.be.empty;
       for (const chunk of bundled.chunksWith(words)) expect(bundled.initial).not.to.include(chunk);
     }
-  });
-
-  it("fail to build with keyroot/partner", async () => {
-    const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" });
-    expect(await failure(bundled))
-      .to.have.nested.property("errors[0].text")
-      .that.includes('Could not resolve "keyroot/partner"');
   });
 });

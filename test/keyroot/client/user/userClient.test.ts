@@ -14,7 +14,7 @@ import { encode, pointsOfSmallOrder } from "../../../support/data/curve41417.ts"
 import { sampleKeyPairs } from "../../../support/samples.ts";
 import { serve } from "../../../support/servers/servers.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
-import { all, closedAfterEach, failure } from "../../../support/support.ts";
+import { closedAfterEach, failure } from "../../../support/support.ts";
 
 const HOUR = 3_600_000;
 
@@ -195,21 +195,6 @@ describe("UserClient", () => {
         expect(proxy.to("/auth/jwt")).to.have.lengthOf(exchanges);
         service.ahead += 5 * HOUR;
       }
-    });
-
-    it("is refused as soon as its refresh token is revoked", async () => {
-      const user = client();
-      await user.record();
-      const [token] = await all(ofPartner().listRefreshTokens(userID));
-      await ofPartner().revokeRefreshToken(userID, token?.token_id ?? "");
-      expect(await failure(user.record())).to.include({ code: "ACCESS_TOKEN_REVOKED", status: 401 });
-      expect(proxy.to("/auth/jwt")).to.have.lengthOf(1);
-      expect(await failure(client().record())).to.include({ code: "REFRESH_TOKEN_REFUSED", status: 401 });
-    });
-
-    it("is not accepted for another partner", async () => {
-      const other = await newPartner(service);
-      expect(await failure(client({ bizID: other.bizID }).record())).to.include({ code: "REFRESH_TOKEN_REFUSED" });
     });
   });
 
