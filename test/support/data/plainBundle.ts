@@ -61,7 +61,7 @@ export function plainBundle(proof: MerkleProof, chain: PlainChain = {}): { bundl
 }
 
 /** The hash of a block header whose fields are in order. */
-export function hashOf(header: Readonly<Record<string, string>>): string {
+function hashOf(header: Readonly<Record<string, string>>): string {
   const isQuantity = (name: string) => QUANTITIES.has(name);
   const fields = Object.entries(header).map(([name, hex]) => (isQuantity(name) ? minimal(hex) : hex));
   return keccak256(encodeRlp(fields));
