@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { KeyrootError } from "keyroot/errors";
+import { checkAllBuiltins } from "keyroot/input";
 import { Cleanup } from "@keyroot/operator/shared";
 import { openSigner } from "@keyroot/operator/publisher";
 import type { Signer } from "@keyroot/operator/publisher";
@@ -80,6 +81,7 @@ export interface StartServiceOptions extends ServiceConfig {
  * ```
  */
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
+  checkAllBuiltins();
   const { signer, separateRegions, ...fields } = options;
   const config = resolveConfig(fields);
   const { stage, bucketPrefix, adminToken, chain, schedule, trustedProxies } = config;

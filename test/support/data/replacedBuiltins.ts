@@ -46,12 +46,28 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const registry = (await import(
     `${SRC}/registry/index.ts`
   )) as typeof import("../../../packages/keyroot/src/registry/index.ts");
+  const auditors = (await import(`${SRC}/auditors.ts`)) as typeof import("../../../packages/keyroot/src/auditors.ts");
+  const beacon = (await import(
+    `${SRC}/blocks/beacon/index.ts`
+  )) as typeof import("../../../packages/keyroot/src/blocks/beacon/index.ts");
   const { parseJson } = (await import(
     `${SRC}/input/index.ts`
   )) as typeof import("../../../packages/keyroot/src/input/index.ts");
-  const { records, wrong, file, forged, root, bundle, pinned, query, answers, options, serviceAnswer } = JSON.parse(
-    process.argv[3] ?? "",
-  ) as {
+  const {
+    records,
+    wrong,
+    file,
+    forged,
+    root,
+    bundle,
+    pinned,
+    query,
+    answers,
+    options,
+    serviceAnswer,
+    audited,
+    basePoint,
+  } = JSON.parse(process.argv[3] ?? "") as {
     records: [KeyRecord, KeyRecord, KeyRecord];
     wrong: KeyRecord;
     file: string;
@@ -63,6 +79,15 @@ async function makeCalls(): Promise<Record<string, Call>> {
     answers: Record<string, string>;
     options: { chainId: number; contract: string };
     serviceAnswer: Record<string, unknown>;
+    /** The public key of the private key 1, in base64. */
+    basePoint: string;
+    audited: {
+      statement: string;
+      roots: string;
+      keys: string[];
+      place: { chainId: number; contract: string };
+      time: number;
+    };
   };
   const [first, second] = records;
   const bytes = new TextEncoder().encode(file);
@@ -107,6 +132,28 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const user = () => new UserClient({ ...service, refreshToken: "kru_x" });
   const partner = () => new PartnerClient({ ...service, serverToken: "krs_x" });
   const { user_id: userID } = serviceAnswer as { user_id: string };
+  const [statement, roots] = [new TextEncoder().encode(audited.statement), new TextEncoder().encode(audited.roots)];
+  const membership = JSON.stringify(auditors.makeMembership(statement, roots, parsed, first.userID));
+  const verifyMembership = (text: string) =>
+    auditors.verifyMembership(
+      new TextEncoder().encode(text),
+      { ...audited.place, userID: first.userID },
+      { keys: audited.keys, threshold: 2 },
+      audited.time * 1000,
+    );
+  const request = {
+    ...{ service: "https://keys.example", registry: undefined, userID: first.userID, expires: 1 },
+    nonce: new Uint8Array(32),
+  };
+  const publicKey = Uint8Array.from(atob(basePoint), (c) => c.charCodeAt(0));
+  const { MAINNET_SAMPLES } = (await import("../beacon/mainnet.ts" as string)) as typeof import("../beacon/mainnet.ts");
+  const { checkpoint, bootstrap, updates } = MAINNET_SAMPLES[0]!;
+  const network = beacon.BEACON_NETWORKS.mainnet;
+  const started = beacon.startAt(network, checkpoint, bootstrap);
+  const applyUpdate = (update: (typeof updates)[0]) => {
+    const state = beacon.applyUpdate(network, started, update, beacon.slotAt(network, Date.UTC(2026, 0, 1)));
+    return `${state?.slot} ${state?.blockHash} ${state?.participation}`;
+  };
   return {
     makeKeyRecord: () => keyroot.makeKeyRecord(first.userID, key),
     parseKeyRecord: () => keyroot.parseKeyRecord(` ${JSON.stringify(first)}`),
@@ -167,6 +214,15 @@ async function makeCalls(): Promise<Record<string, Call>> {
         first.userID,
         second.userID,
       ]),
+    makeChallenge: () => identity.makeChallenge({ ...request, publicKey: key }, 5n),
+    provePossession: () => identity.provePossession({ ...request, publicKey, ephemeralKey: key }, 1n),
+    makeMembership: () => auditors.makeMembership(statement, roots, parsed, first.userID),
+    verifyMembership: () => verifyMembership(membership),
+    "verifyMembership of another record": () => verifyMembership(membership.replace(/"index":\d+/, '"index":2')),
+    verifyStatement: () =>
+      auditors.verifyStatement(statement, audited.place, { keys: audited.keys, threshold: 2 }, audited.time * 1000),
+    proveInclusion: () => auditors.proveInclusion(["a", "b", "c"], 1),
+    applyUpdate: () => applyUpdate(updates[0]!),
     parseJson: () => parseJson('{"a":[1,{"b":"c"}]}', 3),
     "parseJson of a duplicate key": () => parseJson('{"a":1,"a":2}', 3),
   };

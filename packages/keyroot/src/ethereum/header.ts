@@ -1,4 +1,4 @@
-import { encode } from "@ethereumjs/rlp";
+import { encodeRlp } from "./rlp.ts";
 import { hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
@@ -85,7 +85,7 @@ export function hashHeader(header: unknown): BlockHeader {
   }
   for (const name of unknown) throw invalid("a header without unknown fields", name);
   return {
-    hash: keccak256(encode(fields)),
+    hash: keccak256(encodeRlp(fields)),
     number: toSafeNumber("number", header["number"]),
     timestamp: toSafeNumber("timestamp", header["timestamp"]),
     stateRoot: String(header["stateRoot"]).toLowerCase(),

@@ -1,4 +1,4 @@
-import { decode } from "@ethereumjs/rlp";
+import { decodeRlp } from "./rlp.ts";
 import { VerificationError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
@@ -114,7 +114,7 @@ function decodeSlot(encoded: Uint8Array): Uint8Array {
 
 function decodeProven(what: string, encoded: Uint8Array): RlpItem {
   try {
-    return decode(encoded);
+    return decodeRlp(encoded);
   } catch (cause) {
     throw invalid(`The proven ${what} is not RLP: ${(cause as Error).message}.`, cause);
   }

@@ -1,4 +1,4 @@
-import { decode } from "@ethereumjs/rlp";
+import { decodeRlp } from "./rlp.ts";
 import { bytesToHex } from "../bytes/platform.ts";
 import { keccak256 } from "./keccak.ts";
 
@@ -50,7 +50,7 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
 
 function decodeNode(encoded: Uint8Array | undefined): RlpItem[] {
   if (encoded === undefined) throw new Error("A node on the key's path is missing.");
-  const node: RlpItem = decode(encoded);
+  const node: RlpItem = decodeRlp(encoded);
   if (Array.isArray(node)) return node;
   throw new Error("A node is not a list.");
 }

@@ -5,6 +5,7 @@ import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
+import { checkAllBuiltins } from "../input/builtins.ts";
 import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
@@ -123,6 +124,7 @@ export function makeChallenge(
   request: ChallengeRequest,
   ephemeralPrivateKey: bigint = randomScalar(),
 ): { ephemeralKey: Uint8Array; response: Uint8Array } {
+  checkAllBuiltins();
   const point = parsePrimeOrderPoint(request.publicKey);
   const ephemeralKey = encodePoint(curve().BASE.multiply(ephemeralPrivateKey));
   const sharedPoint = encodePoint(point.multiply(ephemeralPrivateKey));
@@ -134,6 +136,7 @@ export function makeChallenge(
  * @throws ArgumentError ARGUMENT_INVALID; the message does not contain the private key
  */
 export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
+  checkAllBuiltins();
   const own = encodePoint(curve().BASE.multiply(checkPrivateKey(privateKey)));
   if (bytesToHex(own) === bytesToHex(publicKey)) return;
   throw new ArgumentError("ARGUMENT_INVALID", "The private key does not belong to the public key.");

@@ -11,7 +11,25 @@ const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
-  throw new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
+  throw builtinReplaced();
+}
+
+/**
+ * As `checkBuiltins`, also the methods that `merkle-tree-gen` replaces. This library does not use them, but elliptic curves and the
+ * operator's programs do.
+ * @throws ArgumentError BUILTIN_REPLACED
+ */
+export function checkAllBuiltins(): void {
+  checkBuiltins();
+  const { from } = Array;
+  const { find, findLast } = Array.prototype;
+  const isTwo = (item: number) => item === 2;
+  const found = [from.call(Array, [1], () => 2)[0], find.call([1, 2], isTwo), findLast.call([2, 1], isTwo)];
+  if (found[0] !== 2 || found[1] !== 2 || found[2] !== 2) throw builtinReplaced();
+}
+
+function builtinReplaced(): ArgumentError {
+  return new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
 }
 
 function applyMethods(): string | undefined {

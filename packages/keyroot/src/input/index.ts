@@ -1,3 +1,4 @@
+export { checkAllBuiltins } from "./builtins.ts";
 export { checkUntrusted } from "./document.ts";
 export { describeValue, printable } from "./describeValue.ts";
 export { parseDocument } from "./document.ts";

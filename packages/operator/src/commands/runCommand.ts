@@ -1,5 +1,5 @@
 import { KeyrootError, VerificationError } from "keyroot/errors";
-import { printable } from "keyroot/input";
+import { checkAllBuiltins, printable } from "keyroot/input";
 import type { Definition, Parsed } from "./definition.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -27,6 +27,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
   watchOutput();
   const json = raw["json"] === true;
   try {
+    checkAllBuiltins();
     const args = parseArguments(command, raw, host.environment);
     const { default: handle } = await command.load();
     const outcome = await handle(args as never, host);

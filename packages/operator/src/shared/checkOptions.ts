@@ -1,13 +1,14 @@
 import { ArgumentError } from "keyroot/errors";
-import { checkNames, describeValue, isObject } from "keyroot/input";
+import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/input";
 
 /**
  * Refuses options with unknown names: a misspelt option would have no effect.
  * @param what begins the message: "The options of publish"
  * @param names all names, so that the compiler reports a new option that is missing here
- * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`
+ * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`; BUILTIN_REPLACED, before anything else is done
  */
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
+  checkAllBuiltins();
   if (isObject(options)) return checkNames(what, options, Object.keys(names));
   throw new ArgumentError("ARGUMENT_INVALID", `${what} must be an object, but are ${describeValue(options)}.`);
 }

@@ -2,6 +2,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
+import { checkBuiltins } from "../../input/builtins.ts";
 import { decodeDocument } from "../../input/document.ts";
 
 /** A root in a statement's tree. */
@@ -64,6 +65,7 @@ export function hashRoots(leaves: readonly string[]): string {
  * @returns the siblings from the leaf up, 64 lowercase hex digits each
  */
 export function proveInclusion(leaves: readonly string[], index: number): string[] {
+  checkBuiltins();
   const path = (hashes: readonly Uint8Array[], i: number): Uint8Array[] => {
     if (hashes.length <= 1) return [];
     const split = splitOf(hashes.length);

@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { VerificationError } from "../../errors.ts";
 import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
+import { checkAllBuiltins } from "../../input/builtins.ts";
 import { checkInteger, checkNames, checkObject, invalidArgument } from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
 import {
@@ -101,6 +102,7 @@ export function verifySignatures(
   { text, cosignatures }: Pick<SignedStatement, "text" | "cosignatures">,
   keys: readonly AuditorKey[],
 ): Signers {
+  checkAllBuiltins();
   const signers = new Map<string, number[]>();
   for (const cosignature of cosignatures) {
     const [key] = keys.filter(({ name, id }) => name === cosignature.name && id === cosignature.keyID);

@@ -1,6 +1,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
+import { checkAllBuiltins } from "../../input/builtins.ts";
 import { isSignedByAllBut } from "./bls.ts";
 import {
   type Bootstrap,
@@ -96,6 +97,7 @@ export function applyUpdate(
   update: Update,
   currentSlot: number,
 ): LightClientState | undefined {
+  checkAllBuiltins();
   const { attested_header: attested, finalized_header: finalized, next_sync_committee: next } = update;
   const attestedSlot = toNumber(attested.beacon.slot);
   const finalizedSlot = toNumber(finalized.beacon.slot);

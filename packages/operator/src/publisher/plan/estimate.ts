@@ -1,3 +1,4 @@
+import { checkAllBuiltins } from "keyroot/input";
 import { gasPriceOf, maxGasPriceOf, feesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { countUsers, type Plan } from "./plan.ts";
@@ -40,6 +41,7 @@ const MAX_ESTIMATES = 25;
  * ```
  */
 export async function estimateCost({ batches }: Plan, registry: Registry): Promise<CostEstimate> {
+  checkAllBuiltins();
   const { chain } = registry;
   const [firstBatch] = batches;
   if (firstBatch === undefined) throw new RangeError("The plan has no batches to estimate.");

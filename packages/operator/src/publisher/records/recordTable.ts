@@ -7,6 +7,7 @@ import {
   toKeyRecord,
   type UserID,
 } from "keyroot/identity";
+import { checkAllBuiltins } from "keyroot/input";
 
 /** A further record of a user who has one. */
 export interface Duplicate {
@@ -37,6 +38,7 @@ export class RecordTable implements Iterable<KeyRecord> {
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
+    checkAllBuiltins();
     this.#chunks = chunks;
     this.#rows = rows;
     this.#order = order;

@@ -1,0 +1,45 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** Loads every entry of operator and service after `merkle-tree-gen`, and calls their functions. Prints the codes of their errors. */
+const PROGRAM = `
+import { createRequire } from "node:module";
+createRequire("${ROOT}/package.json")("merkle-tree-gen").fromArray({ array: ["a"] }, () => undefined);
+const loaded = [];
+for (const name of ["operator", "service"]) {
+  const { default: { exports } } = await import("${ROOT}/packages/" + name + "/package.json", { with: { type: "json" } });
+  for (const entry of Object.keys(exports)) {
+    if (entry.endsWith(".json")) continue;
+    loaded.push(await import("@keyroot/" + name + entry.slice(1)));
+  }
+}
+const all = Object.assign({}, ...loaded);
+const calls = {
+  publish: () => all.publish([], {}),
+  makePlan: () => all.makePlan(undefined, undefined, {}),
+  estimateCost: () => all.estimateCost({ batches: [] }, {}),
+  executeBySafe: () => all.executeBySafe([], {}, {}),
+  recordTable: () => all.RecordTable.of([]),
+  audit: () => all.audit({}),
+  watch: () => all.watch({}).next(),
+  pollEvents: () => all.pollEvents({}).next(),
+  startService: () => all.startService({}),
+};
+const codes = {};
+for (const [name, call] of Object.entries(calls)) codes[name] = await Promise.resolve().then(call).catch(({ code, message }) => code ?? message);
+console.log(JSON.stringify({ count: loaded.length, codes }, (_, value) => value ?? "none"));
+`;
+
+describe("operator and service, in a process with merkle-tree-gen", () => {
+  it("load every entry, and do nothing: they use methods of Array that it replaces", async () => {
+    const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", PROGRAM], { cwd: ROOT });
+    const { count, codes } = JSON.parse((await run).stdout) as { count: number; codes: Record<string, string> };
+    expect(count).to.equal(13);
+    expect(Object.keys(codes)).to.have.length(9);
+    expect(new Set(Object.values(codes)), JSON.stringify(codes)).to.deep.equal(new Set(["BUILTIN_REPLACED"]));
+  }).timeout(60_000);
+});
