@@ -1,14 +1,17 @@
 /**
  * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input, and
- * prints the URL where it listens. It forwards `/<attack>/rpc` and `/<attack>/files/…` with the changes of that attack.
+ * prints the URL where it listens. It forwards `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…` with the changes of that attack.
  * It ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { parseMerkleFile } from "keyroot/merkle";
+import { BEACON_ATTACKS, forgeUpdate } from "./beaconAttacks.ts";
 import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks.ts";
 
 /** The first line of standard input: the victim and the servers. */
@@ -17,11 +20,12 @@ export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
   attackersKey: string;
   rpcUrl: string;
   merkleUrl: string;
+  beaconUrl: string;
 }
 
 const input = createInterface({ input: process.stdin });
 const [line] = (await once(input, "line")) as [string];
-const { rpcUrl, merkleUrl, ...config } = JSON.parse(line) as AttackerConfig;
+const { rpcUrl, merkleUrl, beaconUrl, ...config } = JSON.parse(line) as AttackerConfig;
 const context: AttackContext = { ...config, attackersKey: Buffer.from(config.attackersKey, "base64") };
 
 const server = createServer((request, response) => {
@@ -44,11 +48,15 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     response.writeHead(204, { "Access-Control-Allow-Headers": "Content-Type" }).end();
     return;
   }
-  const [, name, server, file] = (request.url ?? "").split("/");
+  const [, name, server, ...path] = (request.url ?? "").split("/");
+  if (server === "beacon") {
+    await forwardBeacon(name, path.join("/"), response);
+    return;
+  }
   const attack = ATTACKS.find((candidate) => candidate.name === name);
   if (attack === undefined) throw new Error(`No such attack: ${name}`);
   if (server === "rpc") await forwardCall(attack, request, response);
-  else await forwardFile(attack, file ?? "", response);
+  else await forwardFile(attack, path.join("/"), response);
 }
 
 async function forwardCall(attack: Attack, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -58,6 +66,25 @@ async function forwardCall(attack: Attack, request: IncomingMessage, response: S
   const call = JSON.parse(body) as Call;
   const result = attack.rpc ? attack.rpc(call, answer.result, context) : answer.result;
   response.end(JSON.stringify({ ...answer, result }));
+}
+
+async function forwardBeacon(name: string | undefined, path: string, response: ServerResponse): Promise<void> {
+  const forwarded = await fetch(`${beaconUrl}/${path}`);
+  response.setHeader("Content-Type", "application/octet-stream");
+  const bytes = new Uint8Array(await forwarded.arrayBuffer());
+  const attack = BEACON_ATTACKS.find((candidate) => candidate.name === name);
+  if (path.endsWith("/finality_update") && attack?.update !== undefined)
+    response.end(forgeUpdate(bytes, attack.update, context));
+  else if (path.includes("/updates") && attack?.endless === true) await sendEndlessly(bytes, response);
+  else response.writeHead(forwarded.status).end(bytes);
+}
+
+/** Repeats bytes until the client closes the connection. */
+async function sendEndlessly(bytes: Uint8Array, response: ServerResponse): Promise<void> {
+  const repeat = function* () {
+    for (;;) yield bytes;
+  };
+  await pipeline(Readable.from(repeat()), response).catch(() => undefined);
 }
 
 async function forwardFile(attack: Attack, file: string, response: ServerResponse): Promise<void> {

@@ -10,6 +10,8 @@ export interface AttackContext {
   attackersKey: Uint8Array;
   /** The root of a batch that does not contain the victim. */
   otherRoot: string;
+  /** The hash of a block of the chain in which no key is published. */
+  olderBlock: string;
 }
 
 /** One way to make a client accept a false key. */
@@ -17,8 +19,10 @@ export interface Attack {
   name: string;
   /** Description of the attack in one line. */
   description: string;
-  /** The code with which the verifier must reject it. */
+  /** The code with which a verifier that trusts the endpoint must reject it. */
   expectedCode: ErrorCode;
+  /** The code of a verifier that requires a storage proof. Default: the same. */
+  codeWithProof?: ErrorCode;
   /** The key that the server gives to the contact's app. */
   serverKey?: (context: AttackContext) => Uint8Array;
   /** Changes a Merkle-tree file in transit: an object to send as JSON, text, or a URL to redirect to. */
@@ -92,13 +96,15 @@ export const ATTACKS: readonly Attack[] = [
     name: "wrong-root",
     description: "the endpoint returns the root of another batch",
     expectedCode: "USER_NOT_IN_FILE",
-    rpc: (call, result, context) => (requestsRoot(call, context) ? `0x${context.otherRoot}` : result),
+    codeWithProof: "PROOF_INVALID",
+    rpc: (call, result, context) => replaceRoot(call, result, context, context.otherRoot),
   },
   {
     name: "hidden-root",
     description: "the endpoint denies that there is a root",
     expectedCode: "NOT_PUBLISHED",
-    rpc: (call, result, context) => (requestsRoot(call, context) ? `0x${"00".repeat(32)}` : result),
+    codeWithProof: "PROOF_INVALID",
+    rpc: (call, result, context) => replaceRoot(call, result, context, "00".repeat(32)),
   },
   {
     name: "other-chain",
@@ -108,8 +114,16 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-function requestsRoot({ method, params }: Call, { victim }: AttackContext): boolean {
-  return method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim));
+/** Replaces the victim's root in the answer to a call, and the value in every storage proof. */
+function replaceRoot({ method, params }: Call, result: unknown, { victim }: AttackContext, root: string): unknown {
+  if (method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim))) return `0x${root}`;
+  if (method !== "eth_getProof") return result;
+  const { storageProof, ...account } = result as { storageProof: { proof: string[] }[] };
+  const forged = storageProof.map(({ proof, ...slot }) => ({
+    ...{ ...slot, value: `0x${root}` },
+    proof: [...proof.slice(0, -1), (proof.at(-1) ?? "").slice(0, -64) + root],
+  }));
+  return { ...account, storageProof: forged };
 }
 
 interface FileJson {

@@ -3,11 +3,14 @@
  * calls the public verifier, and writes the results in the same order. It has only the addresses in the requests.
  */
 import { createInterface } from "node:readline";
+import "keyroot/beacon";
 import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";
 
 /** A key to verify. */
 export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> {
   rpc: string;
+  /** URL of the beacon endpoint. */
+  beaconUrl: string;
   userID: string;
   /** The key that the server sent, in base64. */
   expectedPublicKey: string;
@@ -16,13 +19,21 @@ export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract
 /** The verifier's result: the root, or the code and message of its error. */
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
+/** The root of a beacon block that the app trusts and ships with: that of every simulated beacon chain. */
+const CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
+/** The light client's state, by beacon endpoint: each attack meets an app that has none. */
+const stores = new Map<string, Map<string, string>>();
+
 for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(await verify(JSON.parse(line) as VerifyRequest))}\n`);
 }
 
-async function verify({ userID, expectedPublicKey, ...options }: VerifyRequest): Promise<VerifyResponse> {
+async function verify({ userID, expectedPublicKey, beaconUrl, ...options }: VerifyRequest): Promise<VerifyResponse> {
   try {
-    const { root } = await createVerifier(options).verify(userID, { expectedPublicKey });
+    const store = stores.get(beaconUrl) ?? new Map<string, string>();
+    stores.set(beaconUrl, store);
+    const beacon = { urls: [beaconUrl], checkpoint: CHECKPOINT, store };
+    const { root } = await createVerifier({ ...options, beacon }).verify(userID, { expectedPublicKey });
     return { root };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;

@@ -26,7 +26,9 @@ export function printer(print: (text: string) => void): DemoListener {
       for (const { root, users, block } of batches) print(`     ${root}  ${plural(users, "user")}, block ${block}`);
     },
     verified: (count) => {
-      print(heading(5, "A contact's app, a separate process, verifies each key from the service against the chain."));
+      print(
+        heading(5, "A contact's app, a separate process, verifies each key against the chain. It trusts no server."),
+      );
       print(`     ${style("success", "verified")} ${count} of ${count}`);
       print(heading(6, "An attacker, another process, sits between the app and the servers. The app rejects:"));
     },
@@ -41,12 +43,13 @@ function heading(step: number, text: string): string {
 }
 
 /** The text about the stack, before the demo. */
-export function stackLines({ rpcUrl, merkleUrl, contract, chainId, service }: Stack): string {
+export function stackLines({ rpcUrl, merkleUrl, contract, chainId, beaconUrl, service }: Stack): string {
   return [
-    heading(1, "A chain, the registry, a file host and the partner service run on this machine."),
+    heading(1, "A chain, the registry, a file host, a beacon endpoint and the partner service run on this machine."),
     `     JSON-RPC      ${rpcUrl} (chain ${chainId})`,
     `     registry      ${contract}`,
     `     Merkle files  ${merkleUrl}`,
+    `     beacon        ${beaconUrl}  (simulated)`,
     `     service       ${service?.serviceUrl}  (API description: ${service?.serviceUrl}/docs)`,
   ].join("\n");
 }

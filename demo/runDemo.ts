@@ -2,14 +2,19 @@ import type { ExplorerAttack } from "@keyroot/operator/explorer";
 import type { Stack } from "@keyroot/service/stack";
 import { AdminClient, type PublishedBatch } from "@keyroot/service/admin";
 import { bytesToBase64 } from "keyroot/bytes";
+import { fetchBlock } from "keyroot/ethereum";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { generateKeyPair, type KeyRecord } from "keyroot/identity";
 import type { AttackerConfig } from "./attacker.ts";
-import { ATTACKS } from "./attacks.ts";
+import { ATTACKS, type AttackContext } from "./attacks.ts";
+import { BEACON_ATTACKS } from "./beaconAttacks.ts";
 import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./partnersDay.ts";
 import { attackRegistrations, type RegistrationAttack } from "./registrationAttacks.ts";
 import { startProcess } from "./startProcess.ts";
 import { DemoError } from "./demoError.ts";
+
+const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
 /** The result of the demo. Disposing of it stops the attacker's servers. */
 export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, AsyncDisposable {
@@ -35,11 +40,14 @@ export interface DemoListener {
 
 /**
  * Runs the demo on a stack with a service: a partner provisions its users, whose apps register their keys. Two attacks on the
- * registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects every attack.
+ * registration fail. The service publishes the keys in two batches. A contact's app, which trusts no server but the checkpoint that it ships with, verifies each key and rejects every attack.
  * @throws DemoError DEMO_FAILED at the first step with another outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
+  const { rpcUrl, merkleUrl, contract, chainId, beaconUrl } = stack;
   if (stack.service === undefined) throw new DemoError("The stack has no partner service.");
+  if (beaconUrl === undefined) throw new DemoError("The stack has no beacon endpoint.");
+  const { hash: olderBlock } = await fetchBlock(rpcCaller(rpcUrl, LIMITS), "latest");
   const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
   const registrations = await attackRegistrations(stack.service, stack, provisioned, signal);
@@ -49,9 +57,8 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
 
   const records = await fetchKeys(provisioned, signal);
   await using app = startProcess(new URL("contactsApp.ts", import.meta.url), signal);
-  const { rpcUrl, merkleUrl, contract, chainId } = stack;
   const verify = async ({ userID, pubKey }: KeyRecord, changes: Partial<VerifyRequest> = {}) => {
-    const honest = { rpc: rpcUrl, merkleUrl, contract, chainId, userID, expectedPublicKey: pubKey };
+    const honest = { rpc: rpcUrl, beaconUrl, merkleUrl, contract, chainId, userID, expectedPublicKey: pubKey };
     const request: VerifyRequest = { ...honest, ...changes };
     return JSON.parse(await app.request(JSON.stringify(request))) as VerifyResponse;
   };
@@ -70,29 +77,37 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
     throw new DemoError("There are not two batches.");
   }
   const { publicKey: attackersKey } = generateKeyPair();
-  const context = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root };
-  const config: AttackerConfig = { ...context, attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl };
+  const context: AttackContext = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root, olderBlock };
+  const attackersPlace = { attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl, beaconUrl };
+  const config: AttackerConfig = { ...context, ...attackersPlace };
   await using starting = new AsyncDisposableStack();
   const attacker = starting.use(startProcess(new URL("attacker.ts", import.meta.url), signal));
   const attackersUrl = await attacker.request(JSON.stringify(config));
 
   const rejected: DemoResult["rejected"] = [];
   const attacks: ExplorerAttack[] = [];
-  for (const { name, description, expectedCode, serverKey } of ATTACKS) {
-    const changes = {
-      rpc: `${attackersUrl}/${name}/rpc`,
-      merkleUrl: `${attackersUrl}/${name}/files`,
-      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey(context)) }),
-    };
+  const reject = async (
+    { name, description, expectedCode }: { name: string; description: string; expectedCode: string },
+    changes: Partial<VerifyRequest>,
+  ) => {
     const response = await verify(victim, changes);
     if (!("code" in response)) throw new DemoError(`The attack ${name} was not rejected.`);
     const { code } = response;
     if (code !== expectedCode)
       throw new DemoError(`The attack ${name} was rejected with ${code}, not ${expectedCode}.`);
     rejected.push({ attack: name, code });
-    attacks.push({ name, description, expectedCode, userID: victim.userID, ...changes });
     listener.rejected?.(name, description, code);
+  };
+  for (const { name, description, expectedCode, codeWithProof = expectedCode, serverKey } of ATTACKS) {
+    const changes = {
+      rpc: `${attackersUrl}/${name}/rpc`,
+      merkleUrl: `${attackersUrl}/${name}/files`,
+      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey(context)) }),
+    };
+    await reject({ name, description, expectedCode: codeWithProof }, changes);
+    attacks.push({ name, description, expectedCode, userID: victim.userID, ...changes });
   }
+  for (const attack of BEACON_ATTACKS) await reject(attack, { beaconUrl: `${attackersUrl}/${attack.name}/beacon` });
   const { bizID, serverToken } = provisioned;
   const result = { bizID, serverToken, records, published, verified: records.length, rejected, registrations, attacks };
   const running = starting.move();

@@ -38,7 +38,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         service: /src\/client\/[^/]+$/,
         keccak256: /src\/ethereum\/keccak\b/,
         evidence: /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser)/,
-        lightClient: /src\/blocks\/beacon\/(?:source|follow)\b/,
+        lightClient: /src\/blocks\/beacon\/(?:source|follow|blockProof)\b/,
       },
     },
   },

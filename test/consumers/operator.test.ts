@@ -296,7 +296,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   describe("sources of the block", () => {
     it("are followed by a light client", async () => {
       const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-      const beacon = await SimulatedBeacon.create({ call });
+      const beacon = new SimulatedBeacon({ call });
       await call("evm_mine", []);
       const { url } = closing(await beacon.listen());
       const args = ["light-client", "--checkpoint", beacon.checkpoint, "--beacon-network", "test", "--beacon"];

@@ -18,6 +18,7 @@ import { startStack, type Stack } from "../../packages/service/src/stack/stack.t
 import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
 import { type Attack, ATTACKS } from "../../demo/attacks.ts";
+import { BEACON_ATTACKS } from "../../demo/beaconAttacks.ts";
 import { type LineProcess, startProcess } from "../../demo/startProcess.ts";
 import { type DemoListener, type DemoResult, runDemo } from "../../demo/runDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
@@ -36,7 +37,10 @@ import {
 } from "../support/processes/commandLine.ts";
 import { LOCAL } from "../support/chain/local.ts";
 
-const REJECTIONS = ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode }));
+const REJECTIONS = [
+  ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => ({ attack: name, code: codeWithProof })),
+  ...BEACON_ATTACKS.map(({ name, expectedCode }) => ({ attack: name, code: expectedCode })),
+];
 const forever = new AbortController().signal;
 
 describe("the demo", function () {
@@ -128,8 +132,7 @@ describe("the demo", function () {
         victim: victim.userID,
         attackersKey,
         otherRoot: other.tree.root,
-        rpcUrl,
-        merkleUrl,
+        ...{ rpcUrl, merkleUrl, beaconUrl: "", olderBlock: "" },
       };
       url = await attacker.request(JSON.stringify(config));
     });
@@ -245,7 +248,7 @@ describe("the demo", function () {
         const [line] = (await once(child.stdout, "data")) as [Buffer];
         const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
           DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
-        const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId"];
+        const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl"];
         expect(ready).to.have.all.keys(
           ...place,
           "serviceUrl",
@@ -276,7 +279,7 @@ describe("the demo", function () {
         await untilGroupIsGone(child);
         expect(await stackFoldersIn(folder.path)).to.be.empty;
         expect(await readdir(join(folder.path, "stack"))).to.be.empty;
-        for (const address of [ready.rpcUrl, ready.merkleUrl, serviceUrl, explorerUrl]) {
+        for (const address of [ready.rpcUrl, ready.merkleUrl, ready.beaconUrl ?? never(), serviceUrl, explorerUrl]) {
           const server = await hold(Number(new URL(address).port));
           expect(portOf(server)).to.equal(Number(new URL(address).port));
           server.close();

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { never } from "../support/support.ts";
 import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
 
 const run = promisify(execFile);
@@ -96,6 +97,7 @@ describe("the README", () => {
     const program = (programs[0] ?? "")
       .replace("http://127.0.0.1:8545", stack.rpcUrl)
       .replace("http://127.0.0.1:8546", stack.merkleUrl)
+      .replace("http://127.0.0.1:8549", stack.beaconUrl ?? never())
       .replace(/"0x[0-9a-fA-F]{40}"/, JSON.stringify(stack.contract))
       .replace('"users.jsonl"', JSON.stringify(join(folder, "users.jsonl")));
     const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root, env });

@@ -9,7 +9,7 @@ import { installPackages, ROOT, run } from "../support/packages/installPackages.
 import { headingsOf, linksIn } from "../support/packages/markdown.ts";
 import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
 import { serviceOnPostgres, type TestService } from "../support/service/support.ts";
-import { failure } from "../support/support.ts";
+import { failure, never } from "../support/support.ts";
 
 /** The file from which the program of README.md reads the user and the key. */
 const USERS_FILE = "users.jsonl";
@@ -46,6 +46,7 @@ async function pageProgram(page: string, { stack, record }: PublishedKey, keyFro
     expect(program, page).to.match(assigned);
     program = program.replace(assigned, `$1"${address}"`);
   }
+  program = program.replace("http://127.0.0.1:8549", stack.beaconUrl ?? never());
   // A program that reads the user and the key from a file declares both itself.
   const declared = `const userID = "${record.userID}", expectedPublicKey = "${keyFromServer}";`;
   return `${program.includes(USERS_FILE) ? "" : declared}

@@ -2,10 +2,35 @@
  * `keyroot/beacon`: adds Ethereum's light client to the sources of a block. Import it for its effect, and set the option `beacon`. The
  * code of the light client is loaded with the first verification.
  */
+import type { BlockProof, BlockProofOptions, ProvenBlock, TrustedCheckpoint } from "./blocks/beacon/blockProof.ts";
 import { addSource } from "./blocks/addedSources.ts";
 import { makeBeaconSource } from "./blocks/beacon/register.ts";
 
+export type { BlockProof, BlockProofOptions, ProvenBlock, TrustedCheckpoint } from "./blocks/beacon/blockProof.ts";
 export type { BeaconOptions } from "./blocks/beacon/options.ts";
 export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./blocks/beacon/networks.ts";
 
 addSource("beacon", makeBeaconSource);
+
+/**
+ * Makes the proof of the newest finalized block, with all updates since the checkpoint. With it, a bundle of that block is verified
+ * offline: `verifyBlockProof` returns the block's hash.
+ * @throws VerificationError, TransportError as a verification with the option `beacon`; ArgumentError ARGUMENT_INVALID
+ */
+export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
+  return (await import("./blocks/beacon/blockProof.ts")).makeBlockProof(options);
+}
+
+/**
+ * Verifies the proof of a block from any source, without any request.
+ * @param source the bytes as received, or the value that they parse to
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; CHAIN_ID_MISMATCH, step
+ * "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
+ * @throws ArgumentError ARGUMENT_INVALID
+ * @example
+ * const { blockHash: pinned } = await verifyBlockProof(proofBytes, { chainId: 1, checkpoint });
+ * const { publicKey } = await verifyBundle(bundleBytes, { userID, chainId: 1, contract }, { pinned });
+ */
+export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
+  return (await import("./blocks/beacon/blockProof.ts")).verifyBlockProof(source, trusted);
+}

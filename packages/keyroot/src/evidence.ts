@@ -11,7 +11,7 @@
 export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
 
 /** What the anchor `beacon` rests on. */
-interface BeaconEvidence {
+export interface BeaconEvidence {
   /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
   checkpoint: string;
   /** The slot of the finalized header that contains the block. */

@@ -213,7 +213,7 @@ describe("a false answer about blocks", function () {
 
   it("checkBlock accepts 100 blocks in a second, and clocks that differ by two minutes", () => {
     const last = { number: 1_000, hash: "", timestamp: 1_700_000_000 };
-    const block = { hash: "", stateRoot: "", number: 2_000, timestamp: 1_700_000_010 };
+    const block = { hash: "", parentHash: "", stateRoot: "", number: 2_000, timestamp: 1_700_000_010 };
     const at = (s: number) => ({ chainId: 1, last, now: () => s * 1000 });
     checkBlock(block, at(1_700_000_010));
     checkBlock(block, at(1_700_000_010 - 120));

@@ -1,5 +1,8 @@
 import { expect } from "chai";
 import hre from "hardhat";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/identity";
@@ -11,6 +14,8 @@ import { startStack, type Stack } from "../../../packages/service/src/stack/stac
 import { LOCAL } from "../../support/chain/local.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
+import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 
 const [mine, stranger] = sampleRecords(2) as [KeyRecord, KeyRecord];
 
@@ -20,11 +25,12 @@ describeWithProgram("a light client", (keyroot) => {
   let beacon: SimulatedBeacon;
   let server: Listening;
   let trusted: string[];
+  const closing = closedAfterEach();
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
-    beacon = await SimulatedBeacon.create({ call });
+    beacon = new SimulatedBeacon({ call });
     server = await beacon.listen();
     trusted = ["--beacon", server.url, "--checkpoint", beacon.checkpoint];
     const registry = await Registry.connect(call, stack.contract);
@@ -53,7 +59,8 @@ describeWithProgram("a light client", (keyroot) => {
       const { code, json } = await follow();
       const { hash } = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string };
       expect(json).to.include({ network: "test", chainId: 31_337, checkpoint: beacon.checkpoint, blockHash: hash });
-      expect(json).to.include({ participation: 512, periods: 0 });
+      expect(json).to.include({ participation: 512 });
+      expect(json["periods"]).to.be.at.least(2);
       expect(json["ageSeconds"]).to.be.at.least(0);
       expect(code).to.equal(0);
     });
@@ -79,9 +86,9 @@ describeWithProgram("a light client", (keyroot) => {
       run("verify", user.userID, ...place(), "--chain-id", "31337", ...trusted, ...options);
 
     it("verifies a key, and names the checkpoint as evidence", async () => {
-      const { code, json } = await verify(mine, "--max-checkpoint-age", "30");
+      const { code, json } = await verify(mine, "--max-checkpoint-age", "20000");
       expect(json["evidence"]).to.include({ anchor: "beacon", storageProof: true });
-      expect(json).to.have.nested.property("evidence.beacon.maxCheckpointAgeMs", 30 * 86_400_000);
+      expect(json).to.have.nested.property("evidence.beacon.maxCheckpointAgeMs", 20_000 * 86_400_000);
       expect(code).to.equal(0);
     });
 
@@ -96,6 +103,133 @@ describeWithProgram("a light client", (keyroot) => {
 
     it("ends with 2 if the checkpoint is given without an endpoint", async () => {
       expect(await run("verify", mine.userID, ...place(), "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
+    });
+  });
+
+  describe("status, audit and watch --beacon", () => {
+    const chain = (url = stack.rpcUrl) => [
+      "--rpc",
+      url,
+      "--contract",
+      stack.contract,
+      "--chain-id",
+      "31337",
+      ...trusted,
+    ];
+    const files = () => ["--merkle-url", stack.merkleUrl];
+    const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
+    /** An endpoint that replaces the storage proof by one of an empty trie. */
+    const serveFalseProofs = () =>
+      serve((request, response) => {
+        const forward = async () => {
+          const body = await text(request);
+          const headers = { "Content-Type": "application/json" };
+          const answer = await fetch(stack.rpcUrl, { method: "POST", headers, body });
+          const { result, ...rest } = (await answer.json()) as { result: object };
+          const isProof = body.includes('"eth_getProof"');
+          response.end(JSON.stringify({ ...rest, result: isProof ? { ...result, storageProof: [[]] } : result }));
+        };
+        forward().catch(() => response.destroy());
+      });
+
+    it("status proves the number of users and the code hash", async () => {
+      const { code, json } = await run("status", ...chain());
+      expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.anchor", "beacon");
+      expect(json).to.have.nested.property("evidence.storageProof", true);
+      expect(code).to.equal(0);
+    });
+
+    it("audit names the light client as evidence", async () => {
+      const { code, json } = await run("audit", ...chain(), ...files(), "--fresh");
+      expect(json).to.include({ passed: true }).and.have.nested.property("evidence.anchor", "beacon");
+      expect(code).to.equal(0);
+    });
+
+    it("watch reads the user's root at the light client's block", async () => {
+      const { code, json } = await keyroot.jsonLines(["watch", ...chain(), ...files(), ...user]);
+      expect(json).to.include({ event: "polled", publishedUsers: 1, alarms: 0 });
+      expect(code).to.equal(0);
+    });
+
+    it("all refuse an endpoint's false proof", async () => {
+      const server = closing(await serveFalseProofs());
+      const refused = { code: 1, error: "PROOF_INVALID" };
+      expect(await run("status", ...chain(server.url))).to.include(refused);
+      expect(await run("audit", ...chain(server.url), ...files(), "--fresh")).to.include(refused);
+      const { code, json } = await keyroot.jsonLines(["watch", ...chain(server.url), ...files(), ...user]);
+      expect(json).to.have.nested.property("error.code", "PROOF_INVALID");
+      expect(code).to.equal(1);
+    });
+
+    it("all end with 2 beside another choice of the block", async () => {
+      for (const command of ["status", "audit", "watch"])
+        expect(await run(command, ...chain().slice(0, -2)), command).to.include({ code: 2 });
+      expect(await run("audit", ...chain(), ...files(), "--block", "latest")).to.include({ code: 2 });
+      expect(await run("watch", ...chain(), ...files(), ...user, "--block", "latest")).to.include({ code: 2 });
+    });
+  });
+
+  describe("bundle --beacon", () => {
+    const folder = temporaryFolder();
+
+    it("writes a proof of the block, with which verify --bundle needs no network", async () => {
+      const chain = ["--chain-id", "31337"];
+      const made = await run("bundle", mine.userID, ...place(), ...chain, ...trusted, "--files", folder.path);
+      expect(made.code).to.equal(0);
+      const { bundle, blockProof } = made.json as unknown as Record<string, { path: string }>;
+      const contract = ["--contract", stack.contract, ...chain];
+      const offline = ["verify", "--bundle", bundle?.path ?? "", ...contract, "--block-proof", blockProof?.path ?? ""];
+      const { code, json } = await run(...offline, "--checkpoint", beacon.checkpoint);
+      expect(json).to.have.nested.property("evidence.anchor", "beacon");
+      expect(json).to.have.nested.property("evidence.beacon.checkpoint", beacon.checkpoint);
+      expect(code).to.equal(0);
+      const other = await run(...offline, "--checkpoint", `0x${"7".repeat(64)}`);
+      expect(other).to.include({ code: 1, error: "LIGHT_CLIENT_INVALID" });
+      expect(await run(...offline)).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    });
+  });
+
+  describe("audit --sign --beacon", () => {
+    const folder = temporaryFolder();
+    const env = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
+
+    it("signs the last block of the interval, which verify, status and watch then accept with --auditors", async () => {
+      const keyFile = join(folder.path, "key.json");
+      const made = await keyroot.json(["make-auditor-key", "--out", keyFile, "--name", "auditor.example"], { env });
+      const keys = join(folder.path, "keys.txt");
+      await writeFile(keys, `${String(made.json["key"])}\n`);
+      await call("hardhat_mine", ["0x7"]);
+      const { json: status } = await run("status", "--rpc", stack.rpcUrl, "--contract", stack.contract);
+      const audit = ["audit", ...place(), "--chain-id", "31337", ...trusted, "--code-hash", String(status["codeHash"])];
+      const statements = join(folder.path, "statements");
+      const sign = ["--sign", keyFile, "--statements", statements, "--interval", "3", "--fresh"];
+      const signed = await keyroot.json([...audit, ...sign], { env });
+      expect(signed.json).to.have.nested.property("evidence.anchor", "beacon");
+      expect(signed.json).to.have.nested.property("signed.source", "light client");
+      const { number } = (signed.json["evidence"] as { block: { number: number } }).block;
+      expect(number % 3).to.equal(0);
+      const head = Number(await call("eth_blockNumber", []));
+      expect(number).to.be.within(head - 2, head);
+
+      const host = closing(
+        await serve((request, response) => {
+          readFile(join(statements, request.url ?? "")).then(
+            (bytes) => response.end(bytes),
+            () => response.writeHead(404).end(),
+          );
+        }),
+      );
+      const auditors = ["--chain-id", "31337", "--auditors", keys, "--threshold", "1", "--statement-urls", host.url];
+      const verified = await run("verify", mine.userID, ...place(), ...auditors);
+      expect(verified.json).to.have.nested.property("evidence.anchor", "auditors");
+      expect(verified.code).to.equal(0);
+      const { json } = await run("status", ...place().slice(0, 4), ...auditors);
+      expect(json).to.have.nested.property("evidence.block.number", number);
+      const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
+      const watched = await keyroot.jsonLines(["watch", ...place(), ...auditors, ...user]);
+      expect(watched.json).to.include({ event: "polled", blockNumber: number, publishedUsers: 1 });
+      const incomplete = await run("verify", mine.userID, ...place(), ...auditors.slice(0, 4));
+      expect(incomplete).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     });
   });
 });

@@ -38,7 +38,16 @@ describe("npx hardhat keyroot stack", function () {
     child = hardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
-    expect(place).to.have.all.keys("rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "serviceUrl");
+    expect(place).to.have.all.keys(
+      "rpcUrl",
+      "merkleUrl",
+      "filesDir",
+      "contract",
+      "chainId",
+      "beaconUrl",
+      "checkpoint",
+      "serviceUrl",
+    );
     expect((await stat(place.filesDir)).isDirectory()).to.be.true;
 
     const records = join(folder.path, "users.jsonl");

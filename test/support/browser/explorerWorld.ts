@@ -54,12 +54,14 @@ export class ExplorerWorld {
     this.#opened.use(attacker);
     const attackersKey = samplePublicKeys[3] ?? new Uint8Array();
     const victim = this.victim.userID;
-    const line: AttackerConfig = { victim, attackersKey: bytesToBase64(attackersKey), otherRoot, rpcUrl, merkleUrl };
+    const context = { victim, otherRoot, olderBlock: "" };
+    const servers = { rpcUrl, merkleUrl, beaconUrl: "" };
+    const line: AttackerConfig = { ...context, ...servers, attackersKey: bytesToBase64(attackersKey) };
     const url = await attacker.request(JSON.stringify(line));
     this.attacks = ATTACKS.map(({ name, description, expectedCode, serverKey }) => ({
       ...{ name, description, expectedCode, userID: victim },
       ...{ rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${name}/files` },
-      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey({ victim, attackersKey, otherRoot })) }),
+      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey({ ...context, attackersKey })) }),
     }));
     this.browser = open(await launchChromium());
   }

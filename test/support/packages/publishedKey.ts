@@ -19,7 +19,7 @@ export interface PublishedKey {
 
 /** Starts a stack on free ports and publishes a key on it. The caller closes the stack. */
 export async function publishKey(): Promise<PublishedKey> {
-  const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+  const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
   const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const registry = await Registry.connect(call, stack.contract);

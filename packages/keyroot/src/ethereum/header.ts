@@ -55,6 +55,8 @@ export interface BlockHeader {
   timestamp: number;
   /** 0x and 64 lowercase hex digits. */
   stateRoot: string;
+  /** The hash of the block before: 0x and 64 lowercase hex digits. */
+  parentHash: string;
 }
 
 /**
@@ -89,6 +91,7 @@ export function hashHeader(header: unknown): BlockHeader {
     number: toSafeNumber("number", header["number"]),
     timestamp: toSafeNumber("timestamp", header["timestamp"]),
     stateRoot: String(header["stateRoot"]).toLowerCase(),
+    parentHash: String(header["parentHash"]).toLowerCase(),
   };
 }
 

@@ -1,12 +1,17 @@
 import { TransportError, VerificationError } from "keyroot/errors";
-import { type BlockHeader, fetchBlock } from "keyroot/ethereum";
+import { type BlockHeader, extractProof, fetchBlock, fetchBlockByHash, verifyStorageProof } from "keyroot/ethereum";
+import { isObject } from "keyroot/input";
 import type { UserID } from "keyroot/identity";
 import {
+  decodeUserCount,
   fetchBlockNumber,
   fetchRootAddedLogs,
   fetchUserCount,
   readMerkleTreeRoots,
   type RootAddedLog,
+  slotOfUser,
+  USER_COUNT_SLOT,
+  USERS_SLOT,
   ZERO_ROOT,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
@@ -17,6 +22,9 @@ import type { FileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { isOnChain } from "./history.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
+
+/** The number of slots in one request for proofs. A proof has about 4,000 bytes per slot. */
+const SLOTS_PER_PROOF = 50;
 
 /** A user, and the user's own key. */
 export interface WatchedUser {
@@ -36,6 +44,8 @@ export interface PollOptions {
   users: readonly WatchedUser[];
   /** The newest block to read. `finalized` blocks are never reorganized. */
   tag: "latest" | "safe" | "finalized";
+  /** Finds the newest block in another source. The users' roots and their number are then read with storage proofs. */
+  findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
   /** The first block whose roots are audited if the state has no cursor. Default: the next block. */
   fromBlock?: number | undefined;
   state: WatchState;
@@ -78,11 +88,15 @@ export interface LogReading {
 
 /** Step 1: reads the roots of the watched users. */
 export async function readUsers(options: PollOptions): Promise<UserReading> {
-  const { call, contract, users, state, tag } = options;
+  const { call, contract, users, state, tag, findBlock } = options;
   verifyChainId(options, { chainId: await call("eth_chainId", []) });
-  const block = await fetchBlock(call, tag);
   const userIDs = users.map(({ userID }) => userID);
-  const roots = await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } });
+  const block =
+    findBlock === undefined ? await fetchBlock(call, tag) : await fetchBlockByHash(call, (await findBlock()).blockHash);
+  const roots =
+    findBlock === undefined
+      ? await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } })
+      : await proveRoots(call, contract, userIDs, block);
   const findings: Finding[] = [];
   const assigned: UserWithRoot[] = [];
   for (const [i, userID] of userIDs.entries()) {
@@ -93,6 +107,40 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
     findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
   }
   return { block, roots, assigned, findings };
+}
+
+/** Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError as the call */
+async function proveRoots(
+  call: RpcCall,
+  contract: string,
+  userIDs: readonly UserID[],
+  block: BlockHeader,
+): Promise<(string | undefined)[]> {
+  const slots = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
+  const roots: (string | undefined)[] = [];
+  for (let i = 0; i < slots.length; i += SLOTS_PER_PROOF)
+    for (const value of await proveSlots(call, contract, slots.slice(i, i + SLOTS_PER_PROOF), block)) {
+      const root = value.slice(2);
+      roots.push(root === ZERO_ROOT ? undefined : root);
+    }
+  return roots;
+}
+
+/** The values of slots: 0x and 64 hex digits each. */
+async function proveSlots(
+  call: RpcCall,
+  contract: string,
+  slots: readonly string[],
+  { hash, stateRoot }: BlockHeader,
+): Promise<string[]> {
+  const answer = await call("eth_getProof", [contract, slots, { blockHash: hash }]);
+  const { accountProof, storageProof } = isObject(answer) ? answer : {};
+  return slots.map((slot, i) => {
+    const proof: unknown = Array.isArray(storageProof) ? storageProof[i] : undefined;
+    const proven = verifyStorageProof(stateRoot, contract, slot, extractProof({ accountProof, storageProof: [proof] }));
+    if (proven !== undefined) return proven.value;
+    throw new VerificationError("root", "NO_CONTRACT", `There is no contract at ${contract}.`, { actual: "0x" });
+  });
 }
 
 /**
@@ -154,7 +202,12 @@ async function* basesOf(
 }
 
 /** The contract's number of users at a block; undefined if it does not count them, as the predecessor does not. */
-async function fetchCount({ call, contract }: PollOptions, { hash }: BlockHeader): Promise<number | undefined> {
+async function fetchCount({ call, contract, findBlock }: PollOptions, block: BlockHeader): Promise<number | undefined> {
+  const { hash } = block;
+  if (findBlock !== undefined) {
+    const [count] = await proveSlots(call, contract, [USER_COUNT_SLOT], block);
+    return decodeUserCount(count);
+  }
   try {
     return await fetchUserCount(call, contract, { blockHash: hash });
   } catch (error) {

@@ -32,6 +32,8 @@ export interface ContractCounts {
   userCount: number;
   /** The block in which the contract was deployed: no event is older. */
   deploymentBlock: number;
+  /** Keccak-256 of the contract's code, if it was read: 0x and 64 hex digits. */
+  codeHash: string | undefined;
   evidence: Evidence & { block: NonNullable<Evidence["block"]> };
 }
 
@@ -67,5 +69,10 @@ export async function readCounts(
   checkCodeHash(contract, audited.codeHash, codeHash);
   const { hash, number, timestamp } = block;
   const anchor = typeof at === "string" ? "endpoint" : (at.anchor ?? "pinned");
-  return { userCount, deploymentBlock, evidence: { anchor, storageProof, block: { hash, number, timestamp } } };
+  return {
+    userCount,
+    deploymentBlock,
+    codeHash,
+    evidence: { anchor, storageProof, block: { hash, number, timestamp } },
+  };
 }

@@ -66,7 +66,7 @@ export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFil
 
 const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFilesMs">, true> = {
   ...{ call: true, chainId: true, contract: true, files: true, users: true },
-  ...{ tag: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
+  ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
 };
 
 /** An object that was made for `pollEvents` is accepted, too: `watch` sets `readOwnFiles` itself. */

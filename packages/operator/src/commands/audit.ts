@@ -9,6 +9,7 @@ import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { filesOf, placeOf, Target } from "./target.ts";
 import { auditJson, auditPage } from "./auditPage.ts";
+import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -30,7 +31,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   checkHash("--code-hash", args.codeHash);
   const [rpc] = args.rpc?.split(",") ?? [];
   const target = await Target.resolve({ ...args, rpc }, host);
-  const signing = await prepareSigning(args, target, host);
+  const findBlock = await blockSourceOf({ ...args, auditors: undefined }, target);
+  const signing = await prepareSigning(args, target, host, findBlock);
   const files = filesOf(args, target);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(target);
@@ -45,8 +47,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     contract,
     chainId,
     codeHash: args.codeHash,
-    at: signing?.at ?? at,
-    storageProof: args.storageProof || signing !== undefined,
+    at: signing?.at ?? (await findBlock?.()) ?? at,
+    storageProof: args.storageProof || signing !== undefined || findBlock !== undefined,
     skipKnownFiles: signing !== undefined,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,

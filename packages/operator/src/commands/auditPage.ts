@@ -21,6 +21,7 @@ const SOURCES: Readonly<Partial<Record<string, string>>> = {
   pinned: "the block hash that you gave",
   quorum: "endpoints that agree",
   "light-client": "the light client",
+  beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
 };
 
 /** An audit report as one object. */

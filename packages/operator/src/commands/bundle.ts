@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { ArgumentError } from "keyroot/errors";
+import { makeBlockProof } from "keyroot/beacon";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
@@ -9,13 +11,16 @@ import { Target } from "./target.ts";
 
 /** `keyroot bundle <userID>`: a user's proof and bundle, in the layout of the file host. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
-  const { userID, pinned, files: dir } = args;
+  const { userID, files: dir } = args;
   if (dir === undefined || dir.startsWith("s3://")) {
     const message =
       "Set the folder for the user's proof and bundle: --files DIR, for example the file host's folder. A bucket is not supported.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const target = await Target.resolve(args, host);
+  const beacon = await beaconOptionOf(args);
+  const block = beacon && (await makeBlockProof({ ...beacon, chainId: target.chainId, allowHttp: target.allowHttp }));
+  const pinned = block?.blockHash ?? args.pinned;
   const { rpc, contract, merkleUrl, chainId, allowHttp } = target;
   const { bundle, verified } = await makeBundle(userID, { rpc, contract, merkleUrl, chainId, pinned, allowHttp });
   const { record, root, evidence } = verified;
@@ -28,15 +33,20 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const files = {
     proof: await write(`${userID}.json`, bundle.proof),
     bundle: await write(`${userID}.bundle.json`, bundle),
+    ...(block && { blockProof: await write(`${block.blockHash}.block-proof.json`, block.proof) }),
   };
   const { hash = "", number } = evidence.block ?? {};
-  const trusted = ["--pinned", hash, "--contract", contract, "--chain-id", String(chainId)];
+  const proof = files.blockProof;
+  const source =
+    proof === undefined ? ["--pinned", hash] : ["--block-proof", proof.path, "--checkpoint", beacon?.checkpoint ?? ""];
+  const trusted = [...source, "--contract", contract, "--chain-id", String(chainId)];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
     text: [
       `${files.proof.path}  proof, ${files.proof.bytes} bytes`,
       `${files.bundle.path}  bundle, ${files.bundle.bytes} bytes`,
-      `The bundle is for block ${number}, ${hash}. Anyone who trusts this hash can verify it without a network:`,
+      ...(proof === undefined ? [] : [`${proof.path}  proof of the block, ${proof.bytes} bytes`]),
+      `The bundle is for block ${number}, ${hash}. Anyone who trusts this ${proof === undefined ? "hash" : "checkpoint"} can verify it without a network:`,
       `  ${host.program} ${shellCommand(["verify", "--bundle", files.bundle.path, ...trusted])}`,
     ].join("\n"),
   };

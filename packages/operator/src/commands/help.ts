@@ -34,6 +34,14 @@ const beacon = {
     defaultText: "the network's weak subjectivity period",
   }),
 };
+const beaconExcludes = ["quorum", "pinned", "lightClient", "block"] as const;
+const auditors = {
+  auditors: text("file", "File with the auditors' public keys, one per line: verify the block with their statements", {
+    excludes: [...beaconExcludes, "beacon"],
+  }),
+  threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
+  statementUrls: text("urls", "Folders with the auditors' statements, separated by commas"),
+};
 const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
 const records = text(
   "file",
@@ -144,7 +152,10 @@ export const DEFINITIONS = {
     },
   },
 
-  status: { summary: "Show the owner, user count and code hash of a registry", options: { ...chain, json } },
+  status: {
+    summary: "Show the owner, user count and code hash of a registry",
+    options: { ...beacon, ...auditors, ...chain, json },
+  },
 
   "transfer-ownership": {
     summary: "Offer the ownership of a registry to another account, which becomes the owner when it accepts",
@@ -168,11 +179,15 @@ export const DEFINITIONS = {
       bundle: text("file", "File with the user's bundle, verified against --pinned without a network", {
         excludes: ["rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
       }),
+      blockProof: text("file", "File with the proof of the bundle's block, verified against --checkpoint", {
+        excludes: ["pinned", "beacon"],
+      }),
       pinned,
       quorum,
       lightClient,
       ...beacon,
-      beacon: { ...beacon.beacon, excludes: ["quorum", "pinned", "lightClient", "block", "bundle"] },
+      beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "bundle"] },
+      ...auditors,
       storageProof: flag("Require a storage proof of the contract's answer"),
       block: text("tag", "Block to read", block),
       maxAge: integer("seconds", "Maximum age of that block in seconds", { min: 0 }),
@@ -220,6 +235,12 @@ export const DEFINITIONS = {
     options: {
       files: files("Folder for <root>/<user id>.json and .bundle.json, such as the file host's"),
       pinned,
+      ...beacon,
+      beacon: {
+        ...beacon.beacon,
+        description: "Beacon API endpoint, or several separated by commas: also write a proof of the block",
+        excludes: ["pinned"],
+      },
       ...chain,
       merkleUrl,
       json,
@@ -232,6 +253,8 @@ export const DEFINITIONS = {
       files: { ...auditedFiles, description: `${auditedFiles.description}; stray files are audited too` },
       pinned: { ...pinned, excludes: ["block"] },
       block: text("tag", "Block to audit at", block),
+      ...beacon,
+      beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "ownNode", "compare"] },
       storageProof: flag("Require a storage proof of the number of users"),
       codeHash,
       state: text("file", "File for finished work, which the next audit skips", { defaultText: "a file in .keyroot" }),
@@ -289,6 +312,10 @@ export const DEFINITIONS = {
       }),
       verbose: flag("Also print each new root and each published user, after the summary of each poll"),
       block: text("tag", "Newest block to read", block),
+      ...beacon,
+      beacon: { ...beacon.beacon, excludes: ["block"] },
+      ...auditors,
+      auditors: { ...auditors.auditors, excludes: ["block", "beacon"] },
       maxAge: integer("seconds", "Maximum age of that block in seconds", {
         min: 0,
         max: MAX_INT32,

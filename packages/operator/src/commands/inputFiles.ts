@@ -35,6 +35,15 @@ export async function loadRecords(
   return read;
 }
 
+/** The auditors' public keys in a file, one per line. @throws ArgumentError FILE_UNREADABLE */
+export async function readAuditorKeys(path: string): Promise<string[]> {
+  try {
+    return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
+  } catch (cause) {
+    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+}
+
 /** A line about the rows that `--skip-bad` left out, if any. */
 export function skippedLine(bad: readonly BadRow[]): string[] {
   if (bad.length === 0) return [];

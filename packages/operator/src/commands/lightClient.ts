@@ -1,7 +1,7 @@
 import { BEACON_NETWORKS, follow, type Following, periodOf, TEST_NETWORK, timeOf } from "keyroot/beacon/protocol";
 import { ArgumentError } from "keyroot/errors";
 import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
-import { beaconOptionOf } from "./beaconArguments.ts";
+import { beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
 

@@ -1,8 +1,7 @@
 /** The parts of `keyroot audit` that sign statements and compare them. */
-import { readFile } from "node:fs/promises";
 import { parseAuditorKey } from "keyroot/auditors";
 import { KeyrootError } from "keyroot/errors";
-import { fetchBlock } from "keyroot/ethereum";
+import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
 import { checkSourceUrl, DEFAULT_LIMITS, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
@@ -15,6 +14,8 @@ import { EXIT } from "./exitCodes.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { passphraseOf } from "./newKeyFile.ts";
+import type { TrustedBlock } from "./blockSource.ts";
+import { readAuditorKeys } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import type { Target } from "./target.ts";
 
@@ -32,9 +33,15 @@ export interface Signing {
 
 /**
  * Prepares `--sign`: refuses what rests on one endpoint's unproven answer, opens the key, and finds the block.
+ * @param findBlock finds the block of `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile`; TransportError, VerificationError QUORUM_NOT_REACHED
  */
-export async function prepareSigning(args: Args, target: Target, host: Host): Promise<Signing | undefined> {
+export async function prepareSigning(
+  args: Args,
+  target: Target,
+  host: Host,
+  findBlock: (() => Promise<TrustedBlock>) | undefined,
+): Promise<Signing | undefined> {
   const { sign: keyFile, statements, interval } = args;
   if (keyFile === undefined) return undefined;
   if (statements === undefined) throw invalid("--sign needs the folder of statements: --statements DIR.");
@@ -43,8 +50,10 @@ export async function prepareSigning(args: Args, target: Target, host: Host): Pr
   const { calls, quorum, ...source } = sourceOf(args, target);
   const signer = await openAuditorKeyFile(keyFile, await passphraseOf(keyFile, host.environment));
   const call = quorum === undefined ? target.call : quorumCall(calls, quorum);
-  const number = Math.floor((await finalizedNumber(calls, quorum ?? 1)) / interval) * interval;
-  const { hash } = await fetchBlock(call, number);
+  const hash =
+    findBlock === undefined
+      ? (await fetchBlock(call, lastMultiple(await finalizedNumber(calls, quorum ?? 1), interval))).hash
+      : await findAncestor(call, (await findBlock()).blockHash, interval);
   const folder = new StatementFolder(statements);
   return {
     call,
@@ -53,21 +62,35 @@ export async function prepareSigning(args: Args, target: Target, host: Host): Pr
   };
 }
 
+function lastMultiple(number: number, interval: number): number {
+  return Math.floor(number / interval) * interval;
+}
+
+/** The hash of the last block up to this one whose number is a multiple of the interval. Every header names its parent. */
+async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
+  let block = await fetchBlockByHash(call, hash);
+  const number = lastMultiple(block.number, interval);
+  while (block.number > number) block = await fetchBlockByHash(call, block.parentHash);
+  return block.hash;
+}
+
 interface ChosenSource extends Pick<StatementSource, "source"> {
   calls: readonly RpcCall[];
   quorum: number | undefined;
-  anchor: "endpoint" | "quorum" | "light-client";
+  anchor: "endpoint" | "quorum" | "light-client" | "beacon";
 }
 
 /** The source of the chain's answers, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
-function sourceOf({ rpc, quorum, ownNode, lightClient }: Args, target: Target): ChosenSource {
-  if ([quorum !== undefined, ownNode, lightClient].filter(Boolean).length !== 1) {
+function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, target: Target): ChosenSource {
+  if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(
-      "--sign refuses what rests on one endpoint's unproven answer. Set one of: --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
+      "--sign refuses what rests on one endpoint's unproven answer. Set one of: --beacon URL with --checkpoint ROOT, --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
     );
   }
   if (ownNode) return { calls: [target.call], quorum: undefined, anchor: "endpoint", source: "own node" };
   if (lightClient) return { calls: [target.call], quorum: undefined, anchor: "light-client", source: "light client" };
+  if (beacon !== undefined)
+    return { calls: [target.call], quorum: undefined, anchor: "beacon", source: "light client" };
   const urls = rpc?.split(",") ?? [];
   const least = Math.max(2, Math.floor(urls.length / 2) + 1);
   if (quorum === undefined || quorum < least || quorum > urls.length)
@@ -115,7 +138,7 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   if (statements === undefined || auditors === undefined)
     throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
-  const keys = (await readKeys(auditors)).map(parseAuditorKey);
+  const keys = (await readAuditorKeys(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);
   const known = await folder.latest();
   if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
@@ -139,15 +162,6 @@ function describe({ url, result, blockNumber, message, findings, merged }: Compa
       return findings
         .map((one) => `${style("failure", "Conflict")}: ${one.message} --json has both statements.`)
         .join("\n");
-  }
-}
-
-/** The keys in a file, one per line. @throws ArgumentError FILE_UNREADABLE */
-async function readKeys(path: string): Promise<string[]> {
-  try {
-    return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-  } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
   }
 }
 

@@ -1,6 +1,6 @@
 import { ArgumentError } from "keyroot/errors";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
-import { beaconOptionOf } from "./beaconArguments.ts";
+import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
@@ -27,6 +27,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     pinned: args.pinned,
     lightClient: args.lightClient,
     beacon: await beaconOptionOf(args),
+    auditors: await auditorsOptionOf(args),
     storageProof: args.storageProof,
     block: args.block,
     maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,

@@ -1,8 +1,11 @@
 import { ArgumentError } from "keyroot/errors";
+import { type ProvenBlock, verifyBlockProof } from "keyroot/beacon";
+import type { Evidence } from "keyroot/verifier";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "../shared/stackFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
+import { lightClientOptionsOf } from "./blockSource.ts";
 import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./target.ts";
@@ -11,14 +14,18 @@ type Args = ArgsOf<"verify"> & { bundle: string };
 
 /** `keyroot verify [userID] --bundle FILE --pinned HASH`: a bundle, verified without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
-  const { expectedPublicKey, codeHash, pinned, usersSlot } = args;
+  const { expectedPublicKey, codeHash, usersSlot } = args;
   const trusted = await trustedContract(args, host);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle));
   const userID = args.userID ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
+  const proven = await provenBlockOf(args, chainId);
+  const pinned = proven?.blockHash ?? args.pinned;
   const query = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
   const verified = await verifyBundle(bundle, query, { pinned });
-  const { record, root, contract, evidence, uniqueness } = verified;
+  const { record, root, contract, uniqueness } = verified;
+  const evidence: Evidence =
+    proven === undefined ? verified.evidence : { ...verified.evidence, anchor: "beacon", beacon: proven.evidence };
   const { hash, number, timestamp = 0 } = evidence.block ?? {};
   return {
     json: { verified: true, record, root, contract, chainId, codeHash: verified.codeHash, evidence, uniqueness },
@@ -32,6 +39,13 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
       "A bundle cannot show whether the root also covers a second record of this user; only the whole file can.",
     ].join("\n"),
   };
+}
+
+/** The block that `--block-proof` proves from `--checkpoint` on. @throws ArgumentError ARGUMENT_INVALID, and as `verifyBlockProof` */
+async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
+  if (args.blockProof === undefined) return undefined;
+  const { checkpoint, network, maxCheckpointAgeMs } = lightClientOptionsOf(args);
+  return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint, network, maxCheckpointAgeMs });
 }
 
 /** The contract that a bundle must name. A forger could deploy another contract with any roots. */

@@ -8,6 +8,7 @@ import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
 import { WebhookSecret } from "../shared/signWebhook.ts";
+import { blockSourceOf } from "./blockSource.ts";
 import { filesOf, placeOf, Target } from "./target.ts";
 import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -29,12 +30,25 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   const target = await Target.resolve(args, host);
   const files = filesOf(args, target);
   const { call } = target;
+  const findBlock = await blockSourceOf(args, target);
   const place = await placeOf(target);
   using state = await WatchState.open(args.state, place, { fresh: args.fresh });
   const { block: tag = "latest", fromBlock } = args;
   const { chainId, contract } = place;
   const maxAgeMs = args.maxAge === undefined ? undefined : 1000 * args.maxAge;
-  const options = { chainId, contract, call, files, users, tag, fromBlock, state, unavailableAfterMs, maxAgeMs };
+  const options = {
+    chainId,
+    contract,
+    call,
+    files,
+    users,
+    tag,
+    findBlock,
+    fromBlock,
+    state,
+    unavailableAfterMs,
+    maxAgeMs,
+  };
 
   const describe = eventDescriber(args.verbose);
   const stopping = new AbortController();

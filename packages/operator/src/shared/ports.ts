@@ -5,10 +5,10 @@ import { ArgumentError, TransportError } from "../errors.ts";
 /** The default ports of a stack. Tools expect a local chain at 8545. */
 export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
 
-/** The ports of a stack: the chain at `first`, the others after it; 0 means any. */
-export function stackPorts(first: number): { chain: number; files: number; service: number } {
-  if (first === 0) return { chain: 0, files: 0, service: 0 };
-  return { chain: first, files: first + 1, service: first + 2 };
+/** The ports of a stack: the chain at `first`, the others after it, with one left out for the explorer; 0 means any. */
+export function stackPorts(first: number): { chain: number; files: number; service: number; beacon: number } {
+  if (first === 0) return { chain: 0, files: 0, service: 0, beacon: 0 };
+  return { chain: first, files: first + 1, service: first + 2, beacon: first + 4 };
 }
 
 /** Number of consecutive ports to try. */

@@ -21,6 +21,8 @@ export interface StackFile {
   /** The address of the registry, `0x` and 40 hex digits. */
   readonly contract: string;
   readonly chainId: number;
+  /** `http://127.0.0.1:<port>`: the simulated beacon endpoint, if the stack has one. */
+  readonly beaconUrl?: string;
   /** The partner service, if the stack has one. */
   readonly service?: StackService;
   /** The process that runs the stack. */
@@ -91,8 +93,9 @@ const shape = new ShapeChecker((message, details) => new ArgumentError("STATE_IN
 /** @returns undefined for a malformed file */
 function parseStackFile(text: string): StackFile | undefined {
   try {
-    const keys = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "service", "pid"] as const;
-    const { rpcUrl, merkleUrl, filesDir, contract, chainId, service, pid } = shape.fields("", parseJson(text, 2), keys);
+    const keys = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "service", "pid"] as const;
+    const { beaconUrl, service, ...values } = shape.fields("", parseJson(text, 2), keys);
+    const { rpcUrl, merkleUrl, filesDir, contract, chainId, pid } = values;
     const stack = {
       rpcUrl: localUrl("rpcUrl", rpcUrl),
       merkleUrl: localUrl("merkleUrl", merkleUrl),
@@ -100,6 +103,7 @@ function parseStackFile(text: string): StackFile | undefined {
       contract: shape.text("contract", contract, ADDRESS),
       chainId: shape.count("chainId", chainId),
       pid: shape.count("pid", pid),
+      ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
     // A signal to process 0 would reach this process.

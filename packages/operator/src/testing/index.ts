@@ -1,5 +1,5 @@
 /** `@keyroot/operator/testing`: a simulated beacon endpoint, for tests against a local chain. */
-export { SimulatedBeacon, type SimulatedBeaconOptions } from "./simulatedBeacon.ts";
+export { SimulatedBeacon, type SimulatedBeaconOptions, TEST_CHECKPOINT } from "./simulatedBeacon.ts";
 export {
   committeeOf,
   simulateBootstrap,

@@ -1,28 +1,35 @@
 import { print } from "@keyroot/operator/commands";
 import { untilStopped } from "@keyroot/operator/commands";
 import { stackPorts } from "@keyroot/operator/shared";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { startStack } from "./stack.ts";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 
-/** `keyroot stack`: chain, registry, file host and, if PGlite is installed, partner service on this machine, until Ctrl-C. */
+/** `keyroot stack`: chain, registry, file host, simulated beacon endpoint and, if PGlite is installed, partner service on this machine, until Ctrl-C. */
 export default async function runStack(
   { port, json }: { port: number; json: boolean },
   { hre }: HardhatHost,
 ): Promise<undefined> {
   const stopped = untilStopped();
-  const { chain, files, service: servicePort } = stackPorts(port);
-  const ports = { chain, files, ...(hasDatabase() && { service: servicePort }) };
+  const { chain, files, beacon, service: servicePort } = stackPorts(port);
+  const ports = { chain, files, beacon, ...(hasDatabase() && { service: servicePort }) };
   const stack = await startStack(hre, { ports, announce: true });
   try {
-    const { rpcUrl, merkleUrl, filesDir, contract, chainId, service, announced } = stack;
+    const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, announced } = stack;
     if (json)
-      print(JSON.stringify({ rpcUrl, merkleUrl, filesDir, contract, chainId, serviceUrl: service?.serviceUrl }));
+      print(
+        JSON.stringify({
+          ...{ rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, checkpoint: TEST_CHECKPOINT },
+          serviceUrl: service?.serviceUrl,
+        }),
+      );
     else {
       print(
         [
           `JSON-RPC      ${rpcUrl}  (chain ${chainId})`,
           `registry      ${contract}`,
           `Merkle files  ${merkleUrl}  (from ${filesDir})`,
+          `beacon        ${beaconUrl}  (simulated; checkpoint ${TEST_CHECKPOINT})`,
           `service       ${service === undefined ? NO_SERVICE : describeService(service.serviceUrl)}`,
           announced ? "Other commands in this project use this stack. Press Ctrl-C to stop it." : SECOND_STACK,
         ].join("\n"),

@@ -5,13 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOptions } from "@keyroot/operator/shared";
 import { Cleanup } from "@keyroot/operator/shared";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
-import { STACK_PORTS } from "@keyroot/operator/shared";
+import { type Listening, STACK_PORTS } from "@keyroot/operator/shared";
 import { removeStackFile, type StackFile, writeStackFile } from "@keyroot/operator/shared";
 
-/** A running chain with the registry, a host of Merkle-tree files, and a partner service if one was requested. */
+/** A running chain with the registry, a host of Merkle-tree files, and a partner service and a simulated beacon endpoint if requested. */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {
   /** true: commands in other processes use this stack. false: not requested, or another stack is announced. */
   readonly announced: boolean;
@@ -23,9 +24,9 @@ export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connect
 export interface StackOptions {
   /**
    * The ports to listen on, by default `STACK_PORTS`. A port in use is replaced by the next free one; 0 means any. Without
-   * `service`, the stack has no partner service.
+   * `service` or `beacon`, the stack has no partner service or no simulated beacon endpoint.
    */
-  ports?: { chain: number; files: number; service?: number };
+  ports?: { chain: number; files: number; service?: number; beacon?: number };
   /** Whether to write the project's stack file, so that commands in other processes find the stack. */
   announce?: boolean;
   /** URL of an explorer, to which the dashboard links. Default none. */
@@ -63,6 +64,8 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
 
   const contract = await deployRegistry(chain.connection.provider);
   const { rpcUrl } = chain;
+  const beacon = ports.beacon === undefined ? undefined : await startBeacon(rpcUrl, ports.beacon);
+  if (beacon !== undefined) starting.defer(() => beacon.close());
   // Loaded on demand: a command that only deploys takes a quarter less processor time without it.
   const service =
     ports.service === undefined
@@ -82,6 +85,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
     filesDir,
     contract,
     chainId: chain.chainId,
+    ...(beacon && { beaconUrl: beacon.url }),
     ...(service && { service: { serviceUrl: service.url, adminToken: service.adminToken } }),
   };
   const { root } = hre.config.paths;
@@ -97,6 +101,13 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
 
   const running = starting.move();
   return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
+}
+
+/** Loaded on demand, because it brings the light client's cryptography. */
+async function startBeacon(rpcUrl: string, port: number): Promise<Listening> {
+  const { SimulatedBeacon } = await import("@keyroot/operator/testing");
+  const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
+  return new SimulatedBeacon({ call: rpcCaller(rpcUrl, { maxBytes, timeoutMs }) }).listen(port);
 }
 
 /** Returns the function, and also calls it if the process exits before the returned one was called. */

@@ -5,14 +5,15 @@ export const port = {
   kind: "integer",
   value: "port",
   description:
-    "Port of the chain; files and service get the next two. A port in use is replaced by a free one; 0 is any",
+    "Port of the chain; files, service and beacon endpoint get ports after it. A port in use is replaced by a free one; 0 is any",
   min: 0,
   max: 65_535,
   default: 8545,
 } as const;
 
 const definition = {
-  summary: "Run a chain, the registry, a file host and the partner service on this machine until Ctrl-C",
+  summary:
+    "Run a chain, the registry, a file host, a simulated beacon endpoint and the partner service on this machine until Ctrl-C",
   options: { port, json: { kind: "flag", description: "Print one JSON object instead of text" } },
 } as const satisfies Definition;
 

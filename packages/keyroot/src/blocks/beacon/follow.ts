@@ -2,7 +2,7 @@ import { ArgumentError, KeyrootError, TransportError, VerificationError } from "
 import { describeValue } from "../../input/describeValue.ts";
 import { isObject, parseBoundedJson } from "../../input/json.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
-import { type Layouts, type Update } from "./forks.ts";
+import { type Layouts, toNumber, type Update } from "./forks.ts";
 import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./lightClient.ts";
 import type { BeaconNetwork } from "./networks.ts";
 import { malformed, type ValueOf } from "./ssz.ts";
@@ -19,6 +19,8 @@ export interface Following {
   state: LightClientState | undefined;
   /** The slot of the checkpoint. Set with the first bootstrap. */
   startSlot?: number;
+  /** Called with each container that changed the state, and the slot of its first header. */
+  onAccepted?: (kind: keyof Layouts, slot: number, value: object) => void;
   /** Returns the current time in ms since 1970. */
   now: () => number;
 }
@@ -76,10 +78,12 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
   const { network, checkpoint, now } = following;
   let state = following.state;
   if (state === undefined) {
-    state = startAt(network, checkpoint, await endpoint.fetchBootstrap(checkpoint));
+    const bootstrap = await endpoint.fetchBootstrap(checkpoint);
+    state = startAt(network, checkpoint, bootstrap);
     checkAge(following, state);
     following.state = state;
     following.startSlot = state.slot;
+    following.onAccepted?.("bootstrap", state.slot, bootstrap);
   }
   const currentSlot = slotAt(network, now());
   const lastPeriod = periodOf(network, currentSlot) - 1;
@@ -90,19 +94,26 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
       const next = applyUpdate(network, state, update, currentSlot);
       if (next === undefined) throw malformed("an update contains nothing new");
       following.state = state = next;
+      following.onAccepted?.("update", toNumber(update.attested_header.beacon.slot), update);
     }
   }
-  const newest = applyUpdate(network, state, await endpoint.fetchFinalityUpdate(), currentSlot);
+  const update = await endpoint.fetchFinalityUpdate();
+  const newest = applyUpdate(network, state, update, currentSlot);
+  if (newest !== undefined)
+    following.onAccepted?.("finality_update", toNumber(update.attested_header.beacon.slot), update);
   return (following.state = newest ?? state);
 }
 
 /** Whether a state is too old to be trusted: before, its committee's members may have sold their keys after they left. */
-export function isTooOld({ network, maxCheckpointAgeMs, now }: Omit<Following, "state">, { slot }: LightClientState) {
+export function isTooOld(
+  { network, maxCheckpointAgeMs, now }: Omit<Following, "state" | "urls">,
+  { slot }: LightClientState,
+) {
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;
 }
 
 /** @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
-function checkAge(following: Following, state: LightClientState): void {
+export function checkAge(following: Omit<Following, "state" | "urls">, state: LightClientState): void {
   if (!isTooOld(following, state)) return;
   const { checkpoint, maxCheckpointAgeMs: expected, network } = following;
   const time = new Date(timeOf(network, state.slot)).toISOString();
@@ -180,7 +191,7 @@ class BeaconEndpoint {
   /** Decodes a container in the layout of its first header's slot. */
   #decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
-    if (item instanceof Uint8Array) return this.#decodeSsz(kind, item) as Value;
+    if (item instanceof Uint8Array) return decodeSsz(this.#network, kind, item);
     const { version, data } = isObject(item) ? item : {};
     this.#note(version);
     const header = isObject(data) ? (data["attested_header"] ?? data["header"]) : undefined;
@@ -189,16 +200,24 @@ class BeaconEndpoint {
     if (!Number.isSafeInteger(slot)) throw malformed("a header without slot");
     return forkAt(this.#network, slot).layouts[kind].fromJson(data) as Value;
   }
+}
 
-  /** The first header is at the beginning if headers have a fixed size, otherwise at the first offset. */
-  #decodeSsz(kind: keyof Layouts, bytes: Uint8Array): unknown {
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    for (const position of [0, bytes.length < 8 ? 0 : view.getUint32(0, true)]) {
-      if (position + 8 > bytes.length) continue;
-      const slot = Number(view.getBigUint64(position, true));
-      const layout = forkAt(this.#network, slot).layouts[kind];
-      if (layout.size === (position === 0 ? bytes.length : undefined)) return layout.decode(bytes);
-    }
-    throw malformed("no header of a known fork");
+/**
+ * Decodes a container in SSZ, in the layout of its first header's slot. That header is at the beginning if headers have a fixed size,
+ * otherwise at the first offset.
+ */
+export function decodeSsz<Kind extends keyof Layouts>(
+  network: BeaconNetwork,
+  kind: Kind,
+  bytes: Uint8Array,
+): ValueOf<Layouts[Kind]> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (const position of [0, bytes.length < 8 ? 0 : view.getUint32(0, true)]) {
+    if (position + 8 > bytes.length) continue;
+    const slot = Number(view.getBigUint64(position, true));
+    const layout = forkAt(network, slot).layouts[kind];
+    if (layout.size === (position === 0 ? bytes.length : undefined))
+      return layout.decode(bytes) as ValueOf<Layouts[Kind]>;
   }
+  throw malformed("no header of a known fork");
 }

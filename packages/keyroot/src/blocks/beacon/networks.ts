@@ -27,15 +27,18 @@ export interface BeaconNetwork {
 const ETHEREUM_AGE_MS = 14 * 86_400_000;
 const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
 
-/** The network of `@keyroot/operator/testing`. Its keys are public, so that it counts only for this chain. */
+/**
+ * The network of `@keyroot/operator/testing`. Its keys are public, so that it counts only for this chain. A period is a year and its
+ * checkpoint never too old, so that tests and examples can contain the checkpoint of its first slot.
+ */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,
   genesisTime: 1_700_000_000,
   genesisValidatorsRoot: "0x6b6579726f6f743a20746573746b6579732061726520707562c3bcc3bcc3bc00",
   secondsPerSlot: 1,
   slotsPerEpoch: 32,
-  epochsPerPeriod: 256,
-  maxCheckpointAgeMs: ETHEREUM_AGE_MS,
+  epochsPerPeriod: 2 ** 20,
+  maxCheckpointAgeMs: 36_500 * 86_400_000,
   forks: { deneb: ["0x04006b72", 0], electra: ["0x05006b72", 0], fulu: ["0x06006b72", 0] },
 };
 

@@ -5,6 +5,7 @@ import { checkSourceUrl } from "../../transport/url.ts";
 import type { MakeSource } from "../addedSources.ts";
 import { parseNetwork } from "./networks.ts";
 import type { BeaconOptions } from "./options.ts";
+import type { BeaconConfig } from "./source.ts";
 
 const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "network", "store", "maxCheckpointAgeMs"];
 
@@ -12,7 +13,22 @@ const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "networ
 const MAX_URLS = 16;
 
 /** Makes the source of the option `beacon`: a block that two thirds of the sync committee signed. */
-export const makeBeaconSource: MakeSource = (option, { chainId, allowHttp }) => {
+export const makeBeaconSource: MakeSource = (option, place) => {
+  const config = parseBeaconOptions(option, place);
+  const { checkpoint, callersMaxAgeMs } = config;
+  return {
+    name: "beacon",
+    // Loaded only when needed: it brings the curve BLS12-381.
+    find: async (request) => (await import("./source.ts")).findBeaconBlock(config, request),
+    accepts: ({ beacon }) => beacon?.checkpoint === checkpoint && beacon.maxCheckpointAgeMs === callersMaxAgeMs,
+  };
+};
+
+/** Checks the option `beacon`. @throws ArgumentError ARGUMENT_INVALID */
+export function parseBeaconOptions(
+  option: unknown,
+  { chainId, allowHttp }: { chainId: number; allowHttp?: boolean | undefined },
+): BeaconConfig {
   const what = "The option beacon";
   const options = checkObject(what, option as BeaconOptions, "an object with urls and checkpoint");
   checkNames(what, options, OPTIONS);
@@ -22,15 +38,9 @@ export const makeBeaconSource: MakeSource = (option, { chainId, allowHttp }) => 
   checkText(`${what}.checkpoint`, checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   const network = parseNetwork(options.network, chainId);
   if (callersMaxAgeMs !== undefined) checkInteger(`${what}.maxCheckpointAgeMs`, callersMaxAgeMs, 1);
-  const config = {
+  return {
     urls: urls.map((url) => checkSourceUrl("beacon.urls", url, allowHttp)),
     ...{ checkpoint, network, callersMaxAgeMs, store: checkStore(`${what}.store`, store) },
     maxCheckpointAgeMs: callersMaxAgeMs ?? network.maxCheckpointAgeMs,
   };
-  return {
-    name: "beacon",
-    // Loaded only when needed: it brings the curve BLS12-381.
-    find: async (request) => (await import("./source.ts")).findBeaconBlock(config, request),
-    accepts: ({ beacon }) => beacon?.checkpoint === checkpoint && beacon.maxCheckpointAgeMs === callersMaxAgeMs,
-  };
-};
+}

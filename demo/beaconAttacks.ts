@@ -1,0 +1,102 @@
+import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/beacon/protocol";
+import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operator/testing";
+import type { ErrorCode } from "keyroot/errors";
+import type { AttackContext } from "./attacks.ts";
+
+/** One way to make a light client accept a false block. */
+interface BeaconAttack {
+  name: string;
+  /** Description of the attack in one line. */
+  description: string;
+  /** The code with which the verifier must reject it. */
+  expectedCode: ErrorCode;
+  /** Changes the newest finality update. @param parts makes the genuine one */
+  update?: (parts: UpdateParts, context: AttackContext) => Update;
+  /** Whether the list of updates has no end. */
+  endless?: boolean;
+}
+
+/** The hash of a block that is on no chain. */
+const INVENTED = `0x${"66".repeat(32)}`;
+
+/** Signs an invented block with some part of the signature false. */
+const invent = (parts: UpdateParts, changes: Partial<UpdateParts>) =>
+  simulateUpdate(TEST_NETWORK, { ...parts, blockHash: INVENTED, ...changes });
+
+export const BEACON_ATTACKS: readonly BeaconAttack[] = [
+  {
+    name: "own-committee",
+    description: "a committee of the attacker's own signs an invented block",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => invent(parts, { signers: testCommittee(2n ** 100n) }),
+  },
+  {
+    name: "minority",
+    description: "341 of 512 members sign an invented block, less than two thirds",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => invent(parts, { participation: 341 }),
+  },
+  {
+    name: "older-block",
+    description: "the finalized block is older than the key",
+    expectedCode: "NOT_PUBLISHED",
+    update: (parts, { olderBlock }) => simulateUpdate(TEST_NETWORK, { ...parts, blockHash: olderBlock }),
+  },
+  {
+    name: "other-state",
+    description: "an invented block, with the branch of another state",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => {
+      const { finalized_header, finality_branch } = invent(parts, {});
+      return { ...simulateUpdate(TEST_NETWORK, parts), finalized_header, finality_branch };
+    },
+  },
+  {
+    name: "other-fork",
+    description: "the committee's signature is for another fork",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => invent(parts, { signedFor: { ...TEST_NETWORK, forks: { fulu: ["0x07006b72", 0] } } }),
+  },
+  {
+    name: "other-beacon-chain",
+    description: "the committee's signature is for another chain",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => invent(parts, { signedFor: { ...TEST_NETWORK, genesisValidatorsRoot: INVENTED } }),
+  },
+  {
+    name: "replaced-block-hash",
+    description: "the block hash in a signed header is replaced",
+    expectedCode: "LIGHT_CLIENT_INVALID",
+    update: (parts) => {
+      const update = simulateUpdate(TEST_NETWORK, parts);
+      update.finalized_header.execution?.block_hash.set(Buffer.from(INVENTED.slice(2), "hex"));
+      return update;
+    },
+  },
+  {
+    name: "endless-updates",
+    description: "the list of updates has no end",
+    expectedCode: "ANSWER_TOO_LARGE",
+    endless: true,
+  },
+];
+
+/** Changes a finality update in SSZ. */
+export function forgeUpdate(
+  bytes: Uint8Array,
+  change: NonNullable<BeaconAttack["update"]>,
+  context: AttackContext,
+): Uint8Array {
+  const { finality_update: layout } = forkAt(TEST_NETWORK, NEWEST).layouts;
+  const { attested_header: attested, finalized_header: finalized, signature_slot: slot } = layout.decode(bytes);
+  const parts = {
+    finalizedSlot: toNumber(finalized.beacon.slot),
+    attestedSlot: toNumber(attested.beacon.slot),
+    signatureSlot: toNumber(slot),
+    blockHash: `0x${Buffer.from(finalized.execution?.block_hash ?? []).toString("hex")}`,
+  };
+  return layout.encode(change(parts, context));
+}
+
+/** A slot of the newest fork. */
+const NEWEST = Number.MAX_SAFE_INTEGER;

@@ -1,0 +1,161 @@
+import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
+import { bytesToHex } from "../../bytes/platform.ts";
+import { KeyrootError, VerificationError } from "../../errors.ts";
+import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
+import type { BeaconEvidence } from "../../evidence.ts";
+import { parseDocument } from "../../input/document.ts";
+import { checkInteger, checkNames, checkObject, checkText } from "../../input/options.ts";
+import { ShapeChecker } from "../../input/shapeChecker.ts";
+import { DEFAULT_LIMITS } from "../../transport/limits.ts";
+import { checkAge, decodeSsz, follow, type Following } from "./follow.ts";
+import { type Layouts, rootOf } from "./forks.ts";
+import { applyUpdate, forkAt, type LightClientState, slotAt, startAt } from "./lightClient.ts";
+import { type BeaconNetwork, type BeaconNetworkName, parseNetwork } from "./networks.ts";
+import type { BeaconOptions } from "./options.ts";
+import { parseBeaconOptions } from "./register.ts";
+
+const FORMAT = "keyroot-block-proof-v1";
+/** More than 200 committee periods, 8 months. */
+const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
+const shape = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
+);
+
+/** Everything that proves a finalized block from a checkpoint on, without a network. Containers are SSZ in base64. */
+export interface BlockProof {
+  format: typeof FORMAT;
+  /** The chain of the block (EIP-155). */
+  chainId: number;
+  /** The checkpoint's header and committee. */
+  bootstrap: string;
+  /** One update for each committee period from the checkpoint's to the block's. */
+  updates: string[];
+  /** The update whose finalized header has the block. Undefined if the last one of `updates` has it. */
+  finalityUpdate?: string | undefined;
+}
+
+/** A block that a proof shows. */
+export interface ProvenBlock {
+  /** 0x and 64 lowercase hex digits. */
+  blockHash: string;
+  evidence: BeaconEvidence;
+}
+
+/** The endpoints, the checkpoint and the chain. */
+export interface BlockProofOptions extends Omit<BeaconOptions, "store"> {
+  chainId: number;
+  allowHttp?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The checkpoint that a reader of a proof trusts. */
+export interface TrustedCheckpoint {
+  chainId: number;
+  /** The root of a finalized beacon block: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  /** Default: the known network whose chain id is `chainId`. */
+  network?: BeaconNetworkName | BeaconNetwork | undefined;
+  /** As in `BeaconOptions`. */
+  maxCheckpointAgeMs?: number | undefined;
+  /** Returns the current time in ms since 1970. Default `Date.now`. */
+  now?: (() => number) | undefined;
+}
+
+/** Makes the proof of the newest finalized block. @throws as `follow`; ArgumentError ARGUMENT_INVALID */
+export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
+  const { chainId, allowHttp, signal, ...beacon } = checkObject("The options", options);
+  const config = parseBeaconOptions(beacon, { chainId, allowHttp });
+  const proof: BlockProof = { format: FORMAT, chainId, bootstrap: "", updates: [] };
+  const following: Following = { ...config, now: Date.now, state: undefined };
+  following.onAccepted = (kind, slot, value) => {
+    const layout: { encode(value: never): Uint8Array } = forkAt(config.network, slot).layouts[kind];
+    const text = bytesToBase64(layout.encode(value as never));
+    if (kind === "bootstrap") proof.bootstrap = text;
+    else if (kind === "update") proof.updates.push(text);
+    // Another endpoint may have a newer one, of the same committees.
+    else proof.finalityUpdate = text;
+  };
+  const state = await follow(following, { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal });
+  return { proof, ...provenBy(state, config.checkpoint, config.callersMaxAgeMs) };
+}
+
+/**
+ * Verifies the proof of a block from any source, without any request.
+ * @param source the bytes as received, or the value that they parse to
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; CHAIN_ID_MISMATCH, step
+ * "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor". ArgumentError ARGUMENT_INVALID
+ */
+export function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): ProvenBlock {
+  checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
+  const { chainId, checkpoint, maxCheckpointAgeMs: callersMaxAgeMs, now = Date.now } = trusted;
+  checkText("The option checkpoint", checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
+  if (callersMaxAgeMs !== undefined) checkInteger("The option maxCheckpointAgeMs", callersMaxAgeMs, 1);
+  const network = parseNetwork(trusted.network, chainId);
+  const proof = parseBlockProof(source);
+  if (proof.chainId !== chainId) {
+    const message = `The proof is for a block of the chain ${proof.chainId} instead of ${chainId}.`;
+    throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: chainId, actual: proof.chainId });
+  }
+  const bootstrap = decode(network, "bootstrap", proof.bootstrap);
+  const start = `0x${bytesToHex(rootOf(bootstrap.header))}`;
+  if (start !== checkpoint) {
+    const message = `The proof begins at the checkpoint ${start}, but ${checkpoint} is trusted. A checkpoint that is newer than the block cannot prove it: use the one of the proof if you trust it, or get a proof of a newer block.`;
+    throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message, { expected: checkpoint, actual: start });
+  }
+  let state = startAt(network, checkpoint, bootstrap);
+  const maxCheckpointAgeMs = callersMaxAgeMs ?? network.maxCheckpointAgeMs;
+  checkAge({ network, checkpoint, maxCheckpointAgeMs, now }, state);
+  const updates = proof.updates.map((update) => ["update", update] as const);
+  const last = proof.finalityUpdate === undefined ? [] : [["finality_update", proof.finalityUpdate] as const];
+  for (const [kind, text] of [...updates, ...last]) {
+    const next = applyUpdate(network, state, decode(network, kind, text), slotAt(network, now()));
+    if (next === undefined) throw malformed("an update shows nothing new");
+    state = next;
+  }
+  return provenBy(state, checkpoint, callersMaxAgeMs);
+}
+
+function provenBy(
+  { slot, blockHash, participation }: LightClientState,
+  checkpoint: string,
+  maxCheckpointAgeMs: number | undefined,
+): ProvenBlock {
+  if (blockHash === undefined)
+    throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", "The finalized header has no execution block.");
+  const age = maxCheckpointAgeMs === undefined ? {} : { maxCheckpointAgeMs };
+  return { blockHash, evidence: { checkpoint, slot, participation, ...age } };
+}
+
+/** Decodes a container of a proof. @throws VerificationError BUNDLE_SHAPE, step "file" */
+function decode<Kind extends keyof Layouts>(
+  network: BeaconNetwork,
+  kind: Kind,
+  text: string,
+): ReturnType<typeof decodeSsz<Kind>> {
+  try {
+    return decodeSsz(network, kind, base64ToBytes(text));
+  } catch (error) {
+    if (error instanceof KeyrootError && !(error instanceof VerificationError)) throw malformed(error.message);
+    throw error;
+  }
+}
+
+function malformed(problem: string): VerificationError {
+  return new VerificationError("file", "BUNDLE_SHAPE", `The block proof is malformed: ${problem}`);
+}
+
+const KEYS = ["format", "chainId", "bootstrap", "updates", "finalityUpdate"] as const;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+function parseBlockProof(source: unknown): BlockProof {
+  const parts = shape.fields("", parseDocument("The block proof", source, LIMITS), KEYS);
+  shape.oneOf("format", parts.format, [FORMAT]);
+  const { finalityUpdate } = parts;
+  return {
+    format: FORMAT,
+    chainId: shape.count("chainId", parts.chainId),
+    bootstrap: shape.text("bootstrap", parts.bootstrap, BASE64),
+    updates: shape.list("updates", parts.updates, Infinity, (path, update) => shape.text(path, update, BASE64)),
+    ...(finalityUpdate !== undefined && { finalityUpdate: shape.text("finalityUpdate", finalityUpdate, BASE64) }),
+  };
+}

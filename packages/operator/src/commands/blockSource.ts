@@ -1,0 +1,104 @@
+/** The options of commands that name a source of the block: a light client, or auditors. */
+import type { AuditorsOption } from "keyroot/auditors";
+import type { BeaconOptions } from "keyroot/beacon";
+import { ArgumentError } from "keyroot/errors";
+import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { describeValue } from "keyroot/input";
+import { DEFAULT_LIMITS } from "keyroot/transport";
+import { type Evidence, makeSource } from "keyroot/verifier";
+import { readAuditorKeys } from "./inputFiles.ts";
+import type { Target } from "./target.ts";
+
+interface SourceArguments {
+  beacon?: string | undefined;
+  checkpoint?: string | undefined;
+  beaconNetwork?: "mainnet" | "sepolia" | "hoodi" | "gnosis" | "test" | undefined;
+  maxCheckpointAge?: number | undefined;
+  auditors?: string | undefined;
+  threshold?: number | undefined;
+  statementUrls?: string | undefined;
+}
+
+/** A block that does not rest on the endpoint's answer. */
+export interface TrustedBlock {
+  /** 0x and 64 lowercase hex digits. */
+  blockHash: string;
+  anchor: Evidence["anchor"];
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The option `beacon` of a verifier, with the light client added to the library.
+ * @returns undefined without `--beacon`
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export async function beaconOptionOf(args: SourceArguments): Promise<BeaconOptions | undefined> {
+  const { beacon, checkpoint, beaconNetwork, maxCheckpointAge } = args;
+  if (beacon === undefined) {
+    const given = checkpoint ?? beaconNetwork ?? maxCheckpointAge;
+    if (given === undefined) return undefined;
+    throw new ArgumentError("ARGUMENT_INVALID", "Options of a light client need --beacon URL.");
+  }
+  await import("keyroot/beacon");
+  return { urls: beacon.split(","), ...lightClientOptionsOf(args) };
+}
+
+/** The trusted checkpoint and its network. @throws ArgumentError ARGUMENT_INVALID */
+export function lightClientOptionsOf({
+  checkpoint,
+  beaconNetwork,
+  maxCheckpointAge,
+}: SourceArguments): Omit<BeaconOptions, "urls" | "store"> {
+  return {
+    checkpoint: checkCheckpoint(checkpoint),
+    // The test network is the default of its chain, and of no other.
+    network: beaconNetwork === "test" ? undefined : beaconNetwork,
+    maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
+  };
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID */
+function checkCheckpoint(checkpoint: string | undefined): string {
+  if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
+  const message = `--checkpoint must be the root of a beacon block, 0x and 64 lowercase hex digits, but is ${describeValue(checkpoint)}.`;
+  throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+/**
+ * The option `auditors` of a verifier, with the source added to the library.
+ * @returns undefined without `--auditors`
+ * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE
+ */
+export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsOption | undefined> {
+  const { auditors, threshold, statementUrls } = args;
+  if (auditors === undefined && threshold === undefined && statementUrls === undefined) return undefined;
+  if (auditors === undefined || threshold === undefined || statementUrls === undefined) {
+    const message =
+      "Auditors need their keys, their number and their folders: --auditors FILE --threshold N --statement-urls URLS.";
+    throw new ArgumentError("ARGUMENT_INVALID", message);
+  }
+  await import("keyroot/auditors");
+  return { keys: await readAuditorKeys(auditors), threshold, urls: statementUrls.split(",") };
+}
+
+/**
+ * Finds the newest block that the light client or the auditors of a command's options prove. Each call searches again.
+ * @returns undefined without such an option
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export async function blockSourceOf(
+  args: SourceArguments,
+  target: Target,
+): Promise<(() => Promise<TrustedBlock>) | undefined> {
+  const [beacon, auditors] = [await beaconOptionOf(args), await auditorsOptionOf(args)];
+  if (beacon === undefined && auditors === undefined) return undefined;
+  const place = { chainId: target.chainId, contract: target.contract, allowHttp: target.allowHttp };
+  const source = beacon === undefined ? makeSource("auditors", auditors, place) : makeSource("beacon", beacon, place);
+  return async () => {
+    const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: target.allowHttp };
+    // New objects: a source keeps one block for each request.
+    const { hash, anchor } = await source.find({ calls: [target.call], tag: "finalized", http, now: Date.now });
+    return { blockHash: hash, anchor };
+  };
+}
