@@ -48,9 +48,8 @@ const ADMIN_TOKEN = randomBytes(32).toString("hex");
 
 describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty folder", () => {
   const closing = closedAfterEach();
-  /** The names of the commands that these tests ran with valid and with invalid input. */
+  /** The names of the commands that these tests ran. */
   const ranWell = new Set<string>();
-  const ranBadly = new Set<string>();
   /** The folder with the operator alone. */
   let plainApp: string;
   /** The folder with the operator and the service. */
@@ -92,7 +91,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   };
   /** Runs a command that fails with this exit code and error code. */
   const fail = async (args: readonly string[], exit: number, error: string, options?: RunOptions) => {
-    ranBadly.add(nameOf(args));
     const { code, json } = await keyroot.jsonLines(args, options);
     expect([code, json.error?.["code"]], JSON.stringify(json)).to.deep.equal([exit, error]);
   };
@@ -162,11 +160,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { json } = await succeed(["check-file", inApp(`files/${name}`)]);
       expect(json["users"]).to.equal(5);
       ranWell.add("sample-users");
-
-      await fail(["build-file", "--records", "-", "--files", inApp("files")], 1, "RECORDS_INVALID", { input: "x\n" });
-      await fail(["check-file", inApp("users.jsonl")], 1, "FILE_NAME");
-      ranBadly.add("sample-users");
-      expect(await keyroot.run(["sample-users", "--count", "x"])).to.include({ code: 2, stdout: "" });
     });
   });
 
@@ -193,27 +186,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
       const { code, json, events } = await keyroot.jsonLines([...watching, other.pubKey]);
       expect([code, [...events, json].filter(({ event }) => event === "alarm").length]).to.deep.equal([1, 1]);
-    });
-
-    it("stays unchanged after invalid input", async () => {
-      const input = ["--records", inApp("users.jsonl")];
-      const gone = ["--rpc", "http://127.0.0.1:1"];
-      const [{ userID, pubKey } = never()] = records;
-      await fail(["estimate", ...input, ...chain, "--eth-price", "much"], 2, "ARGUMENT_INVALID");
-      await fail(
-        ["publish", ...input, ...target.with(5, "1"), "--max-fee", "9", "--files", inApp("none")],
-        1,
-        "CHAIN_ID_MISMATCH",
-      );
-      await fail(["status", ...chain.with(1, gone[1] ?? "")], 3, "UNREACHABLE");
-      await fail(["verify", "y".repeat(32), ...target], 1, "NOT_PUBLISHED");
-      await fail(["bundle", userID, ...target], 2, "ARGUMENT_INVALID");
-      await fail(["audit", ...target, "--block", "pending"], 2, "ARGUMENT_INVALID");
-      await fail(
-        ["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "0"],
-        2,
-        "ARGUMENT_INVALID",
-      );
     });
 
     it("has every key after publish was stopped and resumed", async () => {
@@ -251,9 +223,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         await succeed(["accept-ownership", ...chain]);
       }
       expect((await succeed(["status", ...chain])).json).to.include({ owner });
-
-      await fail(["transfer-ownership", "--new-owner", "0x12", ...chain], 2, "ARGUMENT_INVALID");
-      await fail(["accept-ownership", ...chain], 2, "NOT_OWNER");
     });
 
     it("is deployed with the key of make-owner-key", async () => {
@@ -280,7 +249,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { json } = await succeed(["explorer", "--out", inApp("explorer"), ...target]);
       expect(json["files"]).to.not.be.empty;
       expect(await readFile(inApp("explorer/index.html"), "utf8")).to.contain(stack.contract);
-      await fail(["explorer", ...target], 2, "ARGUMENT_INVALID");
     });
 
     it("is watched until Ctrl-C", async () => {
@@ -301,14 +269,12 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const { url } = closing(await beacon.listen());
       const args = ["light-client", "--checkpoint", beacon.checkpoint, "--beacon-network", "test", "--beacon"];
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
-      await fail([...args, "http://127.0.0.1:1"], 3, "UNREACHABLE");
     });
 
     it("are signed by an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       expect((await succeed(args, { env })).json["key"]).to.match(/^auditor\.example\+/);
-      await fail(args, 2, "ARGUMENT_INVALID", { env });
     });
   });
 
@@ -316,7 +282,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     it("serves partners and publishes until Ctrl-C", async () => {
       const keys = inApp("keys.json");
       await succeed(["make-signing-key", "--out", keys]);
-      await fail(["make-signing-key"], 2, "ARGUMENT_INVALID");
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
       const env = {
@@ -327,7 +292,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         KEYROOT_CHAIN_ID: String(stack.chainId),
         ...{ KEYROOT_FILES: stack.filesDir, KEYROOT_LOG_LEVEL: "error", KEYROOT_HOLD_PERIOD: "0" },
       };
-      await fail(["migrate"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_PORT: "x" } });
       await fail(["serve"], 2, "SCHEMA_OUTDATED", { env });
       expect((await succeed(["migrate"], { env })).json).to.deep.equal({ databases: 1 });
 
@@ -350,7 +314,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await new UserClient({ serviceUrl: url, bizID, refreshToken, chainId, contract }).register(generateKeyPair());
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
       expect((await succeed(["reconcile"], { env })).json).to.include({ recorded: 0, replaced: 0, added: 0 });
-      await fail(["reconcile"], 2, "CONFIGURATION_INVALID", { env: { ...env, KEYROOT_RPC_URL: "" } });
 
       const ofPartner = ["--biz-id", bizID, ...service];
       expect((await succeed(["list-partners", ...service], { env })).json).to.include({ name: "Acme" });
@@ -367,20 +330,6 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(["invite", "--name", "Ada", ...ofPartner], { env })).json["url"]).to.match(/^http/);
       const ofOperator = ["invite", "--operator", "--name", "Olga", ...service];
       expect((await succeed(ofOperator, { env })).json["url"]).to.match(/^http/);
-
-      const wrong = { env: { ...env, KEYROOT_ADMIN_TOKEN: "b".repeat(64) } };
-      await fail(["list-partners", ...service], 2, "ADMIN_TOKEN_REFUSED", wrong);
-      const ofUnknown = ["--biz-id", "biz_none", ...service];
-      for (const name of ["suspend-partner", "resume-partner", "list-server-tokens"])
-        await fail([name, ...ofUnknown], 2, "PARTNER_UNKNOWN", { env });
-      await fail(["limit-users", "--user-limit", "5", ...ofUnknown], 2, "PARTNER_UNKNOWN", { env });
-      await fail(["invite", "--name", "Ada", ...ofUnknown], 2, "PARTNER_UNKNOWN", { env });
-      await fail(["invite", "--operator", "--name", "Ada", ...ofPartner], 2, "ARGUMENT_INVALID", { env });
-      await fail(["revoke-server-token", ...service], 2, "ARGUMENT_INVALID", { env });
-      await fail(["list-audit-log", "--since", "yesterday", ...service], 2, "ARGUMENT_INVALID", { env });
-      await fail(["create-partner", "--name", "Acme", ...service], 2, "ADMIN_TOKEN_REFUSED", wrong);
-      await fail(["create-server-token", "--biz-id", "biz_none", ...service], 2, "PARTNER_UNKNOWN", { env });
-      await fail(["publish-registered", "--service-url", "http://127.0.0.1:1"], 3, "UNREACHABLE", { env });
 
       child.kill("SIGINT");
       expect(await ended).to.include({ code: 0, stderr: "" });
@@ -470,9 +419,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   });
 
   describe("these tests", () => {
-    it("ran every command with valid and with invalid input", () => {
+    it("ran every command", () => {
       expect([...ranWell].sort()).to.deep.equal(NAMES.toSorted());
-      expect([...ranBadly].sort()).to.deep.equal(NAMES.toSorted());
     });
   });
 });

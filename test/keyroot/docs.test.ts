@@ -65,7 +65,7 @@ describe("the pages about verifying", () => {
 
   after(() => opened.disposeAsync());
 
-  /** What the pages about verifying leave open. */
+  /** The variables that the pages about verifying do not declare. */
   const verifying = {
     userID: mine.userID,
     expectedPublicKey: mine.pubKey,

@@ -15,7 +15,7 @@ const HOUR = 60 * 60 * 1000;
 const [KEYS = generateKeyPair()] = sampleKeyPairs;
 const { pubKey } = makeKeyRecord("y".repeat(32), KEYS.publicKey);
 
-/** What the service answers to each kind of token of a partner and its user. */
+/** The service's answers to each kind of token of a partner and its user. */
 async function codesOf(service: TestService, partner: TestPartner, user: TestUser): Promise<unknown[]> {
   const { bizID: biz_id } = partner;
   const answers = await Promise.all([

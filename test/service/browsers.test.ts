@@ -15,7 +15,7 @@ describe("pages in browsers", () => {
     tenant = await createTenant(service);
   });
 
-  /** What a browser sends before a page's request. */
+  /** The preflight request of a browser. */
   const preflight = (path: string) => {
     const headers = { Origin: ORIGIN, "Access-Control-Request-Method": "POST" };
     return fetch(service.url + path, { method: "OPTIONS", headers });

@@ -17,7 +17,7 @@ if (own === undefined || other === undefined) throw new Error("There are no samp
 const OWN_ID = keyFieldsOf(own).key_id;
 const ROOT = "ab".repeat(32);
 
-/** What a request may write although its change fails: before the change, in other transactions. */
+/** Rows that a request may write although its change fails: in earlier transactions. */
 const WRITTEN_BEFORE = ["user_ids", "user_counts", "possession_challenges", "sessions", "server_tokens", "user_tokens"];
 
 describeOnEachDatabase("records of changes", (service) => {

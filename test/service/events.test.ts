@@ -35,7 +35,7 @@ function listOf(service: TestService, { jwt: token }: TestPartner) {
 
 const decode = (cursor: string): EventCursor => decodeCursor(eventCursorSchema, cursor);
 
-/** A change that is an event for the partner, as a row of its own. */
+/** A change that is an event for the partner, as a separate row. */
 function suspension({ bizID }: TestPartner, at = Date.now()) {
   return { action: "partner.suspended", at, partner: bizID } as const;
 }

@@ -13,7 +13,7 @@ const HOLD_MS = 3_600_000;
 const [OWN, THIEFS] = sampleKeyPairs as [KeyPair, KeyPair];
 const [OWN_ID, THIEFS_ID] = [keyFieldsOf(OWN).key_id, keyFieldsOf(THIEFS).key_id];
 
-/** What users, partners and publishers do in the tests of one service. */
+/** Requests of users, partners and publishers for the tests of one service. */
 function actionsOf(service: TestService) {
   let partner: TestPartner;
   let user: TestUser;

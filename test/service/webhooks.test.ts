@@ -179,6 +179,9 @@ describeOnEachDatabase(
       it("has a URL without a user, and no unknown types", async () => {
         expectProblem(await post("create", { url: "https://a:b@example.com/" }), [400, "WEBHOOK_URL_REFUSED"]);
         expectProblem(await post("create", { url: receiver.url, types: ["x"] }), [400, "FIELD_INVALID"]);
+        const refused = await post("create", { url: "ftp://example.com/" });
+        expectProblem(refused, [400, "WEBHOOK_URL_REFUSED"]);
+        expect(refused.body["errors"]).to.deep.equal([{ field: "url", detail: "it must begin with https://" }]);
       });
 
       it("stores its secret sealed", async () => {
@@ -226,16 +229,6 @@ describeOnEachDatabase(
           });
         await deliver(service);
         expect(receiver.received).to.have.length(4);
-      });
-
-      it("that a change causes is verified by the unmodified package standardwebhooks", async () => {
-        const { secret } = await addEndpoint(service, partner, receiver.url, ["user.created"]);
-        const user = await service.createUser(partner);
-        await deliver(service);
-        const [{ headers, body } = { headers: {}, body: "" }] = receiver.received;
-        const message = new Webhook(secret).verify(body, headers as Record<string, string>);
-        expect(message).to.deep.include({ type: "user.created" }).with.nested.property("data.user_id", user.userID);
-        expect(receiver.received).to.have.length(1);
       });
 
       it("that happened before the endpoint existed is not sent", async () => {

@@ -63,7 +63,7 @@ export interface StartServiceOptions extends ServiceConfig {
    * `openSigner` name, and otherwise the chain's endpoint.
    */
   signer?: Signer | undefined;
-  /** For a local stack: gives each region a database in memory of its own. Default false. */
+  /** For a local stack: whether each region has a separate database in memory. Default false. */
   separateRegions?: boolean | undefined;
 }
 

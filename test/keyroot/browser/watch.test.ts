@@ -44,7 +44,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
   const opened = new AsyncDisposableStack();
   let chain: WatchedChain;
   let page: OpenPage;
-  /** The default pause between rounds, in a tab of its own that runs during the other tests. */
+  /** The default pause between rounds. A separate tab uses it during the other tests. */
   let slow: Tab;
   let databases = 0;
 

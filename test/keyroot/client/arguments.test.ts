@@ -8,7 +8,7 @@ import { keyID, publicKey, scriptedService, tokenID, userID } from "../../suppor
 
 const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
-/** What plain JavaScript can pass. */
+/** A function that takes any arguments, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
 
 /** A client, and how many requests it sent. */

@@ -1,6 +1,6 @@
 import { RLP } from "@ethereumjs/rlp";
 import { expect } from "chai";
-import { getBytes, hexlify, id, keccak256, toBeArray, toBeHex } from "ethers";
+import { getBytes, hexlify, keccak256, toBeArray, toBeHex } from "ethers";
 import fc from "fast-check";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import {
@@ -88,17 +88,11 @@ describe("storage proof", () => {
     });
 
     const forgeries: [string, () => Partial<StorageProof> | Promise<Partial<StorageProof>>][] = [
-      ["no nodes of the account", () => ({ accountProof: [] })],
-      ["no nodes of the slot", () => ({ storageProof: [] })],
       ["the account's last node left out", () => ({ accountProof: proof.accountProof.slice(0, -1) })],
       [
         "the slot's last node left out, as if the slot were empty",
         () => ({ storageProof: proof.storageProof.slice(0, -1) }),
       ],
-      ["the account's first node left out", () => ({ accountProof: proof.accountProof.slice(1) })],
-      ["the slot's first node left out", () => ({ storageProof: proof.storageProof.slice(1) })],
-      ["the account's root node not first", () => ({ accountProof: proof.accountProof.toReversed() })],
-      ["the slot's root node not first", () => ({ storageProof: proof.storageProof.toReversed() })],
       ["another account's proof", async () => ({ accountProof: (await state.prove(38, 3)).accountProof })],
       [
         "a proof that an account does not exist",
@@ -111,13 +105,6 @@ describe("storage proof", () => {
         async () => ({ storageProof: (await state.prove(38, 3)).storageProof }),
       ],
       ["the proof of the same slot in another block", async () => (await stateOf(contracts.slice(1))).prove(38, 3)],
-      ["the proof that a trie is empty", () => ({ storageProof: ["0x80"] })],
-      ["the account's nodes in place of the slot's", () => ({ storageProof: proof.accountProof })],
-      ["a byte after each node", () => ({ storageProof: proof.storageProof.map((node) => `${node}00`) })],
-      [
-        "each node without its last byte",
-        () => ({ storageProof: proof.storageProof.map((node) => node.slice(0, -2)) }),
-      ],
     ];
     for (const [name, forge] of forgeries) {
       it(`rejects ${name}`, async () => {
@@ -149,47 +136,6 @@ describe("storage proof", () => {
         { numRuns: 300 },
       );
     });
-
-    // No real chain stores such values, but a forged state root could cover them.
-    const value = RLP.encode(getBytes(id("root")));
-    const storages: [string, Uint8Array][] = [
-      ["a value of more than 32 bytes", RLP.encode(new Uint8Array(33).fill(1))],
-      ["a value with leading zeros", RLP.encode(Uint8Array.of(0, 1))],
-      ["a stored zero", RLP.encode(Uint8Array.of(0))],
-      ["a stored empty value", RLP.encode(new Uint8Array())],
-      ["a list", RLP.encode([getBytes(id("root"))])],
-      ["a value with a byte after it", Uint8Array.of(...value, 0)],
-      ["a truncated value", value.subarray(0, 32)],
-      ["a length that is far too large", Uint8Array.of(0xbf, ...new Uint8Array(8).fill(0xff))],
-    ];
-    for (const [name, value] of storages) {
-      it(`rejects ${name}`, async () => {
-        const storage = await trieOf([[slotOf(3), value]]);
-        const { root, proof } = await stateWith(storage.root, await storage.prove(slotOf(3)));
-        expect(() => verifyStorageProof(root, addressOf(0), slotOf(3), proof))
-          .to.throw(VerificationError)
-          .and.include(PROOF_INVALID);
-      });
-    }
-
-    const [none, hash] = [getBytes(keccak256("0x80")), getBytes(CODE_HASH)];
-    const accounts: [string, Uint8Array][] = [
-      ["of five fields", RLP.encode([1n, 1n, none, hash, hash])],
-      ["of three fields", RLP.encode([1n, none, hash])],
-      ["with a storage root of 31 bytes", RLP.encode([1n, 1n, none.subarray(1), hash])],
-      ["with a list for its code's hash", RLP.encode([1n, 1n, none, [hash]])],
-      ["that is not a list", RLP.encode(hash)],
-      ["with a byte after it", Uint8Array.of(...RLP.encode([1n, 1n, none, hash]), 0)],
-    ];
-    for (const [name, account] of accounts) {
-      it(`rejects an account ${name}`, async () => {
-        const accounts = await trieOf([[addressOf(0), account]]);
-        const proof = { accountProof: await accounts.prove(addressOf(0)), storageProof: [] };
-        expect(() => verifyStorageProof(accounts.root, addressOf(0), slotOf(0), proof))
-          .to.throw(VerificationError)
-          .and.include(PROOF_INVALID);
-      });
-    }
   });
 
   describe("extractProof", () => {

@@ -73,7 +73,7 @@ function changeAt(
   return nodes.flatMap((node, i) => (i === place % nodes.length ? change(node) : [node]));
 }
 
-/** What a trie of arbitrary nodes is made of: RLP items, and hashes of nodes that are in the proof. */
+/** The items of arbitrary nodes: RLP items, and hashes of nodes that are in the proof. */
 type Part = Uint8Array | Part[] | { nodeOf: Part } | { bytesOf: Uint8Array };
 
 /** A path with its flag (Yellow Paper, appendix C), and now and then with one that no trie has. */

@@ -24,11 +24,11 @@ const ELSEWHERE = [
 const hostnameOf = (host: string) => new URL(`http://${host}`).hostname;
 
 describe("isLoopback", () => {
-  it("knows all names and addresses of this machine", () => {
+  it("is true for all names and addresses of this machine", () => {
     for (const host of HERE) expect(isLoopback(hostnameOf(host)), host).to.equal(true);
   });
 
-  it("knows no other host", () => {
+  it("is false for every other host", () => {
     for (const host of [...ELSEWHERE, "0.0.0.0", "[::]"]) expect(isLoopback(hostnameOf(host)), host).to.equal(false);
   });
 });

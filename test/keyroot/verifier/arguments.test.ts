@@ -13,7 +13,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 
-/** What plain JavaScript can pass. */
+/** A function that takes any arguments, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
 type Options = Record<string, unknown>;
 

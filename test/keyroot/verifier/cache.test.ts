@@ -50,7 +50,7 @@ describeOnChains("a cache of verified keys", (chain) => {
   const quorumOf = (...indexes: number[]) => ({ rpc: indexes.map(url), quorum: 2 });
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 
-  describe("after a lie", () => {
+  describe("after a false answer", () => {
     it("of one endpoint, does not answer for another endpoint", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
@@ -118,7 +118,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  describe("after a lie that the same endpoint corrects", () => {
+  describe("after a false answer that the same endpoint corrects", () => {
     const HOUR = 3_600_000;
     /** The newest block's time is the time of storing: chains of tests are ahead of the clock. */
     const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
@@ -129,19 +129,19 @@ describeOnChains("a cache of verified keys", (chain) => {
       chain.letLie(undefined as never, 1);
     });
 
-    it("returns the lie for less than an hour", async () => {
+    it("returns the false answer for less than an hour", async () => {
       expect(resultOf(await verify(at(HOUR - 1)))).to.equal("lie");
       const outcome = await verify(at(HOUR));
       expect(resultOf(outcome)).to.equal("truth");
       expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
     });
 
-    it("returns the lie for less than recheckMs", async () => {
+    it("returns the false answer for less than recheckMs", async () => {
       expect(resultOf(await verify({ ...at(999), recheckMs: 1000 }))).to.equal("lie");
       expect(resultOf(await verify({ ...at(1000), recheckMs: 1000 }))).to.equal("truth");
     });
 
-    it("does not return a lie that was stored after now", async () => {
+    it("does not return a false answer that was stored after now", async () => {
       expect(resultOf(await verify(at(-1)))).to.equal("truth");
     });
 
@@ -182,7 +182,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     }
   });
 
-  it("of a quorum of 1 does not refuse another endpoint's answer: it is one endpoint's word", async () => {
+  it("of a quorum of 1 does not refuse another endpoint's answer, which is as weak", async () => {
     lie(0, withForgedKey, lieAboutBlock);
     const quorumOf1 = { ...FINAL, storageProof: true, rpc: [url(0)], quorum: 1 };
     expect(resultOf(await verify(quorumOf1))).to.equal("lie");

@@ -210,7 +210,7 @@ describe("verifyMany", () => {
   });
 
   describe("of a user who was verified before", () => {
-    it("has the new answer and the earlier one if both are the word of one endpoint and the root changed or disappeared", async () => {
+    it("has the new answer and the earlier one if the root of one endpoint changed or disappeared", async () => {
       const cache = new Map<string, string>();
       const cached = {
         ...options,

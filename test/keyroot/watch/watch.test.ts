@@ -244,7 +244,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("keeps at most 5,000 users and 100 errors, and the users that it knows", async () => {
+    it("keeps at most 5,000 users and 100 errors, and drops no known user", async () => {
       network.isOffline = true;
       let list: object[] = [swapped];
       const watch = await start({ contacts: () => list as never });

@@ -7,7 +7,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
-/** A host that no resolver knows (RFC 6761, section 6.4). */
+/** A host name that never resolves (RFC 6761, section 6.4). */
 const REMOTE = "http://keyroot.invalid";
 
 describe("plain http to another machine", function () {

@@ -182,7 +182,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(stdout).to.contain("only the whole file can");
     });
 
-    it("checks everything that the user knows", async () => {
+    it("compares each value that the user passes", async () => {
       const known = ["--chain-id", String(stack.chainId), "--expected-public-key", mine.pubKey];
       const { json } = await verify(bundlePath, ...trusted);
       expect(await verify(bundlePath, ...trusted, ...known, "--code-hash", String(json["codeHash"]))).to.include({

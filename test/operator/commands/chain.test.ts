@@ -336,12 +336,6 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       await writeFile(join(fresh.filesDir, file), "{}");
       expect(await verify(one.userID)).to.deep.equal([1, "FILE_SHAPE"]);
     });
-
-    it("ends with 2 for an invalid user id", async () => {
-      const userIDs = [one.userID.toUpperCase(), one.userID.slice(1), `${one.userID}y`, "0x", ""];
-      const ran = await Promise.all(userIDs.map((userID) => verify(userID)));
-      expect(ran).to.deep.equal(userIDs.map(() => [2, "USER_ID_INVALID"]));
-    });
   });
 
   describe("status", () => {

@@ -100,7 +100,7 @@ describe("stack", () => {
   });
 
   describe("the partner service", () => {
-    it("stores the files of each region in a folder of its own, and the file host serves both", async () => {
+    it("stores the files of each region in a separate folder, and the file host serves both", async () => {
       const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
       const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
       const caller = new Caller(adminToken);

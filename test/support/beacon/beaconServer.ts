@@ -9,7 +9,7 @@ export interface BeaconAnswers {
   finality_update?: (response: ServerResponse, url: URL) => void;
 }
 
-/** An endpoint of the Beacon API that returns what a test wants. */
+/** An endpoint of the Beacon API whose answers a test sets. */
 export interface BeaconServer extends Listening {
   answers: BeaconAnswers;
   /** The requested paths, with their queries. */

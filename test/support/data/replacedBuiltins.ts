@@ -5,7 +5,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 /** The script to run. */
 export const SCRIPT = import.meta.filename;
 
-/** What the script does before the functions run: nothing, or one of these. */
+/** The preparation before the functions run. */
 export type Preparation = "none" | "merkle-tree-gen before" | "merkle-tree-gen after" | "frozen";
 
 /** Replacements of a method: each returns something else than the method would. */

@@ -1,7 +1,7 @@
 import { isObject } from "../input/json.ts";
 import { toAddress, isData, toHash, invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
-/** A log of a contract: an event in a block. All hex is lowercase, with 0x. */
+/** A contract's log: an event in a block. All hex is lowercase, with 0x. */
 export interface Log {
   /** The contract: 40 hex digits. */
   address: string;

@@ -97,7 +97,7 @@ export interface EvidencePolicy {
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 
-/** The names of the options of a verification. */
+/** All names of verification options. */
 export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "rpc",
   "chainId",

@@ -69,7 +69,7 @@ export function verdictOf({
  * Audits a registry as of one block: its whole history against all its Merkle-tree files, in both directions.
  *
  * It checks that no event is missing, that each root has a valid file, that every user of a file has a root, that no
- * user has a root without being in its file, and that no user has two keys. What it finds is in `findings`;
+ * user has a root without being in its file, and that no user has two keys. The results are in `findings`;
  * docs/auditing.md explains each code. It throws only if it cannot audit at all.
  *
  * @example

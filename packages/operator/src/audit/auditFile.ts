@@ -14,7 +14,7 @@ import { checkUntrusted } from "keyroot/input";
 import { parseMerkleFile } from "keyroot/merkle";
 import { type Finding, finding } from "./finding.ts";
 
-/** The bytes that an audit keeps of a user of a file: the id (20), and the first 16 of SHA-256 over the key. */
+/** The bytes that an audit stores for each user in a file: 20 for the id, and the first 16 of SHA-256 over the key. */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
 /** The ids of users, `USER_BYTES` each. */

@@ -147,7 +147,7 @@ export class AuditState implements SavedHistory, Disposable {
     this.#hasNewEvents = false;
   }
 
-  /** Closes the file. What was not saved is lost. */
+  /** Closes the file. Unsaved changes are lost. */
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]();
   }

@@ -15,7 +15,7 @@ export function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => st
 }
 
 /**
- * Reports a user of a root's file whose root is another one: a notice if the file of that other root has the user as well.
+ * Reports a user who is in a root's file but has another root. It is a notice if that other root's file contains the user, too.
  * @param isAudited whether a root's file was valid, so that its users are known
  */
 export function auditOtherRoot(

@@ -6,7 +6,7 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * True if the mode of a file with a secret lets other accounts read or write it. The group may read the file only if it
+ * Whether other accounts can read or write a secret file. The group may read the file only if it
  * belongs to root and the process does not run as root: then the group is how root gives the file to the process. PostgreSQL
  * has the same rule for its TLS key ("Secure TCP/IP Connections with SSL").
  * @param file its mode, and the id of its owner

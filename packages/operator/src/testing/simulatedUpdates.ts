@@ -22,7 +22,7 @@ export interface TestCommittee {
   committee: Committee;
 }
 
-/** What a simulated update contains. Tests falsify it part by part. */
+/** The parts of a simulated update. Tests replace them by false ones. */
 export interface UpdateParts {
   finalizedSlot: number;
   attestedSlot: number;
@@ -43,7 +43,7 @@ const ZERO = new Uint8Array(32);
 const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
-/** The test keys from a secret key on. Everybody knows them. */
+/** The test keys from a secret key on. They are public. */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
   if (made === undefined) {

@@ -7,7 +7,7 @@ const IPV6_BITS = 64;
 
 /**
  * The address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because one machine
- * can use every address of it. What a trusted proxy forwards and is not an IP address counts as the proxy's own address.
+ * can use every address of it. If a trusted proxy forwards anything else than an IP address, the proxy's own address counts.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

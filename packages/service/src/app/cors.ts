@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "./defineOperation.ts";
 
-/** What a page may read of a response, whatever its origin. No response depends on cookies. */
+/** The headers that let a page of any origin read a response. No response depends on cookies. */
 const RESPONSE_HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",

@@ -27,7 +27,7 @@ export default async function reconcile(): Promise<Outcome> {
   if (missingFiles.length + differences.length > 0) process.exitCode = EXIT.unavailable;
   const lines = [
     `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,
-    ...listed("published user that no database knows; the partner must create it again", unknownUsers),
+    ...listed("published user that is in no database; the partner must create it again", unknownUsers),
     ...listed("root without a file", missingFiles),
     ...listed(
       "root that could not be confirmed",

@@ -28,7 +28,7 @@ export interface DatabaseOptions {
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
   /** The folder of PGlite; null or undefined keeps its data in memory. */
   folder?: string | null | undefined;
-  /** Gives each region a PGlite in memory of its own. The first region shares it with the home database. Default false. */
+  /** Whether each region has a separate PGlite in memory. The first region shares it with the home database. Default false. */
   separateRegions?: boolean | undefined;
   /** Maximum connections to each PostgreSQL. Default 10. */
   connections?: number | undefined;
@@ -136,7 +136,7 @@ export async function checkRequirements(database: Database): Promise<string | un
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
   const migrations = required?.migrations ?? 0;
   if (migrations <= KNOWN.length) return undefined;
-  return `A database requires a version of Keyroot that knows ${migrations} migrations, but this one knows ${KNOWN.length}: run a newer version.`;
+  return `A database requires a version of Keyroot with ${migrations} migrations, but this one has ${KNOWN.length}: run a newer version.`;
 }
 
 function missing(applied: number): string {
@@ -145,7 +145,7 @@ function missing(applied: number): string {
 
 async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
   if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
-  return "A database has migrations that this version does not know: run the version of Keyroot that made them.";
+  return "A database has migrations that are not in this version: run the version of Keyroot that made them.";
 }
 
 async function appliedMigrations(database: Database): Promise<string[]> {

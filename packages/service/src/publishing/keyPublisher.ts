@@ -219,7 +219,7 @@ export class KeyPublisher {
 
   /**
    * Records published roots: those of this round, and those of users whom another publisher published. A key is recorded only after the
-   * root's file was verified, and the root was read at a final block. What cannot be confirmed is tried again in the next round.
+   * root's file was verified, and the root was read at a final block. The next round tries all others again.
    */
   async #confirm(
     region: Region,

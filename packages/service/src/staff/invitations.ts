@@ -100,7 +100,7 @@ export class InvitationStore {
   }
 }
 
-/** Uses an invitation up. @returns false when it is unknown, used, replaced or expired: callers cannot tell which */
+/** Uses an invitation up. @returns false when it is unknown, used, replaced or expired. Callers get the same answer for each reason */
 export async function useInvitation(transaction: Transaction, token: string, now: number): Promise<boolean> {
   const isValid = and(eq(invitations.tokenHash, hashSecret(token)), gt(invitations.expires, now));
   return (await transaction.delete(invitations).where(isValid).returning()).length > 0;

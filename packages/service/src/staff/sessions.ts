@@ -50,7 +50,7 @@ export class SessionStore {
 
   /**
    * Uses an invitation up and starts a session.
-   * @returns undefined when it is unknown, used, replaced or expired: callers cannot tell which
+   * @returns undefined when it is unknown, used, replaced or expired: callers get the same answer for each reason
    */
   async startWithInvitation(
     { personID, token }: { personID: string; token: string },

@@ -74,7 +74,7 @@ export class RefreshTokenStore {
   /**
    * The principal of a refresh token, and why the token is refused, if it is.
    * @param now milliseconds since 1970
-   * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers cannot tell which
+   * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers get the same answer for each reason
    */
   async principalOf(
     token: string,

@@ -20,7 +20,7 @@ import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
 
-/** What a signature rests on. It is published beside the statement and not signed, because auditors' sources differ. */
+/** The evidence of a signature. It is published beside the statement and not signed, because auditors' sources differ. */
 export interface StatementSource {
   /** The source of the chain's answers, in words. */
   source: string;

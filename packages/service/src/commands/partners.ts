@@ -1,0 +1,71 @@
+import { plural } from "@keyroot/operator/shared";
+import { type Host, type Outcome, print, printError, shellCommand } from "@keyroot/operator/commands";
+import { ArgumentError } from "keyroot/errors";
+import type { PartnerSummary } from "../admin/index.ts";
+import { adminClientOf, requireBizID } from "./adminClient.ts";
+import type { ArgsOf } from "./help.ts";
+
+/** `keyroot create-partner`: a partner company with its biz_id. */
+export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
+  const { name, serviceUrl } = args;
+  if (name === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the company's name: --name NAME.");
+  const admin = await adminClientOf(serviceUrl, host);
+  const { biz_id: bizID } = await admin.createPartner(name);
+  const next = [
+    "create-server-token",
+    "--biz-id",
+    bizID,
+    ...(serviceUrl === undefined ? [] : ["--service-url", serviceUrl]),
+  ];
+  return {
+    json: { bizID },
+    text: `${bizID}\nTo create a token for its server: ${host.program} ${shellCommand(next)}`,
+  };
+}
+
+/** `keyroot list-partners`: all partners, or those that a search finds, with their numbers. */
+export async function listPartners(args: ArgsOf<"list-partners">, host: Host): Promise<undefined> {
+  const { search, serviceUrl, json } = args;
+  const admin = await adminClientOf(serviceUrl, host);
+  let listed = 0;
+  for await (const partner of admin.listPartners({ search })) {
+    print(json ? JSON.stringify(partner) : describePartner(partner));
+    listed++;
+  }
+  if (listed === 0 && !json) printError("There is no such partner.");
+}
+
+/** `keyroot suspend-partner`: refuses all tokens of a partner and of its users. */
+export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host): Promise<Outcome> {
+  const { bizID, serviceUrl } = args;
+  const admin = await adminClientOf(serviceUrl, host);
+  const partner = await admin.suspendPartner(requireBizID(bizID));
+  return { json: partner, text: describePartner(partner) };
+}
+
+/** `keyroot resume-partner`: ends the suspension of a partner. */
+export async function resumePartner(args: ArgsOf<"resume-partner">, host: Host): Promise<Outcome> {
+  const { bizID, serviceUrl } = args;
+  const admin = await adminClientOf(serviceUrl, host);
+  const partner = await admin.resumePartner(requireBizID(bizID));
+  return { json: partner, text: describePartner(partner) };
+}
+
+/** `keyroot limit-users`: limits the number of a partner's users. */
+export async function limitUsers(args: ArgsOf<"limit-users">, host: Host): Promise<Outcome> {
+  const { bizID, userLimit, unlimited, serviceUrl } = args;
+  if ((userLimit === undefined) !== unlimited)
+    throw new ArgumentError("ARGUMENT_INVALID", "Set either --user-limit N or --unlimited.");
+  const admin = await adminClientOf(serviceUrl, host);
+  const partner = await admin.setUserLimit(requireBizID(bizID), userLimit ?? null);
+  return { json: partner, text: describePartner(partner) };
+}
+
+/** A partner with its numbers, in one line. */
+function describePartner(partner: PartnerSummary): string {
+  const { biz_id, name, suspended, user_limit, users, pending_keys, published_keys, server_tokens } = partner;
+  const limit = user_limit === null ? "" : ` of at most ${user_limit}`;
+  const keys = `${published_keys} published and ${pending_keys} pending keys`;
+  const state = suspended === null ? "" : `, suspended since ${new Date(suspended).toISOString()}`;
+  return `${biz_id}  ${name}: ${plural(users, "user")}${limit}, ${keys}, ${plural(server_tokens, "server token")}${state}`;
+}

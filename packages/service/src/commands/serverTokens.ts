@@ -1,0 +1,47 @@
+import { type Host, type Outcome, print, printError } from "@keyroot/operator/commands";
+import { ArgumentError } from "keyroot/errors";
+import type { RevokedServerToken } from "../admin/index.ts";
+import { adminClientOf, requireBizID } from "./adminClient.ts";
+import type { ArgsOf } from "./help.ts";
+
+/** `keyroot create-server-token`: a refresh token for a partner's server, printed once. */
+export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
+  const { bizID, name, serviceUrl } = args;
+  const admin = await adminClientOf(serviceUrl, host);
+  const { token: serverToken } = await admin.createServerToken(requireBizID(bizID), { name });
+  return {
+    json: { bizID, serverToken },
+    text: `${serverToken}\nStore it as a secret of the partner's server: it never expires and is not shown again.`,
+  };
+}
+
+/** `keyroot list-server-tokens`: the metadata of a partner's server tokens. */
+export async function listServerTokens(args: ArgsOf<"list-server-tokens">, host: Host): Promise<undefined> {
+  const { bizID, serviceUrl, json } = args;
+  const admin = await adminClientOf(serviceUrl, host);
+  let listed = 0;
+  for await (const token of admin.listServerTokens(requireBizID(bizID))) {
+    print(json ? JSON.stringify(token) : describeToken(token));
+    listed++;
+  }
+  if (listed === 0 && !json) printError("The partner has no server token.");
+}
+
+function describeToken({ token_id, name, created, revoked, last_used }: Omit<RevokedServerToken, "biz_id">): string {
+  const used = last_used === null ? "never used" : `last used in the hour of ${toText(last_used)}`;
+  const state = revoked === null ? used : `revoked ${toText(revoked)}`;
+  return `${token_id}  ${name ?? "(no name)"}, created ${toText(created)}, ${state}`;
+}
+
+function toText(timestamp: number): string {
+  return new Date(timestamp).toISOString();
+}
+
+/** `keyroot revoke-server-token`: revokes any server token. */
+export async function revokeServerToken(args: ArgsOf<"revoke-server-token">, host: Host): Promise<Outcome> {
+  const { tokenID, serviceUrl } = args;
+  if (tokenID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the token's id: --token-id ID.");
+  const admin = await adminClientOf(serviceUrl, host);
+  const token = await admin.revokeServerToken(tokenID);
+  return { json: token, text: `Revoked the server token ${tokenID} of ${token.biz_id}.` };
+}
