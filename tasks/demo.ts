@@ -74,6 +74,15 @@ function summaryOf({ contract }: Stack, { published, verified, rejected, registr
 function readiness(stack: Stack, { records, bizID, serverToken }: DemoResult, links: Links): object {
   const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service } = stack;
   const users = records.map(({ userID }) => userID);
-  const place = { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, serviceUrl: service?.serviceUrl, ...links };
+  const place = {
+    rpcUrl,
+    merkleUrl,
+    filesDir,
+    contract,
+    chainId,
+    beaconUrl,
+    serviceUrl: service?.serviceUrl,
+    ...links,
+  };
   return { ...place, bizID, serverToken, users };
 }

@@ -2,12 +2,15 @@
  * `keyroot/beacon`: adds Ethereum's light client to the sources of a block. Import it for its effect, and set the option `beacon`. The
  * code of the light client is loaded with the first verification.
  */
-import type { BlockProof, BlockProofOptions, ProvenBlock, TrustedCheckpoint } from "./blocks/beacon/blockProof.ts";
+import type { BlockProof, ProvenBlock } from "./blocks/beacon/blockProof.ts";
+import type { BlockProofOptions, TrustedCheckpoint } from "./blocks/beacon/options.ts";
+import { checkNames, checkObject } from "./input/options.ts";
+import { DEFAULT_LIMITS } from "./transport/limits.ts";
 import { addSource } from "./blocks/addedSources.ts";
-import { makeBeaconSource } from "./blocks/beacon/register.ts";
+import { makeBeaconSource, parseBeaconOptions, parseCheckpoint } from "./blocks/beacon/register.ts";
 
-export type { BlockProof, BlockProofOptions, ProvenBlock, TrustedCheckpoint } from "./blocks/beacon/blockProof.ts";
-export type { BeaconOptions } from "./blocks/beacon/options.ts";
+export type { BlockProof, ProvenBlock } from "./blocks/beacon/blockProof.ts";
+export type { BeaconOptions, BlockProofOptions, TrustedCheckpoint } from "./blocks/beacon/options.ts";
 export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./blocks/beacon/networks.ts";
 
 addSource("beacon", makeBeaconSource);
@@ -18,7 +21,10 @@ addSource("beacon", makeBeaconSource);
  * @throws VerificationError, TransportError as a verification with the option `beacon`; ArgumentError ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
-  return (await import("./blocks/beacon/blockProof.ts")).makeBlockProof(options);
+  const { chainId, allowHttp, signal, ...beacon } = checkObject("The options", options);
+  const config = parseBeaconOptions(beacon, { chainId, allowHttp });
+  const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal };
+  return (await import("./blocks/beacon/blockProof.ts")).makeBlockProof(config, http);
 }
 
 /**
@@ -32,5 +38,8 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
  * const { publicKey } = await verifyBundle(bundleBytes, { userID, chainId: 1, contract }, { pinned });
  */
 export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
-  return (await import("./blocks/beacon/blockProof.ts")).verifyBlockProof(source, trusted);
+  const { chainId, now = Date.now } = checkObject("The options", trusted);
+  checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
+  const config = parseCheckpoint("The options", trusted, chainId);
+  return (await import("./blocks/beacon/blockProof.ts")).verifyBlockProof(source, config, now);
 }

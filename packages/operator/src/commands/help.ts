@@ -13,17 +13,17 @@ const auditedFiles = text("dir", "Read the files from this folder instead of the
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });
-const pinned = text("hash", "Hash of the block to read, from a source that you trust");
+const pinned = text("hash", "A block that you trust: the hash of the block to read");
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
-const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
-const lightClient = flag("Declare that --rpc is a light client");
+const quorum = integer("n", "Several endpoints: the number of endpoints in --rpc that must agree", { min: 1 });
+const lightClient = flag("A light client that you run: declare that --rpc is one");
 const usersSlot = integer("slot", "Storage slot of the contract's mapping, for storage proofs; PubKeyTrust has 1", {
   min: 0,
   default: 2,
 });
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
-  beacon: text("url", "Beacon API endpoint, or several separated by commas: verify the block as a light client"),
+  beacon: text("url", "Ethereum's sync committee: Beacon API endpoint, or several separated by commas"),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
   beaconNetwork: text("network", "Network of the beacon chain; without it, that of --chain-id, or mainnet", {
     choices: beaconNetworks,
@@ -36,7 +36,7 @@ const beacon = {
 };
 const beaconExcludes = ["quorum", "pinned", "lightClient", "block"] as const;
 const auditors = {
-  auditors: text("file", "File with the auditors' public keys, one per line: verify the block with their statements", {
+  auditors: text("file", "Auditors: file with their public keys, one per line", {
     excludes: [...beaconExcludes, "beacon"],
   }),
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
@@ -238,7 +238,6 @@ export const DEFINITIONS = {
       ...beacon,
       beacon: {
         ...beacon.beacon,
-        description: "Beacon API endpoint, or several separated by commas: also write a proof of the block",
         excludes: ["pinned"],
       },
       ...chain,
@@ -274,7 +273,7 @@ export const DEFINITIONS = {
         "urls",
         "Other auditors' folders of statements, separated by commas: compare them with --statements",
       ),
-      auditors: text("file", "File with the auditors' public keys, one per line, for --compare"),
+      auditors: text("file", auditors.auditors.description),
       workers: integer("n", "Number of threads that check files; 0 is one per core", { min: 0, max: 256, default: 0 }),
       fileBytes,
       ...chain,

@@ -1,18 +1,14 @@
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/platform.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
-import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
 import type { BeaconEvidence } from "../../evidence.ts";
 import { parseDocument } from "../../input/document.ts";
-import { checkInteger, checkNames, checkObject, checkText } from "../../input/options.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
-import { DEFAULT_LIMITS } from "../../transport/limits.ts";
-import { checkAge, decodeSsz, follow, type Following } from "./follow.ts";
+import { checkAge, decodeSsz, follow, type Following, type HttpOptions } from "./follow.ts";
 import { type Layouts, rootOf } from "./forks.ts";
 import { applyUpdate, forkAt, type LightClientState, slotAt, startAt } from "./lightClient.ts";
-import { type BeaconNetwork, type BeaconNetworkName, parseNetwork } from "./networks.ts";
-import type { BeaconOptions } from "./options.ts";
-import { parseBeaconOptions } from "./register.ts";
+import type { BeaconNetwork } from "./networks.ts";
+import type { BeaconConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
 /** More than 200 committee periods, 8 months. */
@@ -41,56 +37,33 @@ export interface ProvenBlock {
   evidence: BeaconEvidence;
 }
 
-/** The endpoints, the checkpoint and the chain. */
-export interface BlockProofOptions extends Omit<BeaconOptions, "store"> {
-  chainId: number;
-  allowHttp?: boolean | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-/** The checkpoint that a reader of a proof trusts. */
-export interface TrustedCheckpoint {
-  chainId: number;
-  /** The root of a finalized beacon block: 0x and 64 lowercase hex digits. */
-  checkpoint: string;
-  /** Default: the known network whose chain id is `chainId`. */
-  network?: BeaconNetworkName | BeaconNetwork | undefined;
-  /** As in `BeaconOptions`. */
-  maxCheckpointAgeMs?: number | undefined;
-  /** Returns the current time in ms since 1970. Default `Date.now`. */
-  now?: (() => number) | undefined;
-}
-
-/** Makes the proof of the newest finalized block. @throws as `follow`; ArgumentError ARGUMENT_INVALID */
-export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
-  const { chainId, allowHttp, signal, ...beacon } = checkObject("The options", options);
-  const config = parseBeaconOptions(beacon, { chainId, allowHttp });
-  const proof: BlockProof = { format: FORMAT, chainId, bootstrap: "", updates: [] };
+/** Makes the proof of the newest finalized block. @throws as `follow` */
+export async function makeBlockProof(
+  config: BeaconConfig,
+  http: HttpOptions,
+): Promise<ProvenBlock & { proof: BlockProof }> {
+  const { network, checkpoint, callersMaxAgeMs } = config;
+  const proof: BlockProof = { format: FORMAT, chainId: network.chainId, bootstrap: "", updates: [] };
   const following: Following = { ...config, now: Date.now, state: undefined };
   following.onAccepted = (kind, slot, value) => {
-    const layout: { encode(value: never): Uint8Array } = forkAt(config.network, slot).layouts[kind];
+    const layout: { encode(value: never): Uint8Array } = forkAt(network, slot).layouts[kind];
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
     // Another endpoint may have a newer one, of the same committees.
     else proof.finalityUpdate = text;
   };
-  const state = await follow(following, { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp, signal });
-  return { proof, ...provenBy(state, config.checkpoint, config.callersMaxAgeMs) };
+  return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };
 }
 
-/**
- * Verifies the proof of a block from any source, without any request.
- * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; CHAIN_ID_MISMATCH, step
- * "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor". ArgumentError ARGUMENT_INVALID
- */
-export function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): ProvenBlock {
-  checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
-  const { chainId, checkpoint, maxCheckpointAgeMs: callersMaxAgeMs, now = Date.now } = trusted;
-  checkText("The option checkpoint", checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
-  if (callersMaxAgeMs !== undefined) checkInteger("The option maxCheckpointAgeMs", callersMaxAgeMs, 1);
-  const network = parseNetwork(trusted.network, chainId);
+/** Verifies the proof of a block. @throws as `verifyBlockProof` of `keyroot/beacon` */
+export function verifyBlockProof(
+  source: unknown,
+  config: Omit<BeaconConfig, "urls" | "store">,
+  now: () => number,
+): ProvenBlock {
+  const { network, checkpoint, maxCheckpointAgeMs, callersMaxAgeMs } = config;
+  const { chainId } = network;
   const proof = parseBlockProof(source);
   if (proof.chainId !== chainId) {
     const message = `The proof is for a block of the chain ${proof.chainId} instead of ${chainId}.`;
@@ -103,7 +76,6 @@ export function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): P
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message, { expected: checkpoint, actual: start });
   }
   let state = startAt(network, checkpoint, bootstrap);
-  const maxCheckpointAgeMs = callersMaxAgeMs ?? network.maxCheckpointAgeMs;
   checkAge({ network, checkpoint, maxCheckpointAgeMs, now }, state);
   const updates = proof.updates.map((update) => ["update", update] as const);
   const last = proof.finalityUpdate === undefined ? [] : [["finality_update", proof.finalityUpdate] as const];

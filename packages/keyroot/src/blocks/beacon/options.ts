@@ -17,3 +17,23 @@ export interface BeaconOptions {
    */
   maxCheckpointAgeMs?: number | undefined;
 }
+
+/** The endpoints, the checkpoint and the chain. */
+export interface BlockProofOptions extends Omit<BeaconOptions, "store"> {
+  chainId: number;
+  allowHttp?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** The checkpoint that a reader of a proof trusts. */
+export interface TrustedCheckpoint {
+  chainId: number;
+  /** The root of a finalized beacon block: 0x and 64 lowercase hex digits. */
+  checkpoint: string;
+  /** Default: the known network whose chain id is `chainId`. */
+  network?: BeaconNetworkName | BeaconNetwork | undefined;
+  /** As in `BeaconOptions`. */
+  maxCheckpointAgeMs?: number | undefined;
+  /** Returns the current time in ms since 1970. Default `Date.now`. */
+  now?: (() => number) | undefined;
+}

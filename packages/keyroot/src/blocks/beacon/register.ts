@@ -9,6 +9,7 @@ import type { BeaconConfig } from "./source.ts";
 
 const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "network", "store", "maxCheckpointAgeMs"];
 
+const WHAT = "The option beacon";
 /** The maximum number of endpoints. */
 const MAX_URLS = 16;
 
@@ -29,18 +30,28 @@ export function parseBeaconOptions(
   option: unknown,
   { chainId, allowHttp }: { chainId: number; allowHttp?: boolean | undefined },
 ): BeaconConfig {
-  const what = "The option beacon";
-  const options = checkObject(what, option as BeaconOptions, "an object with urls and checkpoint");
-  checkNames(what, options, OPTIONS);
-  const { urls, checkpoint, maxCheckpointAgeMs: callersMaxAgeMs, store = new Map<string, string>() } = options;
+  const options = checkObject(WHAT, option as BeaconOptions, "an object with urls and checkpoint");
+  checkNames(WHAT, options, OPTIONS);
+  const { urls, store = new Map<string, string>() } = options;
   if (!(Array.isArray as (value: unknown) => boolean)(urls) || urls.length === 0 || urls.length > MAX_URLS)
-    throw invalidArgument(`${what}.urls`, `a list of 1 to ${MAX_URLS} URLs`, urls);
+    throw invalidArgument(`${WHAT}.urls`, `a list of 1 to ${MAX_URLS} URLs`, urls);
+  return {
+    ...parseCheckpoint(WHAT, options, chainId),
+    urls: urls.map((url) => checkSourceUrl("beacon.urls", url, allowHttp)),
+    store: checkStore(`${WHAT}.store`, store),
+  };
+}
+
+/** Checks a trusted checkpoint, its network and its maximum age. @throws ArgumentError ARGUMENT_INVALID */
+export function parseCheckpoint(
+  what: string,
+  options: Pick<BeaconOptions, "checkpoint" | "network" | "maxCheckpointAgeMs">,
+  chainId: number,
+): Omit<BeaconConfig, "urls" | "store"> {
+  const { checkpoint, maxCheckpointAgeMs: callersMaxAgeMs } = options;
   checkText(`${what}.checkpoint`, checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
   const network = parseNetwork(options.network, chainId);
   if (callersMaxAgeMs !== undefined) checkInteger(`${what}.maxCheckpointAgeMs`, callersMaxAgeMs, 1);
-  return {
-    urls: urls.map((url) => checkSourceUrl("beacon.urls", url, allowHttp)),
-    ...{ checkpoint, network, callersMaxAgeMs, store: checkStore(`${what}.store`, store) },
-    maxCheckpointAgeMs: callersMaxAgeMs ?? network.maxCheckpointAgeMs,
-  };
+  const maxCheckpointAgeMs = callersMaxAgeMs ?? network.maxCheckpointAgeMs;
+  return { checkpoint, network, callersMaxAgeMs, maxCheckpointAgeMs };
 }
