@@ -31,6 +31,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "transport",
     "bytes",
     "input",
+    "engine",
     "errors.ts",
     "evidence.ts",
   ],

@@ -11,7 +11,15 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Examples: ["", "browser-app/", "partner-backend/", "hardhat-project/", "cron/", "contract/"].map(
     (folder) => `examples/${folder}README.md`,
   ),
-  "App developers": ["verifying", "light-client", "watching", "safety-code", "threat-model", "explorer"].map(inDocs),
+  "App developers": [
+    "verifying",
+    "react-native",
+    "light-client",
+    "watching",
+    "safety-code",
+    "threat-model",
+    "explorer",
+  ].map(inDocs),
   "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),
   Operators: [
     ...["publishing", "costs", "contract", "install", "variables", "backup", "scaling", "monitoring"],

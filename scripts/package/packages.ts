@@ -23,21 +23,22 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     },
     build: {
       platform: "neutral",
-      target: "es2022",
+      target: "es2020",
       // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
       entries: {
-        keccak: "src/ethereum/keccak.ts",
+        fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",
         beaconSource: "src/blocks/beacon/source.ts",
       },
       // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by
       // file. So code that is loaded on demand must not be in the file that every verification needs.
       chunks: {
-        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/verifyPublicKey|blocks\/addedSources)\b/,
+        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         service: /src\/client\/[^/]+$/,
-        keccak256: /src\/ethereum\/keccak\b/,
-        evidence: /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser)/,
+        keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash)\b/,
+        evidence:
+          /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser|verifier\/shareEqualCalls)/,
         lightClient: /src\/blocks\/beacon\/(?:source|follow|blockProof)\b/,
       },
     },

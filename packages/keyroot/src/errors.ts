@@ -130,6 +130,7 @@ export const ERROR_CODES = [
   "ARGUMENT_INVALID",
   "BROWSER_REFUSED",
   "BUILTIN_REPLACED",
+  "ENVIRONMENT_UNSUPPORTED",
   "STORE_UNAVAILABLE",
   "UNREACHABLE",
   "RPC_ERROR",
@@ -184,6 +185,8 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
 
   constructor(code: NotInferred<Code>, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
     super(message, options);
+    // Engines before ES2022 ignore the cause.
+    if ("cause" in options && !("cause" in this)) (this as Error).cause = options.cause;
     this.code = code;
     this.expected = expected;
     this.actual = actual;
@@ -199,7 +202,9 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
 export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ArgumentError;
-  override readonly name = "ArgumentError";
+  override get name(): "ArgumentError" {
+    return "ArgumentError";
+  }
 }
 
 /** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
@@ -209,7 +214,9 @@ export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | 
 export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
-  override readonly name = "VerificationError";
+  override get name(): "VerificationError" {
+    return "VerificationError";
+  }
   /** The step that failed. */
   readonly step: VerificationStep;
   /** The evidence for a statement about the chain, such as NOT_PUBLISHED: the statement is only as strong as this. */
@@ -231,7 +238,18 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
-  override readonly name = "TransportError";
+  override get name(): "TransportError" {
+    return "TransportError";
+  }
+}
+
+/** The platform lacks a feature that cannot be replaced. Nothing was verified or refuted. Add what the message names. */
+export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
+  /** @hidden */
+  declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;
+  override get name(): "EnvironmentError" {
+    return "EnvironmentError";
+  }
 }
 
 /** An invalid field of a request to the partner service. */
@@ -261,7 +279,9 @@ export interface ServiceErrorDetails extends ErrorDetails {
 export class ServiceError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ServiceError;
-  override readonly name = "ServiceError";
+  override get name(): "ServiceError" {
+    return "ServiceError";
+  }
   /** The HTTP status, 400 to 599. */
   readonly status: number;
   /** The invalid fields of the request. */

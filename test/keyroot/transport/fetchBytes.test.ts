@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { createGzip, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
+import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
@@ -221,6 +222,75 @@ describe("fetchBytes", () => {
       });
       expect(await failure(request(url))).to.include(REJECTED);
       await closed;
+    });
+  });
+
+  describe("a fetch without streams that follows redirects, as that of React Native", () => {
+    const fromPhone = (url: string, options: Partial<FetchOptions> = {}) =>
+      request(url, { fetch: phoneFetch, ...options });
+
+    it("returns status and bytes, for any status and an empty body", async () => {
+      const url = await at((request, response) => response.writeHead(Number(request.url?.slice(1))).end("words"));
+      for (const status of [200, 404, 503])
+        expect(await fromPhone(`${url}/${status}`)).to.deep.include({
+          status,
+          bytes: new TextEncoder().encode("words"),
+        });
+      expect(await fromPhone(`${url}/204`)).to.deep.include({ status: 204, bytes: new Uint8Array() });
+    });
+
+    it("refuses an answer whose declared length is above the limit, without reading it", async () => {
+      let isRead = false;
+      const fetch = () =>
+        Promise.resolve({
+          ...{ status: 200, headers: new Headers({ "Content-Length": "1001" }) },
+          arrayBuffer: () => Promise.resolve(new ArrayBuffer((isRead = true) ? 1 : 0)),
+        } as unknown as Response);
+      expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "ANSWER_TOO_LARGE" });
+      expect(isRead).to.equal(false);
+    });
+
+    it("refuses an answer whose real length is above the limit", async () => {
+      const url = await at((request, response) => {
+        response.setHeader("Content-Encoding", "gzip").end(gzipSync(Buffer.alloc(Number(request.url?.slice(1)))));
+      });
+      expect(await fromPhone(`${url}/1000`))
+        .to.have.property("bytes")
+        .with.lengthOf(1000);
+      expect(await failure(fromPhone(`${url}/1001`))).to.include({ code: "ANSWER_TOO_LARGE" });
+    });
+
+    it("ends an endless answer after the timeout, and closes its connection", async () => {
+      const { url, closed } = await watched((_, response) => {
+        const drip = setInterval(() => response.write("x"), 10);
+        response.once("close", () => {
+          clearInterval(drip);
+        });
+      });
+      expect(await failure(fromPhone(url, { timeoutMs: 200 }))).to.include({ code: "TIMEOUT" });
+      await closed;
+    });
+
+    it("refuses the answer of a redirect's target", async () => {
+      const url = await at((request, response) => {
+        if (request.url === "/there") response.end("words");
+        else response.writeHead(302, { Location: "/there" }).end();
+      });
+      expect(await failure(fromPhone(url))).to.include({ name: "TransportError", code: "REDIRECT_REFUSED" });
+      const withoutUrl: typeof phoneFetch = async (...args) =>
+        ({ ...(await phoneFetch(...args)), url: "", redirected: true }) as Response;
+      expect(await failure(fromPhone(url, { fetch: withoutUrl }))).to.include({ code: "REDIRECT_REFUSED" });
+    });
+
+    it("accepts other notations of the requested URL, and no other URL", async () => {
+      const answering = (url: string) => () =>
+        Promise.resolve({ status: 200, url, arrayBuffer: () => Promise.resolve(new ArrayBuffer(1)) } as Response);
+      for (const url of ["https://rpc.example", "https://RPC.example:443/", "https://rpc.example/#part"])
+        expect(await request("https://rpc.example/", { fetch: answering(url) })).to.include({ status: 200 });
+      for (const url of ["http://rpc.example/", "https://rpc.example/a", "https://rpc.example.evil/", "nowhere"])
+        expect(await failure(request("https://rpc.example/", { fetch: answering(url) })), url).to.include({
+          code: "REDIRECT_REFUSED",
+        });
     });
   });
 

@@ -1,3 +1,5 @@
+import { groupBy } from "../engine/groupBy.ts";
+import { withResolvers } from "../engine/language.ts";
 import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { fetchBlock } from "../ethereum/blocks.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
@@ -64,18 +66,18 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
 /** The endpoints of a quorum, their errors so far, and whether they have contradicted each other. */
 export class Quorum {
   readonly quorum: number;
-  readonly #calls: readonly RpcCall[];
-  readonly #errors: KeyrootError[] = [];
-  #contradicted = false;
+  private readonly calls: readonly RpcCall[];
+  private readonly errors: KeyrootError[] = [];
+  private contradicted = false;
 
   constructor(calls: readonly RpcCall[], quorum: number) {
-    this.#calls = calls;
+    this.calls = calls;
     this.quorum = quorum;
   }
 
   /** The number of endpoints. */
   get count(): number {
-    return this.#calls.length;
+    return this.calls.length;
   }
 
   /** The equal votes of enough endpoints. @throws as `notReached` */
@@ -102,11 +104,11 @@ export class Quorum {
   ): Promise<Votes<T> | undefined> {
     return this.poll(request, (votes, pending) => {
       let [largest, second]: [Vote<T>[], Vote<T>[]] = [[], []];
-      for (const group of Map.groupBy(votes, ({ answer }) => keyOf(answer)).values()) {
+      for (const group of groupBy(votes, ({ answer }) => keyOf(answer)).values()) {
         if (group.length > largest.length) [largest, second] = [group, largest];
         else if (group.length > second.length) second = group;
       }
-      this.#contradicted ||= second.length > 0;
+      this.contradicted ||= second.length > 0;
       const isDecided = largest.length >= this.quorum && second.length + pending < this.quorum;
       return isDecided ? asVotes(largest) : undefined;
     });
@@ -123,16 +125,16 @@ export class Quorum {
     request: (call: RpcCall) => Promise<T>,
     decide: (votes: Vote<T>[], pending: number) => R | undefined,
   ): Promise<R | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<R | undefined>();
+    const { promise, resolve, reject } = withResolvers<R | undefined>();
     const votes: Vote<T>[] = [];
-    let pending = this.#calls.length;
-    for (const [endpoint, call] of this.#calls.entries()) {
+    let pending = this.calls.length;
+    for (const [endpoint, call] of this.calls.entries()) {
       request(call)
         .then(
           (answer) => votes.push({ endpoint, answer }),
           (error: unknown) => {
             if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
-            this.#errors.push(error);
+            this.errors.push(error);
           },
         )
         .then(() => {
@@ -147,11 +149,11 @@ export class Quorum {
 
   /** The error QUORUM_NOT_REACHED: false answers are a VerificationError, missing ones a TransportError. */
   notReached(): KeyrootError {
-    const contradiction = this.#contradicted ? ", they contradict each other" : "";
-    const claim = `Fewer than ${this.quorum} of ${this.#calls.length} endpoints agree${contradiction}.`;
-    const message = [claim, ...new Set(this.#errors.map(({ message }) => message))].join(" ");
-    const details = { expected: this.quorum, actual: this.#errors.map(({ code }) => code) };
-    return this.#contradicted || this.#errors.some((error) => error instanceof VerificationError)
+    const contradiction = this.contradicted ? ", they contradict each other" : "";
+    const claim = `Fewer than ${this.quorum} of ${this.calls.length} endpoints agree${contradiction}.`;
+    const message = [claim, ...new Set(this.errors.map(({ message }) => message))].join(" ");
+    const details = { expected: this.quorum, actual: this.errors.map(({ code }) => code) };
+    return this.contradicted || this.errors.some((error) => error instanceof VerificationError)
       ? new VerificationError("anchor", "QUORUM_NOT_REACHED", message, details)
       : new TransportError("QUORUM_NOT_REACHED", message, details);
   }

@@ -1,4 +1,5 @@
-import { sha256 } from "@noble/hashes/sha2.js";
+import { _SHA256 } from "@noble/hashes/sha2.js";
+import { encodeUtf8 } from "../engine/utf8.ts";
 
 /** Node's functions are several times faster than plain JavaScript. Browsers, and shims of `process`, do not have them. */
 const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;
@@ -16,7 +17,7 @@ const portableBytesToHex = (bytes: Uint8Array): string => {
 
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
 export const portableSha256Hex: Sha256Hex = (data) =>
-  portableBytesToHex(sha256(typeof data === "string" ? new TextEncoder().encode(data) : data));
+  portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
 
 /** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. Uses Node's function if there is one. */
 export const sha256Hex: Sha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;
@@ -47,20 +48,31 @@ interface Coder {
 /** Has no repeated group, which would exhaust the stack on texts of many million characters. */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** Base64 with padding (RFC 4648, section 4), with the functions of the HTML Living Standard, section 8.3. */
+/** The digits 0 to 63 of base64 (RFC 4648, section 4). */
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/** Base64 with padding (RFC 4648, section 4). In plain JavaScript: not every engine has `atob`. */
 export const portableBase64: Coder = {
   encode: (bytes) => {
-    let binary = "";
-    for (const byte of bytes) binary += String.fromCharCode(byte);
-    return btoa(binary);
+    let text = "";
+    let [bits, count] = [0, 0];
+    for (const byte of bytes) {
+      bits = (bits << 8) | byte;
+      for (count += 8; count >= 6;) text += ALPHABET.charAt((bits >> (count -= 6)) & 63);
+    }
+    if (count > 0) text += ALPHABET.charAt((bits << (6 - count)) & 63);
+    return text.padEnd(4 * Math.ceil(bytes.length / 3), "=");
   },
   decode: (text) => {
     if (text.length % 4 !== 0 || !DIGITS.test(text)) return undefined;
-    const binary = atob(text);
-    if (btoa(binary) !== text) return undefined;
-    const bytes = new Uint8Array(binary.length);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-    return bytes;
+    const bytes = new Uint8Array((text.replace(/=/g, "").length * 3) >> 2);
+    let [at, bits, count] = [0, 0, 0];
+    for (let i = 0; at < bytes.length; i++) {
+      bits = (bits << 6) | ALPHABET.indexOf(text.charAt(i));
+      // The element takes the lowest 8 of the bits.
+      if ((count += 6) >= 8) bytes[at++] = bits >> (count -= 8);
+    }
+    return portableBase64.encode(bytes) === text ? bytes : undefined;
   },
 };
 

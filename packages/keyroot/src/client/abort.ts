@@ -1,3 +1,4 @@
+import { withResolvers } from "../engine/language.ts";
 import { TransportError } from "../errors.ts";
 
 /**
@@ -6,7 +7,7 @@ import { TransportError } from "../errors.ts";
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const { promise: aborted, reject } = withResolvers<never>();
   const abort = () => {
     reject(abortedError(signal));
   };

@@ -1,4 +1,5 @@
 import { base64ToBytes } from "../bytes/base64.ts";
+import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 import { rejectOnAbort } from "./abort.ts";
@@ -75,9 +76,9 @@ function lifetimeOf(jwt: string): number {
 function parseClaims(payload = ""): Record<string, unknown> {
   try {
     // base64url without padding (RFC 7515, section 2).
-    const base64 = payload.replaceAll("-", "+").replaceAll("_", "/");
+    const base64 = payload.replace(/-/g, "+").replace(/_/g, "/");
     const bytes = base64ToBytes(base64.padEnd(4 * Math.ceil(base64.length / 4), "="));
-    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
     // `lifetimeOf` throws, without the parser's message, which may quote the token.

@@ -7,7 +7,9 @@ import { ShapeChecker } from "../input/shapeChecker.ts";
 import { MERKLE_ROOT } from "../merkle/hash.ts";
 import type { AnswerOf, ConflictingKey } from "./operations.ts";
 
-const ANSWER = new ShapeChecker((message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details));
+const ANSWER = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
+);
 
 /**
  * Checks a value of the service's answer and returns it.

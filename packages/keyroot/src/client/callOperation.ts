@@ -1,7 +1,9 @@
+import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
 import { checkBuiltins } from "../input/builtins.ts";
 import { parseBoundedJson } from "../input/json.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
+import { parseUrl } from "../engine/parseUrl.ts";
 import type { OperationPath } from "./operations.ts";
 import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
@@ -31,7 +33,7 @@ export type OperationCall = (path: OperationPath, body: object, options: Operati
 
 /** A function that calls the operations of the service that the options name. */
 export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
-  const { host } = new URL(serviceUrl);
+  const { host } = parseUrl(serviceUrl);
   return async (path, body, { accessToken, idempotencyKey, signal }) => {
     checkBuiltins();
     const init: RequestInit = {
@@ -60,7 +62,7 @@ function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): un
     const message = `${subject} with the HTTP status ${status}, which does not exist.`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
   }
-  const answer = parseAnswer(new TextDecoder().decode(bytes));
+  const answer = parseAnswer(bytes);
   if (status >= 400) throw readProblem(subject, { status, headers, answer });
   if (answer !== undefined) return answer;
   throw new TransportError(
@@ -70,9 +72,9 @@ function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): un
 }
 
 /** The JSON of an answer; undefined without one. The parser's error is not a cause: it may quote the text, and so a token. */
-function parseAnswer(text: string): unknown {
+function parseAnswer(bytes: Uint8Array): unknown {
   try {
-    return parseBoundedJson(text, MAX_DEPTH, DOCUMENTS);
+    return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);
   } catch {
     return undefined;
   }

@@ -1,3 +1,5 @@
+import { bytesToHex } from "../bytes/platform.ts";
+import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
@@ -11,6 +13,7 @@ import {
   MAX_TIMEOUT_MS,
   optional,
 } from "../input/options.ts";
+import { parseUrl } from "../engine/parseUrl.ts";
 import { checkUrl } from "../transport/url.ts";
 
 /** Which service to call, and the limits of a call. */
@@ -108,7 +111,7 @@ export function keyOf(userID: string, keyID: string) {
  * Returns the key, or a random one if it is undefined.
  * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
  */
-export function checkIdempotencyKey(key: unknown = crypto.randomUUID()): string {
+export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
   if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return key;
   const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
@@ -139,8 +142,8 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
 
 /** Returns the URL without slashes at the end. Refuses http except on this machine, because tokens are sent there. */
 function checkBaseUrl(serviceUrl: unknown): string {
-  const { search, hash, href } = new URL(checkUrl("serviceUrl", serviceUrl, "Tokens are sent there."));
-  if (search !== "" || hash !== "") {
+  const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "Tokens are sent there."));
+  if (/[?#]./.test(href)) {
     throw new ArgumentError("ARGUMENT_INVALID", "The option serviceUrl must be a URL without ? and #.");
   }
   return href.replace(/\/+$/, "");

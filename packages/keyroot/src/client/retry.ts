@@ -1,4 +1,4 @@
-import pRetry from "p-retry";
+import { withResolvers } from "../engine/language.ts";
 import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "./abort.ts";
 
@@ -29,26 +29,24 @@ export interface SendRetryOptions {
  * requests that may arrive twice without harm.
  * @throws TransportError ABORTED; and what the last attempt throws
  */
-export function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
-  return pRetry(send, {
-    retries,
-    // p-retry counts attempts, the wait is ours: it cannot wait as long as the service asks.
-    minTimeout: 0,
-    shouldRetry: async ({ error, retriesConsumed }) => {
-      if (!isTransientFailure(error)) return false;
-      await sleep(delayBefore(retriesConsumed, error), signal);
-      return true;
-    },
-  });
+export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
+  for (let retriesBefore = 0; ; retriesBefore++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (retriesBefore >= retries || !isTransientFailure(error)) throw error;
+      await sleep(delayBefore(retriesBefore, error), signal);
+    }
+  }
 }
 
-function isTransientFailure(error: Error): boolean {
+function isTransientFailure(error: unknown): boolean {
   if (error instanceof ServiceError) return TRANSIENT_STATUSES.includes(error.status);
   return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
 }
 
 /** How long to wait before the next retry, in ms. */
-function delayBefore(retriesBefore: number, error: Error): number {
+function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
   // Random from zero on ("full jitter"), so that clients that failed together do not return together.
@@ -57,7 +55,7 @@ function delayBefore(retriesBefore: number, error: Error): number {
 
 /** @throws TransportError ABORTED */
 async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const { promise, resolve } = withResolvers<undefined>();
   const timer = setTimeout(resolve, ms);
   try {
     await rejectOnAbort(promise, signal);

@@ -1,7 +1,8 @@
 export { ADDRESS, LOWERCASE_ADDRESS } from "./rpcValues.ts";
 export { checkBlockAge, MAX_AHEAD_MS } from "./blockAge.ts";
 export { type BlockParameter, fetchBlock, fetchBlockByHash, fetchChainId, fetchGenesisHash } from "./blocks.ts";
-export { checkCodeHash, EMPTY_CODE_HASH, fetchCodeHash } from "./codeHash.ts";
+export { checkCodeHash, EMPTY_CODE_HASH } from "./codeHash.ts";
+export { fetchCodeHash } from "./fetchCodeHash.ts";
 export { LOWERCASE_HASH, isHash, toHash } from "./rpcValues.ts";
 export { type BlockHeader, extractHeader } from "./header.ts";
 export { type Log, parseLogs } from "./log.ts";

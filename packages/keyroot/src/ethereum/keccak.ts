@@ -1,7 +1,11 @@
-import { keccak_256 } from "@noble/hashes/sha3.js";
+import { Keccak } from "@noble/hashes/sha3.js";
 import { bytesToHex } from "../bytes/platform.ts";
 
-/** Keccak-256 as Ethereum uses it (Yellow Paper, section 3). @returns 0x and 64 lowercase hex digits */
+/**
+ * Keccak-256 as Ethereum uses it (Yellow Paper, section 3): FIPS 202 with a rate of 136 bytes and the suffix 0x01. Uses the class,
+ * because the function around it takes 0.5 kB more.
+ * @returns 0x and 64 lowercase hex digits
+ */
 export function keccak256(bytes: Uint8Array): string {
-  return `0x${bytesToHex(keccak_256(bytes))}`;
+  return `0x${bytesToHex(new Keccak(136, 0x01, 32).update(bytes).digest())}`;
 }

@@ -1,6 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8, isWellFormed } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
 
@@ -26,8 +26,8 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
     throw new ArgumentError("SECRET_TOO_SHORT", message);
   }
   // UTF-8 cannot encode a lone surrogate, so identifiers that differ only in one would get the same id.
-  if (typeof identifier !== "string" || identifier === "" || !identifier.isWellFormed()) {
+  if (typeof identifier !== "string" || identifier === "" || !isWellFormed(identifier)) {
     throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
   }
-  return userIDFromBytes(hmac(sha256, secret, utf8ToBytes(identifier)).slice(0, USER_ID_BYTES));
+  return userIDFromBytes(hmac(sha256, secret, encodeUtf8(identifier)).slice(0, USER_ID_BYTES));
 }

@@ -1,5 +1,5 @@
 import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
-import { randomBytes } from "@noble/hashes/utils.js";
+import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";

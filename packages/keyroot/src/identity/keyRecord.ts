@@ -1,3 +1,4 @@
+import { hasOwn } from "../engine/language.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { checkUntrusted } from "../input/document.ts";
@@ -73,7 +74,7 @@ export function toKeyRecord(value: unknown): KeyRecord {
   if (
     !isObject(value) ||
     Object.keys(value).length !== FIELDS.length ||
-    !FIELDS.every((field) => Object.hasOwn(value, field))
+    !FIELDS.every((field) => hasOwn(value, field))
   ) {
     throw invalidRecord(value);
   }

@@ -23,6 +23,7 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
 /**
  * Generates a key pair: a random scalar below the curve's order, and its public key of 105 bytes. Meant for samples and
  * tests.
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
  * @example
  * const { publicKey } = generateKeyPair();
  */

@@ -1,7 +1,9 @@
+import { parseUrl } from "../engine/parseUrl.ts";
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
@@ -53,8 +55,11 @@ const MAX_SERVICE_BYTES = 2 ** 16 - 1;
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
-  if (typeof url === "string" && URL.canParse(url)) return new URL(url).href.replace(/\/+$/, "");
-  throw invalidArgument("The service's name", "its URL", url);
+  try {
+    return parseUrl(url).href.replace(/\/+$/, "");
+  } catch {
+    throw invalidArgument("The service's name", "its URL", url);
+  }
 }
 
 /**
@@ -64,12 +69,12 @@ export function serviceNameOf(url: string): string {
  */
 export function possessionTranscript(statement: PossessionStatement): Uint8Array {
   const { service, registry, userID, publicKey, nonce, ephemeralKey, expires } = statement;
-  const name = utf8ToBytes(checkText("The service's name", service));
+  const name = encodeUtf8(checkText("The service's name", service));
   if (name.length > MAX_SERVICE_BYTES)
     throw invalidArgument("The service's name", `at most ${MAX_SERVICE_BYTES} bytes`, service);
   const contract = checkText("The contract", registry?.contract ?? `0x${ZERO_ADDRESS}`, "an address", ADDRESS);
   return concatBytes(
-    utf8ToBytes(LABEL),
+    encodeUtf8(LABEL),
     unsigned(name.length, 2),
     name,
     unsigned(checkInteger("The chain id", registry?.chainId ?? 0, registry === undefined ? 0 : 1), 8),
@@ -107,7 +112,7 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
  */
 export function responseOf(statement: PossessionStatement, sharedPoint: Uint8Array): Uint8Array {
   checkPublicKey(sharedPoint);
-  const key = hkdf(sha256, sharedPoint, statement.nonce, utf8ToBytes(LABEL), RESPONSE_BYTES);
+  const key = hkdf(sha256, sharedPoint, statement.nonce, encodeUtf8(LABEL), RESPONSE_BYTES);
   return hmac(sha256, key, possessionTranscript(statement));
 }
 

@@ -1,5 +1,6 @@
 import { equalBytes } from "@noble/curves/utils.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../engine/utf8.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { sha512 } from "../bytes/sha512.ts";
@@ -26,7 +27,7 @@ export interface SafetyCode {
   payload: string;
 }
 
-const DOMAIN = utf8ToBytes("keyroot-safety-code-v1");
+const DOMAIN = encodeUtf8("keyroot-safety-code-v1");
 /** As in Signal's applications. Each attempt to find another key with the same digits costs as many hashes. */
 const ITERATIONS = 5200;
 /** The digits of a user: six groups of five, each from 5 bytes. */

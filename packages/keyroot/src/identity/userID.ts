@@ -1,4 +1,4 @@
-import { randomBytes } from "@noble/hashes/utils.js";
+import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
@@ -115,6 +115,7 @@ export function userIDToHex(userID: UserID): string {
 
 /**
  * Generates a user id of 160 random bits, from the system's secure random source.
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is none
  * @example
  * const userID = randomUserID();
  */

@@ -6,7 +6,16 @@ export function describeValue(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 
-/** Escapes characters that are invisible or control a terminal: control, format and line separator characters. */
+/** Characters that are invisible or control a terminal: control, format and line separator characters. */
+let unprintable = /[^ -~]/gu;
+try {
+  // Not a literal: an engine without these categories would refuse the whole file.
+  unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
+} catch {
+  // All characters beyond ASCII are escaped.
+}
+
+/** Escapes the characters of `unprintable`. */
 export function printable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
+  return text.replace(unprintable, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
 }

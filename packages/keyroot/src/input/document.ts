@@ -1,3 +1,4 @@
+import { decodeUtf8 } from "../engine/utf8.ts";
 import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { checkBuiltins } from "./builtins.ts";
 import { parseJson } from "./json.ts";
@@ -30,7 +31,7 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
   }
   try {
     // Keeps a byte-order mark, which JSON does not allow: all readers must see the same text.
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(source);
+    return decodeUtf8(source);
   } catch (cause) {
     throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
   }

@@ -1,3 +1,4 @@
+import { hasOwn } from "../engine/language.ts";
 import type { ErrorDetails, KeyrootError } from "../errors.ts";
 import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
@@ -10,73 +11,73 @@ export type MakeShapeError = (message: string, details: ErrorDetails) => Keyroot
  * such as `siblings[0].hash`, for the error message, and throws the error that `makeError` makes.
  */
 export class ShapeChecker {
-  readonly #makeError: MakeShapeError;
+  private readonly makeError: MakeShapeError;
 
   constructor(makeError: MakeShapeError) {
-    this.#makeError = makeError;
+    this.makeError = makeError;
   }
 
   /** An object with exactly these keys. */
   object<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const fits =
-      isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => Object.hasOwn(value, key));
+      isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => hasOwn(value, key));
     if (fits) return value;
     const actual = isObject(value) ? `the keys ${Object.keys(value).join(", ")}` : value;
-    throw this.#error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
+    throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
   /** The values of these keys of an object, which may have other keys. A missing key gives undefined. */
   fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const object = this.dictionary(path, value);
-    const own = keys.map((key) => [key, Object.hasOwn(object, key) ? object[key] : undefined]);
+    const own = keys.map((key) => [key, hasOwn(object, key) ? object[key] : undefined]);
     return Object.fromEntries(own) as Record<Key, unknown>;
   }
 
   /** An object with any keys. */
   dictionary(path: string, value: unknown): Record<string, unknown> {
     if (isObject(value)) return value;
-    throw this.#error(path, "an object", value);
+    throw this.error(path, "an object", value);
   }
 
   /** An array of any length. */
   array(path: string, value: unknown): unknown[] {
     if (Array.isArray(value)) return value;
-    throw this.#error(path, "an array", value);
+    throw this.error(path, "an array", value);
   }
 
   /** An array of at most `maxLength` items. Returns the result of `readItem` for each item. */
   list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
     const items = this.array(path, value);
-    if (items.length > maxLength) throw this.#error(`${path}.length`, `at most ${maxLength}`, items.length);
+    if (items.length > maxLength) throw this.error(`${path}.length`, `at most ${maxLength}`, items.length);
     return items.map((item, i) => readItem(`${path}[${i}]`, item));
   }
 
   /** A string, which matches `pattern` if one is given. */
   text(path: string, value: unknown, pattern?: RegExp): string {
     if (typeof value === "string" && pattern?.test(value) !== false) return value;
-    throw this.#error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
+    throw this.error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
   }
 
   /** One of these strings or numbers. */
   oneOf<Value extends string | number>(path: string, value: unknown, expected: readonly Value[]): Value {
     for (const each of expected) if (each === value) return each;
-    throw this.#error(path, `one of ${expected.join(", ")}`, value);
+    throw this.error(path, `one of ${expected.join(", ")}`, value);
   }
 
   /** `true` or `false`. */
   boolean(path: string, value: unknown): boolean {
     if (typeof value === "boolean") return value;
-    throw this.#error(path, "true or false", value);
+    throw this.error(path, "true or false", value);
   }
 
   /** A safe integer of at least zero. */
   count(path: string, value: unknown): number {
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
-    throw this.#error(path, "a whole number", value);
+    throw this.error(path, "a whole number", value);
   }
 
-  #error(path: string, expected: string, actual: unknown): KeyrootError {
+  private error(path: string, expected: string, actual: unknown): KeyrootError {
     const description = describeValue(actual);
-    return this.#makeError(`${path} must be ${expected}, but is ${description}.`, { expected, actual: description });
+    return this.makeError(`${path} must be ${expected}, but is ${description}.`, { expected, actual: description });
   }
 }

@@ -1,3 +1,4 @@
+import { hasOwn } from "../engine/language.ts";
 import { VerificationError } from "../errors.ts";
 import { type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import { checkUntrusted, decodeDocument, parseDocumentText } from "../input/document.ts";
@@ -143,7 +144,7 @@ function verifyNode(hash: string, expected: MerkleNode, actual: unknown): void {
   if (!isObject(actual)) throw mismatch(pathOfNode(hash), "a node", actual);
   for (const field in expected)
     if (actual[field] !== expected[field]) verifyEqual(`${pathOfNode(hash)}.${field}`, expected[field], actual[field]);
-  for (const field in actual) if (!Object.hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
+  for (const field in actual) if (!hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
 }
 
 function pathOfNode(hash: string): string {

@@ -18,7 +18,7 @@ const HASH_CHARACTERS = 64;
  */
 export class MerkleTree {
   /** Each level as one text, which takes less memory than a text for each hash. */
-  readonly #levels: string[];
+  private readonly levels: string[];
 
   /**
    * @param values the texts to hash as leaves
@@ -28,10 +28,10 @@ export class MerkleTree {
     checkBuiltins();
     checkValues(values);
     let level = values.map(hashLeaf).join("");
-    this.#levels = [level];
+    this.levels = [level];
     while (level.length > HASH_CHARACTERS) {
       level = hashParents(level).join("");
-      this.#levels.push(level);
+      this.levels.push(level);
     }
   }
 
@@ -47,7 +47,7 @@ export class MerkleTree {
 
   /** The number of levels: 1 if the only leaf is the root. */
   get height(): number {
-    return this.#levels.length;
+    return this.levels.length;
   }
 
   /**
@@ -67,7 +67,7 @@ export class MerkleTree {
    * @throws ArgumentError ARGUMENT_INVALID
    */
   joinedHashes(level: number): string {
-    const hashes = this.#levels[level];
+    const hashes = this.levels[level];
     if (hashes !== undefined) return hashes;
     throw invalidArgument("The level", `a whole number from 0 to ${this.height - 1}`, level);
   }

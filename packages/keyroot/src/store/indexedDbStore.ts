@@ -1,3 +1,4 @@
+import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
@@ -8,7 +9,7 @@ const TEXTS = "texts";
  * `navigator.storage.persist()`.
  * @param name of the database
  * @returns a store
- * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
+ * @throws TransportError STORE_UNAVAILABLE, EnvironmentError ENVIRONMENT_UNSUPPORTED, from the functions of the store
  * @example
  * const store = indexedDbStore();
  */
@@ -37,6 +38,11 @@ export function indexedDbStore(name = "keyroot"): Store {
     return opened;
   };
   const access = async <T>(mode: IDBTransactionMode, work: (texts: IDBObjectStore) => IDBRequest<T>): Promise<T> => {
+    requireFeature(
+      "indexedDB",
+      (globalThis as Partial<typeof globalThis>).indexedDB,
+      "fake-indexeddb/auto, or another store",
+    );
     try {
       const transaction = (await open()).transaction(TEXTS, mode);
       const request = work(transaction.objectStore(TEXTS));

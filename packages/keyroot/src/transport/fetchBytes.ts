@@ -1,3 +1,6 @@
+import { withResolvers } from "../engine/language.ts";
+import { normalizeUrl, parseUrl } from "../engine/parseUrl.ts";
+import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
 import { checkNames } from "../input/options.ts";
 
@@ -9,7 +12,7 @@ export interface FetchOptions {
   maxBytes: number;
   /** The maximum time until the last byte of the answer, in milliseconds. */
   timeoutMs: number;
-  /** The latest end of the request, as `performance.now()` counts. Default: only `timeoutMs` applies. */
+  /** The latest end of the request, as `monotonicNow` counts. Default: only `timeoutMs` applies. */
   deadline?: number | undefined;
   /** Allows plain http to other machines than this one. Default false. `fetchBytes` itself allows both. */
   allowHttp?: boolean | undefined;
@@ -31,21 +34,27 @@ export interface HttpAnswer {
 /**
  * Sends an HTTP request and reads the whole answer within the limits. Does not follow redirects. Error messages contain
  * only the host, because the rest of a URL may contain a secret.
- * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED
+ * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED; EnvironmentError
+ * ENVIRONMENT_UNSUPPORTED
  */
 export async function fetchBytes(url: string, init: RequestInit, options: FetchOptions): Promise<HttpAnswer> {
-  const { fetch = globalThis.fetch, maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
-  const { host } = new URL(url);
+  const { maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
+  const fetch =
+    options.fetch ??
+    requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or the option fetch");
+  const { host } = parseUrl(url);
   return withTimeout(host, timeLeft(options), signal, async (signal) => {
     let response: Response;
+    let isRefused: boolean;
     let bytes: Uint8Array | undefined;
     try {
       response = await fetch(url, { ...init, redirect: "manual", signal });
-      if (!isRedirect(response)) bytes = await readAtMost(response, maxBytes);
+      isRefused = isRedirect(response, url);
+      if (!isRefused) bytes = await readAtMost(response, maxBytes);
     } catch (cause) {
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
-    if (isRedirect(response)) {
+    if (isRefused) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
     // The status is enough: the body of a large error page is not needed.
@@ -58,9 +67,15 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
   });
 }
 
+/** The time in ms since a fixed point. */
+export function monotonicNow(): number {
+  const { performance }: Partial<typeof globalThis> = globalThis;
+  return performance?.now() ?? Date.now();
+}
+
 /** The time that a request may take, in whole milliseconds. */
 export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, "timeoutMs" | "deadline">): number {
-  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - performance.now())));
+  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - monotonicNow())));
 }
 
 /**
@@ -75,8 +90,10 @@ export async function withTimeout<T>(
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const ended = new AbortController();
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
+  requireFeature("setTimeout", setTimeout, "in the engine's host");
+  const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
+  const { promise: failed, reject: fail } = withResolvers<never>();
   const abort = () => {
     fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
   };
@@ -98,8 +115,14 @@ export async function withTimeout<T>(
 
 /** Reads a body. Stops and returns undefined when it is larger than `maxBytes`. */
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return new Uint8Array();
+  const { body, headers } = response as Partial<Response>;
+  if (typeof body?.getReader !== "function") {
+    // React Native's fetch has no streams, and reads the whole body. The declared length is that before decompression.
+    if (Number(headers?.get("Content-Length")) > maxBytes) return undefined;
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return bytes.length > maxBytes ? undefined : bytes;
+  }
+  const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (;;) {
@@ -118,9 +141,24 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
   return bytes;
 }
 
-/** Whether a response is a redirect (RFC 9110, section 15.4). Browsers hide its status. 304 names no other place. */
-function isRedirect({ type, status }: Response): boolean {
-  return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
+/**
+ * Whether a response is a redirect (RFC 9110, section 15.4), or the answer of another place: React Native's fetch follows
+ * redirects by itself. Browsers hide the status. 304 names no other place.
+ * @param asked the URL of the request
+ */
+function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
+  if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304) || redirected) return true;
+  // A fetch of an app's own code may leave out the URL.
+  return Boolean(url) && url !== asked && !isSameUrl(url, asked);
+}
+
+/** Whether two URLs differ at most in their notation and fragment. */
+function isSameUrl(a: string, b: string): boolean {
+  try {
+    return normalizeUrl(a) === normalizeUrl(b);
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { TransportError, VerificationError } from "../errors.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
-import { checkSourceUrl } from "./url.ts";
+import { parseUrl } from "../engine/parseUrl.ts";
+import { addPath, checkSourceUrl } from "./url.ts";
 
 /**
  * Fetches the file of a root from its host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies it.
@@ -13,10 +14,9 @@ import { checkSourceUrl } from "./url.ts";
  * const { records } = parseMerkleFile(bytes, root);
  */
 export async function fetchMerkleFile(merkleUrl: string, root: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = new URL(checkSourceUrl("merkleUrl", merkleUrl, options.allowHttp));
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${root}.json`;
-  const { host } = url;
-  const { status, headers, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
+  const url = addPath(checkSourceUrl("merkleUrl", merkleUrl, options.allowHttp), `${root}.json`);
+  const { host } = parseUrl(url);
+  const { status, headers, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 404 || status === 410) {
     const message = `${host} does not have the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
@@ -26,7 +26,7 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
   }
   // Node and some browsers return a compressed body up to where it is cut off, without an error.
-  if (headers.has("Content-Encoding") && !/\}\s*$/.test(new TextDecoder().decode(bytes.subarray(-99)))) {
+  if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
     throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
   }
   return bytes;

@@ -1,3 +1,6 @@
+import { parseUrl } from "../engine/parseUrl.ts";
+import { hasOwn } from "../engine/language.ts";
+import { decodeUtf8 } from "../engine/utf8.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { isObject, parseBoundedJson } from "../input/json.ts";
@@ -76,7 +79,7 @@ function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions,
   };
   return (method, params) =>
     new Promise((resolve, reject) => {
-      if (pending.length === 0) queueMicrotask(send);
+      if (pending.length === 0) void Promise.resolve().then(send);
       pending.push({ method, params, resolve, reject });
     });
 }
@@ -124,22 +127,21 @@ async function post(
 ): Promise<{ status: number; answer?: unknown; reason?: string }> {
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const { status, bytes } = await fetchBytes(url, init, options);
-  const text = new TextDecoder().decode(bytes);
   try {
-    return { status, answer: parseBoundedJson(text, MAX_DEPTH, calls) };
+    return { status, answer: parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, calls) };
   } catch (error) {
     return { status, reason: error instanceof ArgumentError ? `: ${error.message}` : "." };
   }
 }
 
 function resultOf(url: string, method: string, status: number, id: number, answer: unknown, reason = "."): unknown {
-  const { host } = new URL(url);
+  const { host } = parseUrl(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
     const message = `${host} answered ${method} with the HTTP status ${status}.`;
     throw new TransportError("RPC_ERROR", message, { actual: status });
   }
-  if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !Object.hasOwn(answer, "result")) {
+  if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !hasOwn(answer, "result")) {
     throw new TransportError("RPC_ANSWER_INVALID", `The answer of ${host} to ${method} is not JSON-RPC 2.0${reason}`);
   }
   return answer["result"];

@@ -1,3 +1,4 @@
+import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
@@ -8,14 +9,31 @@ import { ArgumentError } from "../errors.ts";
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {
   let expected = "an http(s) URL without user and password.";
-  if (typeof url === "string" && URL.canParse(url)) {
-    const { protocol, username, password, hostname } = new URL(url);
-    if (/^https?:$/.test(protocol) && username + password === "") {
-      if (remedy === undefined || protocol === "https:" || isLoopback(hostname)) return url;
-      expected = `an https URL, because ${hostname} is not this machine. ${remedy}`;
-    }
+  const { protocol = "", username, password, hostname = "" } = parseOrEmpty(url);
+  if (/^https?:$/.test(protocol) && !username && !password) {
+    if (remedy === undefined || protocol === "https:" || isLoopback(hostname)) return url as string;
+    expected = `an https URL, because ${hostname} is not this machine. ${remedy}`;
   }
   throw new ArgumentError("ARGUMENT_INVALID", `The option ${option} must be ${expected}`);
+}
+
+function parseOrEmpty(url: unknown): Partial<UrlParts> {
+  try {
+    return typeof url === "string" ? parseUrl(url) : {};
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Adds words to the path of a URL, whose own path may end with slashes. Keeps the URL's query.
+ * @param url as `checkUrl` accepts it
+ * @param words a path without slash at its beginning, and a query
+ */
+export function addPath(url: string, words: string): string {
+  const [path = "", query] = normalizeUrl(url).split(/\?(.*)/s);
+  const own = query ? (words.includes("?") ? "&" : "?") + query : "";
+  return `${path.replace(/\/+$/, "")}/${words}${own}`;
 }
 
 /**
@@ -51,7 +69,7 @@ const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\
  * host, on which ports distinguish nodes. On any other host they do not: one operator runs them all.
  */
 export function nodeOf(url: string): string {
-  const { hostname, port, protocol } = new URL(url);
+  const { hostname, port, protocol } = parseUrl(url);
   const host = ipv4In(hostname) ?? hostname.replace(/\.$/, "");
   // The unspecified address reaches this machine, too.
   if (!isLoopback(host) && host !== "0.0.0.0" && host !== "[::]") return host;

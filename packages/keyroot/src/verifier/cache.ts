@@ -1,3 +1,4 @@
+import { normalizeUrl } from "../engine/parseUrl.ts";
 import { isObject } from "../input/json.ts";
 import { verifyKeyRecord, type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import { isEarlier, MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
@@ -35,11 +36,9 @@ const providers = new WeakMap<object, string>();
 /** Names an endpoint without revealing its URL, which may contain a secret. Equal names mean the same endpoint. */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
-    const url = new URL(endpoint);
-    url.hash = "";
-    return sha256Hex(url.href);
+    return sha256Hex(normalizeUrl(endpoint));
   }
-  const name = providers.get(endpoint) ?? crypto.randomUUID();
+  const name = providers.get(endpoint) ?? `${Math.random()}${Math.random()}`;
   providers.set(endpoint, name);
   return name;
 }

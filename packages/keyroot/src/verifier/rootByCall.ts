@@ -1,5 +1,4 @@
 import type { BlockParameter } from "../ethereum/blocks.ts";
-import { fetchCodeHash } from "../ethereum/codeHash.ts";
 import { invalidAnswer } from "../ethereum/rpcValues.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -24,10 +23,12 @@ export async function readRootByCall(
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {
+  // Loaded on demand, before the calls, which then share a request: most apps do not need Keccak-256.
+  const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),
     callContract(call, contract, encodeGetMerkleTreeRoot(userID), block),
-    expected === undefined ? undefined : fetchCodeHash(call, contract, block),
+    hashing?.fetchCodeHash(call, contract, block),
   ]);
   return { chainId, root, codeHash };
 }

@@ -3,7 +3,7 @@ import { checkBoolean, checkFunction, checkSignal, invalidArgument, optional } f
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { nodeOf, checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
-import { type FetchOptions, withTimeout } from "../transport/fetchBytes.ts";
+import { type FetchOptions, monotonicNow, withTimeout } from "../transport/fetchBytes.ts";
 import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
 import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
 
@@ -72,7 +72,7 @@ export async function withSources<T>(
   // Silent members of a quorum must not use up the time of the other rounds.
   const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
   const bytesOf = (method: string) => bytesOfMethod(limits, method);
-  const request = { fetch, allowHttp, deadline: performance.now() + timeoutMs * REQUEST_SHARE };
+  const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
   return withTimeout("The verification", timeoutMs, callersSignal, (signal) => {
     const rpcOptions = { ...request, timeoutMs: roundMs, maxBytes: rpcBytes, bytesOf, batchSize, signal };
     const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
@@ -87,15 +87,4 @@ function checkNodes(endpoints: readonly Endpoint[]): void {
   const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
   if (nodes.size !== endpoints.length)
     throw invalidArgument("The option rpc", "endpoints on different hosts", endpoints);
-}
-
-/** Sends equal calls once. All users then share one block, and the answers about it. */
-export function shareEqualCalls(call: RpcCall): RpcCall {
-  const results = new Map<string, Promise<unknown>>();
-  return (method, params) => {
-    const key = JSON.stringify([method, params]);
-    const result = results.get(key) ?? call(method, params);
-    results.set(key, result);
-    return result;
-  };
 }

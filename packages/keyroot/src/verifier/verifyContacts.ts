@@ -1,3 +1,4 @@
+import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
@@ -23,7 +24,8 @@ import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import { shareEqualCalls, type VerifierSources, withSources } from "./sources.ts";
+import { shareEqualCalls } from "./shareEqualCalls.ts";
+import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
@@ -133,7 +135,7 @@ export async function verifyContacts(
   const verifyAll = async (sources: VerifierSources) => {
     const names = cache ? sources.endpoints.map(sourceOf) : [];
     const found = await Promise.all(contacts.map((contact) => findContact(contact, sources, names)));
-    const byRoot = Map.groupBy(
+    const byRoot = groupBy(
       found.filter((contact) => "root" in contact),
       ({ root }) => root,
     );

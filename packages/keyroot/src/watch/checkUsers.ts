@@ -1,3 +1,4 @@
+import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { type MerkleFile } from "../merkle/file.ts";
@@ -5,7 +6,8 @@ import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import type { KeyQuery } from "../verifier/options.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
-import { shareEqualCalls, type VerifierSources, withSources } from "../verifier/sources.ts";
+import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
+import { type VerifierSources, withSources } from "../verifier/sources.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
@@ -53,7 +55,7 @@ export async function checkUsers(
     await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
     // One after the other: a background task needs no more, and each file takes memory.
-    for (const [root = "", readers] of Map.groupBy(due, ([, { root }]) => root)) {
+    for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
         const file = parseMerkleFile(await sources.fetchFile(root), root);
         for (const [userID, user] of readers) applyFile(user, keyIn(file, root, { ...config.registry, userID }), time);

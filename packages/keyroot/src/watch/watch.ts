@@ -1,4 +1,6 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
+import { hasOwn, withResolvers } from "../engine/language.ts";
+import { requireFeature } from "../engine/requireFeature.ts";
 import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
@@ -68,7 +70,7 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
   ...(["intervalMs", "recheckMs", "fileLimitMs", "signal"] as const),
 ];
 /** Browser functions that other runtimes may lack. */
-const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">> } = globalThis;
+const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
 const MAX_BACKOFF_MS = 300_000;
 /** The maximum number of contacts whose roots are read in a round. A long list takes several rounds. */
@@ -91,7 +93,8 @@ interface WatchState {
 
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
- * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
+ * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH; EnvironmentError
+ * ENVIRONMENT_UNSUPPORTED for a page without Web Locks
  */
 export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch {
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
@@ -100,6 +103,9 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
   /** The name of the state in the store, and of the lock. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
+  // A page may be open in several tabs.
+  if (platform.document !== undefined)
+    requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -159,7 +165,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
       ),
     ];
     const answered = await checkUsers(config, chosen, { time, recheckMs, signal, errors });
-    signal.throwIfAborted();
+    if (signal.aborted) throw signal.reason ?? new Error();
 
     for (const [id, user] of [own, ...contacts]) {
       const isOwn = id === userID;
@@ -239,8 +245,8 @@ function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, s
  * contact who is listed again keeps its place in the queue.
  */
 function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
-  const known = ids.filter((id) => Object.hasOwn(users, id));
-  const listed = [...known, ...ids.filter((id) => !Object.hasOwn(users, id))].slice(0, MAX_USERS - 1);
+  const known = ids.filter((id) => hasOwn(users, id));
+  const listed = [...known, ...ids.filter((id) => !hasOwn(users, id))].slice(0, MAX_USERS - 1);
   const use = (id: UserID): UserToCheck => {
     const user = (users[id] ??= { turn: round });
     user.listed = round;
@@ -292,7 +298,7 @@ function parseState(text: unknown): WatchState {
 
 /** Waits until the time is over or the signal aborts. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const { promise, resolve } = withResolvers<unknown>();
   const timer = setTimeout(resolve, ms);
   signal.addEventListener("abort", resolve);
   if (!signal.aborted) await promise;

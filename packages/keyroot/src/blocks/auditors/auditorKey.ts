@@ -1,6 +1,7 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../../engine/utf8.ts";
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex } from "../../bytes/platform.ts";
 import { ArgumentError, KeyrootError } from "../../errors.ts";
@@ -34,7 +35,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
     throw invalidKey("its name must be 1 to 100 visible ASCII characters without a plus sign", name);
   checkPoint(publicKey);
   const encoded = concatBytes(Uint8Array.of(COSIGNATURE), publicKey);
-  const id = bytesToHex(sha256(concatBytes(utf8ToBytes(`${name}\n`), encoded)).subarray(0, ID_BYTES));
+  const id = bytesToHex(sha256(concatBytes(encodeUtf8(`${name}\n`), encoded)).subarray(0, ID_BYTES));
   return { text: `${name}+${id}+${bytesToBase64(encoded)}`, name, id, publicKey };
 }
 

@@ -1,4 +1,6 @@
+import { parseUrl } from "../../engine/parseUrl.ts";
 import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { addPath } from "../../transport/url.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
 import { MAX_ROOTS_BYTES } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES, parseSignedStatement, type Statement } from "./statement.ts";
@@ -69,29 +71,29 @@ interface KnownStatement {
 /** The statements that were read, merged by their texts, and the errors of those that are false or missing. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
-  readonly #byText = new Map<string, KnownStatement>();
-  readonly #query: StatementQuery;
-  readonly #limits: StatementLimits;
+  private readonly byText = new Map<string, KnownStatement>();
+  private readonly query: StatementQuery;
+  private readonly limits: StatementLimits;
 
   constructor(query: StatementQuery, limits: StatementLimits) {
-    this.#query = query;
-    this.#limits = limits;
+    this.query = query;
+    this.limits = limits;
   }
 
   /** The statements for a block. */
   at(number: number): KnownStatement[] {
-    return [...this.#byText.values()].filter(({ statement }) => statement.block.number === number);
+    return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
   /** Reads a folder's statement. @returns the number of its block; undefined if it has no valid signature of an auditor */
   async read(folder: string, name: string): Promise<number | undefined> {
-    const { place, policy } = this.#query;
+    const { place, policy } = this.query;
     try {
-      const signed = parseSignedStatement(await fetchStatement(folder, name, this.#limits));
+      const signed = parseSignedStatement(await fetchStatement(folder, name, this.limits));
       checkPlace(signed.statement, place);
       const signers = verifySignatures(signed, policy.keys);
       if (signers.size === 0) return undefined;
-      this.#add(signed.text, signed.statement, signers);
+      this.add(signed.text, signed.statement, signers);
       return signed.statement.block.number;
     } catch (error) {
       if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
@@ -100,10 +102,10 @@ class KnownStatements {
     }
   }
 
-  #add(text: string, statement: Statement, signers: ReadonlyMap<string, readonly number[]>): void {
-    const known = this.#byText.get(text) ?? { statement, signers: new Map<string, number[]>() };
+  private add(text: string, statement: Statement, signers: ReadonlyMap<string, readonly number[]>): void {
+    const known = this.byText.get(text) ?? { statement, signers: new Map<string, number[]>() };
     for (const [key, times] of signers) known.signers.set(key, [...(known.signers.get(key) ?? []), ...times]);
-    this.#byText.set(text, known);
+    this.byText.set(text, known);
   }
 }
 
@@ -122,11 +124,10 @@ export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uin
 }
 
 async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = new URL(folder);
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${name}.txt`;
-  const { status, bytes } = await fetchBytes(url.href, { method: "GET" }, options);
+  const url = addPath(folder, `${name}.txt`);
+  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 200) return bytes;
-  const message = `${url.host} answered the request for ${name}.txt with the HTTP status ${status}.`;
+  const message = `${parseUrl(url).host} answered the request for ${name}.txt with the HTTP status ${status}.`;
   throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
 }
 

@@ -1,4 +1,4 @@
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { decodeUtf8, encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import type { Evidence } from "../../evidence.ts";
 import type { KeyRecord } from "../../identity/keyRecord.ts";
@@ -43,7 +43,9 @@ const FORMAT = "keyroot-membership-v1";
 const LIMITS = { maxBytes: MAX_STATEMENT_BYTES + 2 ** 14, maxDepth: 4 };
 /** Enough for 2^40 roots. */
 const MAX_PATH = 40;
-const shape = new ShapeChecker((message, details) => new VerificationError("file", "PROOF_SHAPE", message, details));
+const shape = /* @__PURE__ */ new ShapeChecker(
+  (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
+);
 
 /**
  * Makes a user's membership proof.
@@ -60,7 +62,7 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
     throw notAMember(`The root ${file.tree.root} is not in the statement's tree, or has superseded records.`);
   const path = proveInclusion(entries.map(serializeRootEntry), index);
   const proof = makeMerkleProof(file, userID);
-  return { format: FORMAT, statement: new TextDecoder().decode(statement), index, recordCount, path, proof };
+  return { format: FORMAT, statement: decodeUtf8(statement), index, recordCount, path, proof };
 }
 
 /**
@@ -83,7 +85,7 @@ export function verifyMembership(
   const keys = ["format", "statement", "index", "recordCount", "path", "proof"] as const;
   const parts = shape.object("The membership proof", document, keys);
   shape.oneOf("format", parts.format, [FORMAT]);
-  const statement = utf8ToBytes(shape.text("statement", parts.statement));
+  const statement = encodeUtf8(shape.text("statement", parts.statement));
   const index = shape.count("index", parts.index);
   const recordCount = shape.count("recordCount", parts.recordCount);
   const path = shape.list("path", parts.path, MAX_PATH, (where, hash) => shape.text(where, hash, MERKLE_ROOT));

@@ -1,5 +1,6 @@
 import { sha256 } from "@noble/hashes/sha2.js";
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../../engine/utf8.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBuiltins } from "../../input/builtins.ts";
@@ -117,7 +118,7 @@ function splitOf(count: number): number {
 }
 
 function hashLeafText(text: string): Uint8Array {
-  return sha256(concatBytes(Uint8Array.of(0), utf8ToBytes(text)));
+  return sha256(concatBytes(Uint8Array.of(0), encodeUtf8(text)));
 }
 
 function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {

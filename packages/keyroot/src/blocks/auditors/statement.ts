@@ -1,4 +1,5 @@
-import { concatBytes, utf8ToBytes } from "@noble/hashes/utils.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../../engine/utf8.ts";
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
@@ -85,7 +86,7 @@ export function serializeStatement({ chainId, contract, block, userCount, tree }
 
 /** The bytes of a signature (C2SP tlog-cosignature, "Ed25519 signed message"). @param time in s since 1970 */
 export function cosignedMessage(text: string, time: number): Uint8Array {
-  return utf8ToBytes(`cosignature/v1\ntime ${time}\n${text}`);
+  return encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
 /** Writes a statement's file: the text, an empty line, and one line for each signature (C2SP signed-note). */

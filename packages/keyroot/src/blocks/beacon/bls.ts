@@ -1,14 +1,14 @@
 import { normalizeZ } from "@noble/curves/abstract/curve.js";
 import type { WeierstrassPoint } from "@noble/curves/abstract/weierstrass.js";
 import { bls12_381 } from "@noble/curves/bls12-381.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8 } from "../../engine/utf8.ts";
 
 /**
  * BLS signatures as Ethereum uses them (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"): keys of 48 bytes in G1,
  * signatures of 96 bytes in G2.
  */
 
-const CIPHERSUITE = utf8ToBytes("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_");
+const CIPHERSUITE = encodeUtf8("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_");
 
 const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;

@@ -1,7 +1,10 @@
-import { ArgumentError, KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { decodeUtf8 } from "../../engine/utf8.ts";
+import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { isObject, parseBoundedJson } from "../../input/json.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
+import { parseUrl } from "../../engine/parseUrl.ts";
+import { addPath } from "../../transport/url.ts";
 import { type Layouts, toNumber, type Update } from "./forks.ts";
 import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./lightClient.ts";
 import type { BeaconNetwork } from "./networks.ts";
@@ -123,30 +126,30 @@ export function checkAge(following: Omit<Following, "state" | "urls">, state: Li
 
 /** An endpoint of the Beacon API (github.com/ethereum/beacon-APIs, `apis/beacon/light_client`). */
 class BeaconEndpoint {
-  readonly #url: URL;
-  readonly #network: BeaconNetwork;
-  readonly #http: HttpOptions;
-  readonly #versions: Set<string>;
+  private readonly url: string;
+  private readonly network: BeaconNetwork;
+  private readonly http: HttpOptions;
+  private readonly versions: Set<string>;
 
   /** @param versions collects the names of forks in answers, which are not authenticated */
   constructor(url: string, network: BeaconNetwork, http: HttpOptions, versions: Set<string>) {
-    this.#url = new URL(url);
-    this.#network = network;
-    this.#http = http;
-    this.#versions = versions;
+    this.url = parseUrl(url).href;
+    this.network = network;
+    this.http = http;
+    this.versions = versions;
   }
 
   async fetchBootstrap(checkpoint: string): Promise<ValueOf<Layouts["bootstrap"]>> {
-    return this.#decode("bootstrap", await this.#fetch(`bootstrap/${checkpoint}`));
+    return this.decode("bootstrap", await this.fetch(`bootstrap/${checkpoint}`));
   }
 
   async fetchFinalityUpdate(): Promise<Update> {
-    return this.#decode("finality_update", await this.#fetch("finality_update"));
+    return this.decode("finality_update", await this.fetch("finality_update"));
   }
 
   /** @returns at least one update, and at most `count` */
   async fetchUpdates(start: number, count: number): Promise<Update[]> {
-    const answer = await this.#fetch(`updates?start_period=${start}&count=${count}`, count);
+    const answer = await this.fetch(`updates?start_period=${start}&count=${count}`, count);
     const items: unknown[] = Array.isArray(answer) ? [...(answer as unknown[])] : [];
     for (let rest = answer; rest instanceof Uint8Array && rest.length > 0 && items.length <= count;) {
       if (rest.length < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update without length");
@@ -156,49 +159,45 @@ class BeaconEndpoint {
       rest = rest.subarray(end);
     }
     if (items.length === 0 || items.length > count) throw malformed(`${items.length} updates instead of 1 to ${count}`);
-    return items.map((item) => this.#decode("update", item));
+    return items.map((item) => this.decode("update", item));
   }
 
   /** @returns an answer in SSZ as bytes, and in JSON as an object or a list */
-  async #fetch(path: string, items = 1): Promise<Uint8Array | object> {
-    const url = new URL(this.#url);
-    const [name = "", query = ""] = path.split("?");
-    url.pathname = `${url.pathname.replace(/\/$/, "")}/eth/v1/beacon/light_client/${name}`;
-    for (const [key, value] of new URLSearchParams(query)) url.searchParams.set(key, value);
+  private async fetch(path: string, items = 1): Promise<Uint8Array | object> {
+    const url = addPath(this.url, `eth/v1/beacon/light_client/${path}`);
     const init = { headers: { Accept: "application/octet-stream;q=1,application/json;q=0.9" } };
     const maxBytes = items * ITEM_BYTES;
-    const { status, headers, bytes } = await fetchBytes(url.href, init, { ...this.#http, maxBytes });
+    const { status, headers, bytes } = await fetchBytes(url, init, { ...this.http, maxBytes });
     if (status !== 200) {
-      const message = `${url.host} answered the request for ${name.replace(/\/.*/, "")} with the HTTP status ${status}.`;
+      const message = `${parseUrl(url).host} answered the request for ${path.replace(/[/?].*/, "")} with the HTTP status ${status}.`;
       throw new TransportError("BEACON_ERROR", message, { actual: status });
     }
-    this.#note(headers.get("Eth-Consensus-Version"));
+    this.note(headers.get("Eth-Consensus-Version"));
     if (headers.get("Content-Type")?.startsWith("application/octet-stream") === true) return bytes;
     try {
-      const text = new TextDecoder().decode(bytes);
-      const answer = parseBoundedJson(text, MAX_DEPTH, items);
+      const answer = parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, items);
       if (Array.isArray(answer) || isObject(answer)) return answer;
-    } catch (error) {
-      if (!(error instanceof ArgumentError || error instanceof SyntaxError)) throw error;
+    } catch {
+      // Not UTF-8, not JSON, or too many values.
     }
     throw malformed("neither SSZ nor JSON");
   }
 
-  #note(version: unknown): void {
-    if (typeof version === "string") this.#versions.add(version.slice(0, 32).toLowerCase());
+  private note(version: unknown): void {
+    if (typeof version === "string") this.versions.add(version.slice(0, 32).toLowerCase());
   }
 
   /** Decodes a container in the layout of its first header's slot. */
-  #decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
+  private decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
-    if (item instanceof Uint8Array) return decodeSsz(this.#network, kind, item);
+    if (item instanceof Uint8Array) return decodeSsz(this.network, kind, item);
     const { version, data } = isObject(item) ? item : {};
-    this.#note(version);
+    this.note(version);
     const header = isObject(data) ? (data["attested_header"] ?? data["header"]) : undefined;
     const beacon = isObject(header) ? header["beacon"] : undefined;
     const slot = Number(isObject(beacon) ? beacon["slot"] : undefined);
     if (!Number.isSafeInteger(slot)) throw malformed("a header without slot");
-    return forkAt(this.#network, slot).layouts[kind].fromJson(data) as Value;
+    return forkAt(this.network, slot).layouts[kind].fromJson(data) as Value;
   }
 }
 

@@ -1,3 +1,4 @@
+import { hasOwn } from "../../engine/language.ts";
 import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../../input/options.ts";
 import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
 import type { ForkName } from "./forks.ts";
@@ -122,7 +123,7 @@ export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefi
   const what = "The option beacon.network";
   let found: BeaconNetwork | undefined;
   if (typeof network === "object") found = checkNetwork(what, network);
-  else if (network !== undefined) found = Object.hasOwn(known, network) ? known[network] : undefined;
+  else if (network !== undefined) found = hasOwn(known, network) ? known[network] : undefined;
   else {
     const networks = [...Object.keys(known).map((name) => known[name]), TEST_NETWORK];
     [found] = networks.filter((each) => each?.chainId === chainId);

@@ -1,3 +1,4 @@
+import { hasOwn } from "../../engine/language.ts";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "../../bytes/platform.ts";
@@ -181,7 +182,7 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
     },
     fromJson: (value) => {
       if (!isObject(value)) throw malformed("not an object");
-      return make((name, type) => type.fromJson(Object.hasOwn(value, name) ? value[name] : undefined));
+      return make((name, type) => type.fromJson(hasOwn(value, name) ? value[name] : undefined));
     },
     root: (value) => merkleize(types.map(([name, type]) => type.root(read(value, name)))),
   };

@@ -1,3 +1,4 @@
+import { withResolvers } from "../../engine/language.ts";
 /** How long a group that is not full waits for its next item, in ms. */
 const LINGER_MS = 20;
 
@@ -15,7 +16,7 @@ export async function* inGroups<Item>(
   try {
     while (!ended) {
       const group: Item[] = [];
-      const { promise: late, resolve } = Promise.withResolvers<undefined>();
+      const { promise: late, resolve } = withResolvers<undefined>();
       let timer: ReturnType<typeof setTimeout> | undefined;
       while (group.length < size && !ended) {
         next ??= Promise.resolve(iterator.next());

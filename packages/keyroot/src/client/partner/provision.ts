@@ -1,6 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { encodeUtf8, isWellFormed } from "../../engine/utf8.ts";
 import { pMapIterable } from "p-map";
 import type { ShadowUser } from "../operations.ts";
 import type { CreateUsersResult, UserToCreate } from "./answers.ts";
@@ -160,7 +160,7 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
  * distinguishes users and contexts.
  */
 function idempotencyKeyOf(runId: string): string {
-  return bytesToHex(hmac(sha256, utf8ToBytes(runId), utf8ToBytes("users/createMany")));
+  return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT */
@@ -178,7 +178,7 @@ function checkProvisionOptions(options: ProvisionOptions): ProvisionOptions {
 }
 
 function checkRunId(runId: unknown): void {
-  if (typeof runId === "string" && runId.length >= MIN_RUN_ID_LENGTH && runId.isWellFormed()) return;
+  if (typeof runId === "string" && runId.length >= MIN_RUN_ID_LENGTH && isWellFormed(runId)) return;
   const message = `The option runId must be a text of ${MIN_RUN_ID_LENGTH} characters or more that cannot be guessed, such as crypto.randomUUID().`;
   throw new ArgumentError("SECRET_TOO_SHORT", message, { expected: MIN_RUN_ID_LENGTH });
 }

@@ -1,0 +1,8 @@
+import { requireFeature } from "../engine/requireFeature.ts";
+
+/** Random bytes from the system's secure source. @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is none */
+export function randomBytes(length: number): Uint8Array {
+  const { crypto } = globalThis as { crypto?: Partial<Crypto> };
+  requireFeature("crypto.getRandomValues", crypto?.getRandomValues, "react-native-get-random-values");
+  return (crypto as Crypto).getRandomValues(new Uint8Array(length));
+}

@@ -1,0 +1,34 @@
+/** Surrogates without their other half, which UTF-8 cannot encode. With the flag u, a pair is one character and no match. */
+const LONE_SURROGATES = /[\ud800-\udfff]/gu;
+
+/** Whether a text has no lone surrogate, so that UTF-8 can encode it. */
+export function isWellFormed(text: string): boolean {
+  return text.search(LONE_SURROGATES) === -1;
+}
+
+/** Encodes a text as `TextEncoder` does, which not every engine has: a lone surrogate becomes U+FFFD. */
+export function encodeUtf8(text: string): Uint8Array {
+  const escaped = encodeURIComponent(text.replace(LONE_SURROGATES, "\ufffd"));
+  const binary = escaped.replace(/%(..)/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+}
+
+/** Decodes UTF-8 and keeps a byte-order mark. @throws Error if the bytes are not UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
+  let decoder: TextDecoder | undefined;
+  try {
+    decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  } catch {
+    // The platform has no decoder, or none with these options.
+  }
+  // A platform may also ignore the options.
+  return decoder?.fatal && decoder.ignoreBOM ? decoder.decode(bytes) : portableDecodeUtf8(bytes);
+}
+
+/** As `decodeUtf8`, with functions that every engine has: `decodeURIComponent` accepts well-formed UTF-8 only. */
+export function portableDecodeUtf8(bytes: Uint8Array): string {
+  let escaped = "";
+  for (const byte of bytes)
+    escaped += byte < 128 && byte !== 0x25 ? String.fromCharCode(byte) : `%${byte.toString(16)}`;
+  return decodeURIComponent(escaped);
+}

@@ -1,0 +1,17 @@
+import { hexToBytes } from "../bytes/platform.ts";
+import type { RpcCall } from "../transport/jsonRpc.ts";
+import type { BlockParameter } from "./blocks.ts";
+import { keccak256 } from "./keccak.ts";
+import { invalidAnswer, isData } from "./rpcValues.ts";
+
+/**
+ * Fetches a contract's code and computes its hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no code.
+ * @param contract 0x and 40 hex digits
+ * @returns 0x and 64 lowercase hex digits
+ * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ */
+export async function fetchCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
+  const code = await call("eth_getCode", [contract, block]);
+  if (!isData(code)) throw invalidAnswer("a contract's code (0x and an even number of hex digits)", code);
+  return keccak256(hexToBytes(code.slice(2)));
+}

@@ -1,0 +1,12 @@
+import type { RpcCall } from "../transport/jsonRpc.ts";
+
+/** Sends equal calls once. All users then share one block, and the answers about it. */
+export function shareEqualCalls(call: RpcCall): RpcCall {
+  const results = new Map<string, Promise<unknown>>();
+  return (method, params) => {
+    const key = JSON.stringify([method, params]);
+    const result = results.get(key) ?? call(method, params);
+    results.set(key, result);
+    return result;
+  };
+}

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
+import { indexedDbStore } from "../../../packages/keyroot/src/store/indexedDbStore.ts";
+import { failure } from "../../support/support.ts";
+import { withoutGlobals } from "../../support/withoutGlobals.ts";
+
+const userID = "y".repeat(32);
+const verifier = createVerifier({
+  ...{ rpc: "https://rpc.example", merkleUrl: "https://files.example" },
+  ...{ chainId: 1, contract: `0x${"00".repeat(20)}` },
+});
+
+describe("a platform without a feature that cannot be replaced", () => {
+  /** The use of each feature, with words of the remedy. */
+  const uses: Record<string, [remedy: string, use: () => unknown]> = {
+    fetch: ["whatwg-fetch", () => verifier.verify(userID)],
+    AbortController: ["abort-controller", () => verifier.verify(userID)],
+    setTimeout: ["the engine's host", () => verifier.verify(userID)],
+    indexedDB: ["another store", () => indexedDbStore().get("name")],
+    crypto: ["react-native-get-random-values", () => generateKeyPair()],
+  };
+  for (const [name, [remedy, use]] of Object.entries(uses)) {
+    it(`gets an EnvironmentError that names it and what adds it: ${name}`, async () => {
+      await withoutGlobals({ [name]: undefined }, async () => {
+        const error = await failure((async () => use())());
+        expect(error).to.include({ name: "EnvironmentError", code: "ENVIRONMENT_UNSUPPORTED" });
+        expect(error).to.have.property("expected").that.includes(name);
+        expect(error).to.have.property("message").that.includes(name).and.includes(remedy);
+      });
+    });
+  }
+
+  it("gets no user id without a secure random source, also where Math.random exists", async () => {
+    await withoutGlobals({ crypto: {} }, async () => {
+      const error = await failure((async () => Promise.resolve(randomUserID()))());
+      expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "crypto.getRandomValues" });
+    });
+  });
+
+  it("gets an EnvironmentError for a watch in a page without Web Locks", async () => {
+    await withoutGlobals({ document: {}, navigator: {} }, async () => {
+      const error = await failure(
+        verifier.watch({
+          ...{ userID, publicKey: new Uint8Array(105), store: new Map<string, string>() },
+          ...{ makeBundle: () => Promise.reject(new Error("unused")), onAlarm: () => undefined },
+        }),
+      );
+      expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "navigator.locks" });
+    });
+  });
+});

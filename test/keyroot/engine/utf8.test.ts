@@ -1,0 +1,71 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { decodeUtf8, encodeUtf8, isWellFormed, portableDecodeUtf8 } from "../../../packages/keyroot/src/engine/utf8.ts";
+import { withoutGlobals } from "../../support/withoutGlobals.ts";
+
+/** The decoder of Node, as the oracle. Undefined for malformed bytes. */
+function oracle(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function orUndefined(decode: (bytes: Uint8Array) => string, bytes: Uint8Array): string | undefined {
+  try {
+    return decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes that are often well-formed: a text's, with a few changes. */
+const anyBytes = fc
+  .tuple(fc.string({ unit: "binary" }), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 2 }))
+  .map(([text, changes]) => {
+    const bytes = new TextEncoder().encode(text);
+    for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte;
+    return bytes;
+  });
+
+describe("UTF-8", () => {
+  it("is encoded as TextEncoder encodes it, also with lone surrogates", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("a", "%", "é", "€", "😀", "\ud800", "\udfff") }), (text) => {
+        expect(encodeUtf8(text)).to.deep.equal(new TextEncoder().encode(text));
+        expect(isWellFormed(text)).to.equal(text.isWellFormed());
+      }),
+    );
+  });
+
+  it("is decoded as a strict TextDecoder decodes it, and refused where that refuses it", () => {
+    fc.assert(
+      fc.property(fc.oneof(anyBytes, fc.uint8Array({ maxLength: 8 })), (bytes) => {
+        expect(orUndefined(portableDecodeUtf8, bytes)).to.equal(oracle(bytes));
+        expect(orUndefined(decodeUtf8, bytes)).to.equal(oracle(bytes));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  const bytes = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff);
+  const decoders = {
+    "without TextDecoder": undefined,
+    "whose TextDecoder refuses the option fatal": function () {
+      throw new TypeError("The option fatal is unsupported.");
+    },
+    "whose TextDecoder ignores the option fatal": class {
+      readonly fatal = false;
+      decode = () => "a wrong text";
+    },
+  };
+  for (const [platform, TextDecoder] of Object.entries(decoders)) {
+    it(`is strict on a platform ${platform}, and keeps a byte-order mark`, async () => {
+      await withoutGlobals({ TextDecoder }, () => {
+        expect(decodeUtf8(bytes.subarray(0, 4))).to.equal("\ufeff{");
+        expect(() => decodeUtf8(bytes)).to.throw();
+      });
+    });
+  }
+});
