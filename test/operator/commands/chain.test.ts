@@ -84,6 +84,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
           "blockNumber",
           "gasUsed",
           "gasPrice",
+          "dataFee",
           "transactionHash",
         );
       expect(await verify(one.userID)).to.deep.equal([0, true]);

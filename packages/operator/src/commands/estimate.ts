@@ -38,7 +38,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
   }
   const costs = await estimateCost(plan, registry);
   const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
-  const { baseFeePerGas, priorityFee, cost, costAtMost, ...counts } = costs;
+  const { baseFeePerGas, priorityFee, dataFee, cost, costAtMost, ...counts } = costs;
   return {
     json: {
       ...counts,
@@ -46,6 +46,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
       fileBytes: plan.batches.reduce((sum, { fileBytes }) => sum + fileBytes, 0),
       baseFeePerGas: baseFeePerGas === undefined ? undefined : String(baseFeePerGas),
       priorityFee: String(priorityFee),
+      dataFeeWei: String(dataFee),
       costWei: String(cost),
       costAtMostWei: String(costAtMost),
       money: money(cost),
@@ -58,7 +59,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
 
 function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
   const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = costs;
-  const { baseFeePerGas, cost, costAtMost } = costs;
+  const { baseFeePerGas, dataGas, dataFee, cost, costAtMost } = costs;
   const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at --eth-price`);
   const how =
     estimated === transactions ? "estimated by the node" : `extrapolated from ${estimated} that the node estimated`;
@@ -71,8 +72,10 @@ function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bi
     `  gas     ${gas}, ${gasPerUser} per user, ${how}`,
     `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}used`,
     `  price   ${price} per unit of gas at block ${block}`,
+    ...(dataGas > 0 ? [`  data    ${dataGas} of the gas pays for the transactions' bytes`] : []),
+    ...(dataFee > 0n ? [`  data    ${describeEther(dataFee)}${inMoney(dataFee)}, charged in addition to gas`] : []),
     `  cost    ${describeEther(cost)}${inMoney(cost)}`,
-    `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, at the highest fee that transactions would offer now`,
+    `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, at the highest fee that transactions would offer now${dataFee > 0n ? ", and twice the data fee" : ""}`,
   ];
 }
 

@@ -9,7 +9,7 @@ import { style } from "./output.ts";
 export function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {
   const users = published.reduce((sum, root) => sum + root.users, 0);
   const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
-  const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice, 0n);
+  const cost = published.reduce((sum, root) => sum + BigInt(root.gasUsed) * root.gasPrice + root.dataFee, 0n);
   return {
     users,
     transactions: published.length,
@@ -19,9 +19,9 @@ export function summaryOf({ published, alreadyPublished, superseded }: PublishRe
     alreadyPublished,
     superseded,
     published: published.map(
-      ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, addedCount }) => {
-        const transaction = { transactionHash, blockNumber, gasUsed, gasPrice: String(gasPrice), addedCount };
-        return { root, users, fileBytes, ...transaction };
+      ({ root, users, fileBytes, transactionHash, blockNumber, gasUsed, gasPrice, dataFee, addedCount }) => {
+        const amounts = { gasUsed, gasPrice: String(gasPrice), dataFee: String(dataFee) };
+        return { root, users, fileBytes, transactionHash, blockNumber, ...amounts, addedCount };
       },
     ),
   };
@@ -45,6 +45,7 @@ export function describeResult(result: PublishResult, bad: readonly BadRow[]): s
 /** An event as one line of JSON. */
 export function eventToJson(event: PublishEvent): string {
   // JSON.stringify calls the replacer for each of 700 user ids.
-  if (event.event === "published") return JSON.stringify({ ...event, gasPrice: String(event.gasPrice) });
+  if (event.event === "published")
+    return JSON.stringify({ ...event, gasPrice: String(event.gasPrice), dataFee: String(event.dataFee) });
   return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }

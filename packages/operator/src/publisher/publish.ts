@@ -254,8 +254,9 @@ class Publisher {
   async #useAccessList([first]: readonly Batch[]): Promise<boolean> {
     const { registry, accessList } = this.#options;
     if (accessList !== undefined || first === undefined) return accessList ?? false;
-    const { plain, withAccessList } = await registry.estimateAddRoot(first);
-    return withAccessList < plain;
+    const estimate = await registry.estimateAddRoot(first);
+    const feeData = await registry.chain.fetchFeeData(await registry.chain.block("latest"));
+    return registry.isAccessListCheaper(first, estimate, feeData);
   }
 
   /** Waits for finality, and proves the batches at the final block. @returns those with a user without a root there */

@@ -21,6 +21,8 @@ interface PublishedRoot {
   gasUsed?: number | undefined;
   /** In wei per unit of gas. */
   gasPrice?: bigint | undefined;
+  /** In wei, in addition to gas, on OP-stack chains. */
+  dataFee?: bigint | undefined;
   /** Number of users, of all partners, who got the root by this transaction. */
   addedCount?: number | undefined;
 }
@@ -55,12 +57,12 @@ export class PublicationStore {
    */
   async markPublished(
     region: Region,
-    { root, userIDs, transactionHash, blockNumber, blockHash, gasUsed, gasPrice, addedCount }: PublishedRoot,
+    { root, userIDs, transactionHash, blockNumber, blockHash, gasUsed, gasPrice, dataFee, addedCount }: PublishedRoot,
     now: number,
     author: Author,
   ): Promise<void> {
     const data = { root, transaction: transactionHash, block: blockNumber };
-    const cost = gasUsed === undefined || gasPrice === undefined ? null : BigInt(gasUsed) * gasPrice;
+    const cost = gasUsed === undefined || gasPrice === undefined ? null : BigInt(gasUsed) * gasPrice + (dataFee ?? 0n);
     const block = { transactionHash, blockNumber, blockHash, checked: now, difference: null };
     const found = { ...block, gasUsed: gasUsed ?? null, cost, addedCount: addedCount ?? null };
     await this.#databases.regions[region].transaction(async (transaction) => {

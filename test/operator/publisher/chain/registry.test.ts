@@ -144,6 +144,7 @@ describeOnBoth("Registry", (startChain) => {
         blockNumber: Number(receipt["blockNumber"]),
         gasUsed: Number(receipt["gasUsed"]),
         gasPrice: BigInt(receipt["effectiveGasPrice"] ?? 0),
+        dataFee: 0n,
         addedCount: 1,
       });
     });

@@ -32,6 +32,8 @@ export interface Receipt {
   gasUsed: number;
   /** In wei per unit of gas. */
   gasPrice: bigint;
+  /** The fee in wei for the transaction's bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  dataFee: bigint;
   logs: Log[];
 }
 
@@ -144,13 +146,14 @@ function parseReceipt(answer: unknown, expected: string): Receipt {
   const receipt = toObject(answer);
   const transactionHash = toHash(receipt["transactionHash"]);
   if (transactionHash !== expected.toLowerCase()) throw new Error("not the receipt of this transaction");
-  const { blockNumber, status, gasUsed, effectiveGasPrice, logs } = receipt;
+  const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, logs } = receipt;
   return {
     transactionHash,
     blockNumber: parseSafeQuantity(blockNumber),
     succeeded: parseSafeQuantity(status) === 1,
     gasUsed: parseSafeQuantity(gasUsed),
     gasPrice: parseQuantity(effectiveGasPrice),
+    dataFee: l1Fee === undefined || l1Fee === null ? 0n : parseQuantity(l1Fee),
     logs: parseLogs(logs),
   };
 }

@@ -13,6 +13,8 @@ import type { RpcCall } from "keyroot/transport";
 import { VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../shared/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
+import { type DataFee, DataFees } from "./dataFee.ts";
+import { type FeeData, type Fees, feesOf, gasPriceOf } from "./fees.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
 /** A root and the users that get it in one call of `addMerkleTreeRoot`. */
@@ -46,6 +48,8 @@ export interface AddedRootEvent {
   gasUsed: number;
   /** In wei per unit of gas. */
   gasPrice: bigint;
+  /** The fee in wei for the transaction's bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  dataFee: bigint;
   /** The number of users who got this root. It is lower than the batch's if some already had a root. */
   addedCount: number;
 }
@@ -62,6 +66,7 @@ export interface GasEstimate {
  * make a call the first again.
  */
 export const GAS_MARGIN = 25_000;
+const MAX_UINT256 = 2n ** 256n - 1n;
 
 /**
  * The registry contract as its publisher uses it: reads users' roots, builds and estimates the calls that add roots, and
@@ -78,9 +83,11 @@ export class Registry {
   readonly contract: string;
   /** The only account that may add roots. 0x and 40 hex digits, with checksum (EIP-55). */
   readonly owner: string;
+  readonly #dataFees: DataFees;
 
   private constructor(chain: Chain, contract: string, owner: string) {
     this.chain = chain;
+    this.#dataFees = new DataFees(chain);
     this.contract = contract;
     this.owner = owner;
   }
@@ -134,6 +141,30 @@ export class Registry {
   }
 
   /**
+   * The fee for a call's bytes on a rollup.
+   * @param gas the transaction's gas limit
+   * @throws as the chain
+   */
+  fetchDataFee(call: AddRootCall, gas: number, fees: Fees): Promise<DataFee> {
+    return this.#dataFees.fetch(call, gas, fees);
+  }
+
+  /**
+   * True if a batch's call is cheaper with an access list, which adds bytes.
+   * @param estimate as `estimateAddRoot`
+   * @throws as the chain
+   */
+  async isAccessListCheaper(batch: RootBatch, estimate: GasEstimate, feeData: FeeData): Promise<boolean> {
+    const costOf = async (withAccessList: boolean) => {
+      const gas = withAccessList ? estimate.withAccessList : estimate.plain;
+      const fees = feesOf(feeData, MAX_UINT256) ?? { gasPrice: 0n };
+      const { wei } = await this.fetchDataFee(this.addRootCall(batch, withAccessList), gas, fees);
+      return BigInt(gas) * gasPriceOf(feeData) + wei;
+    };
+    return estimate.withAccessList < estimate.plain && (await costOf(true)) <= (await costOf(false));
+  }
+
+  /**
    * Finds the event with which a root got its first users.
    * @returns undefined if no user has the root in the node's newest state
    * @throws VerificationError TRANSACTION_REVERTED; TransportError as the call
@@ -157,13 +188,13 @@ export class Registry {
    * @throws VerificationError TRANSACTION_REVERTED; TransportError RPC_ANSWER_INVALID
    */
   readAddedRoot(receipt: Receipt, root: string): AddedRootEvent {
-    const { succeeded, logs, transactionHash, blockNumber, gasUsed, gasPrice } = receipt;
+    const { succeeded, logs, transactionHash, blockNumber, gasUsed, gasPrice, dataFee } = receipt;
     if (!succeeded) {
       const message = `The transaction ${transactionHash} in block ${blockNumber} was reverted.`;
       throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: transactionHash });
     }
     const events = logs.map((log) => decodeRootAddedLog(log, this.contract)).filter((event) => event?.root === root);
     const addedCount = events.reduce((sum, event) => sum + (event?.addedCount ?? 0), 0);
-    return { transactionHash, blockNumber, gasUsed, gasPrice, addedCount };
+    return { transactionHash, blockNumber, gasUsed, gasPrice, dataFee, addedCount };
   }
 }

@@ -1,4 +1,5 @@
 import { checkAllBuiltins } from "keyroot/input";
+import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { gasPriceOf, maxGasPriceOf, feesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { countUsers, type Plan } from "./plan.ts";
@@ -17,12 +18,16 @@ export interface CostEstimate {
   accessList: boolean;
   gas: number;
   gasPerUser: number;
+  /** The part of the gas that pays for bytes: Arbitrum. */
+  dataGas: number;
   /** Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   priorityFee: bigint;
-  /** The cost at this block's gas price. */
+  /** The fee in wei for the transactions' bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  dataFee: bigint;
+  /** The cost at this block's prices, the data fee included. */
   cost: bigint;
-  /** The cost at the highest gas price that transactions would offer now. */
+  /** The cost at the highest gas price that transactions would offer now, and twice the data fee. */
   costAtMost: bigint;
 }
 
@@ -48,13 +53,22 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
   const block = await chain.block("latest");
   const feeData = await chain.fetchFeeData(block);
   const first = await registry.estimateAddRoot(firstBatch);
-  const accessList = first.withAccessList < first.plain;
+  const accessList = await registry.isAccessListCheaper(firstBatch, first, feeData);
   const sample = evenlySpread(batches, MAX_ESTIMATES);
-  let sampledGas = 0;
-  for (const batch of sample) sampledGas += await registry.estimateGas(registry.addRootCall(batch, accessList));
+  const fees = feesOf(feeData, 2n ** 256n) ?? { gasPrice: 0n };
+  const sampled = { gas: 0, dataGas: 0, dataFee: 0n };
+  for (const batch of sample) {
+    const call = registry.addRootCall(batch, accessList);
+    const gas = await registry.estimateGas(call);
+    const data = await registry.fetchDataFee(call, gas, fees);
+    sampled.gas += gas;
+    sampled.dataGas += data.gas;
+    sampled.dataFee += data.wei;
+  }
   const users = countUsers(batches);
-  const gas = sample.length === batches.length ? sampledGas : Math.round((sampledGas / countUsers(sample)) * users);
-  const fees = feesOf(feeData, 2n ** 256n);
+  const sampledUsers = countUsers(sample);
+  const gas = Math.round((sampled.gas / sampledUsers) * users);
+  const dataFee = (sampled.dataFee * BigInt(users)) / BigInt(sampledUsers);
   return {
     block: block.number,
     users,
@@ -64,9 +78,11 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
     accessList,
     gas,
     gasPerUser: Math.round((gas / users) * 10) / 10,
+    dataGas: Math.round((sampled.dataGas / sampledUsers) * users),
     ...feeData,
-    cost: BigInt(gas) * gasPriceOf(feeData),
-    costAtMost: BigInt(gas) * (fees === undefined ? 0n : maxGasPriceOf(fees)),
+    dataFee,
+    cost: BigInt(gas) * gasPriceOf(feeData) + dataFee,
+    costAtMost: BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf({ wei: dataFee, gas: 0 }),
   };
 }
 

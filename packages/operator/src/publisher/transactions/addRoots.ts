@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { toQuantity } from "keyroot/ethereum";
 import { TransportError } from "../../errors.ts";
 import { type Fees, feesOf, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
@@ -176,9 +177,12 @@ class RootAdder {
       const batch = this.#queue[0];
       if (batch === undefined) break;
       const call = this.#callOf(batch);
-      const gas = (await this.#registry.estimateGas(call)) + GAS_MARGIN;
+      const estimated = await this.#registry.estimateGas(call);
+      const dataFee = await this.#registry.fetchDataFee(call, estimated + GAS_MARGIN, fees);
+      // The price of bytes in gas may double until the transaction is in a block.
+      const gas = estimated + GAS_MARGIN + dataFee.gas;
       const nonce = this.#freeNonce();
-      const attempt = { nonce, root: batch.root, gas, fees };
+      const attempt = { nonce, root: batch.root, gas, fees, dataFee: worstDataFeeOf(dataFee) };
       const exceeded = this.#budget?.exceededBy(attempt);
       if (exceeded !== undefined) {
         if (this.#pending().length === 0) throw costError(attempt, exceeded);
@@ -262,7 +266,9 @@ class RootAdder {
     const isIgnored = accepted && prices.block > sentAtBlock;
     const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
     if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${prices.maxFee} wei per gas)`);
-    await this.#recordAndSend(first, { ...attempt, fees }, prices.block, "replaced");
+    const dataFee = await this.#registry.fetchDataFee(this.#callOf(first.batch), attempt.gas, fees);
+    const replacement = { ...attempt, fees, dataFee: worstDataFeeOf(dataFee) };
+    await this.#recordAndSend(first, replacement, prices.block, "replaced");
   }
 
   /**

@@ -1,0 +1,152 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
+import { estimateCost } from "../../../../packages/operator/src/publisher/plan/estimate.ts";
+import { makePlan } from "../../../../packages/operator/src/publisher/plan/makePlan.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
+import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
+import { freshRegistry, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../../support/chain/local.ts";
+import { ARBITRUM_GAS_PER_BYTE, installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
+import { sampleRecords } from "../../../support/samples.ts";
+import { failure, never, temporaryFolder } from "../../../support/support.ts";
+
+const GWEI = 10n ** 9n;
+/** Bytes of 40 users' ids in a call of addMerkleTreeRoot: selector, three words, and the ids padded to whole words. */
+const CALLDATA_BYTES = 4 + 3 * 32 + 800;
+
+function describeFees(startChain: StartChain, setCode: string): void {
+  const fresh = freshRegistry(startChain);
+  const folder = temporaryFolder();
+  afterEach(() => removeFees(fresh.call, setCode));
+
+  const estimate = async (users = 40, usersPerFile = 40) => {
+    const registry = await fresh.connect();
+    return estimateCost(await makePlan(RecordTable.of(sampleRecords(users)), registry, { usersPerFile }), registry);
+  };
+  const publishing = async (options: Partial<PublishOptions>, via = fresh.call) => {
+    const journal = new MemoryJournal();
+    const publication = publish(sampleRecords(40), {
+      ...LOCAL,
+      registry: await fresh.connect(via),
+      store: new FolderStore(join(folder.path, "files")),
+      journal,
+      limits: { maxFeePerGas: 20n * GWEI, maxCost: 10n ** 18n },
+      sending: { pollMs: 5, timeoutMs: 500 },
+      ...options,
+    });
+    return { journal, publication };
+  };
+
+  describe("OP-stack chains", () => {
+    it("have the L1 fee and the operator fee in estimates, and count twice at most", async () => {
+      const before = await estimate();
+      await installFees(fresh.call, "GasPriceOracle", setCode);
+      const { gas, baseFeePerGas = 0n, priorityFee, dataFee, cost, costAtMost, dataGas } = await estimate();
+      const gasCost = (price: bigint) => BigInt(gas) * price;
+      const operatorFee = BigInt(gas) * OP_FEES.weiPerGas + OP_FEES.operatorConstant;
+      const bytes = (dataFee - operatorFee) / OP_FEES.weiPerByte;
+      // The call, about a hundred bytes of other fields, and 68 for the signature.
+      expect(Number(bytes)).to.be.within(CALLDATA_BYTES + 68, CALLDATA_BYTES + 68 + 120);
+      expect([before.dataFee, dataGas]).to.deep.equal([0n, 0]);
+      expect(cost).to.equal(gasCost(baseFeePerGas + priorityFee) + dataFee);
+      expect(costAtMost).to.equal(gasCost(2n * baseFeePerGas + priorityFee) + 2n * dataFee);
+    });
+
+    it("have no operator fee before the upgrade that added it", async () => {
+      await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
+      const { dataFee } = await estimate();
+      expect(dataFee % OP_FEES.weiPerByte).to.equal(0n);
+      expect(dataFee > 0n).to.equal(true);
+    });
+
+    it("extrapolate the fee to transactions that were not estimated", async () => {
+      await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
+      const one = await estimate(1, 1);
+      const { estimated, transactions, dataFee } = await estimate(30, 1);
+      expect([estimated, transactions]).to.deep.equal([25, 30]);
+      expect(Math.abs(Number(dataFee) / (30 * Number(one.dataFee)) - 1)).to.be.lessThan(0.05);
+    });
+
+    it("use no access list if its bytes cost more than its gas saves", async () => {
+      const before = await estimate();
+      await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
+      const { accessList, first } = await estimate();
+      expect([before.accessList, accessList]).to.deep.equal([true, false]);
+      expect(first).to.deep.equal(before.first);
+    });
+
+    it("refuse before signing if gas alone is within the limit, and record the fee in the journal", async () => {
+      await installFees(fresh.call, "GasPriceOracle", setCode);
+      const limits = { maxFeePerGas: 20n * GWEI };
+      const { journal, publication } = await publishing({ limits: { ...limits, maxCost: 10n ** 18n } });
+      const { published } = await publication;
+      const [attempt = never()] = journal.attempts();
+      const execution = BigInt(attempt.gas) * ("gasPrice" in attempt.fees ? 0n : attempt.fees.maxFeePerGas);
+      const operatorFee = BigInt(published[0]?.gasUsed ?? 0) * OP_FEES.weiPerGas;
+      expect((attempt.dataFee ?? 0n) > 2n * (BigInt(CALLDATA_BYTES) * OP_FEES.weiPerByte + operatorFee)).to.equal(true);
+
+      fresh.contract = await fresh.deploy(fresh.owner);
+      const sent: unknown[] = [];
+      const watching: RpcCall = (method, params) => {
+        if (method === "eth_sendTransaction") sent.push(params);
+        return fresh.call(method, params);
+      };
+      const short = { ...limits, maxCost: execution + (attempt.dataFee ?? 0n) / 2n };
+      const refused = await failure((await publishing({ limits: short }, watching)).publication);
+      expect(refused).to.include({ code: "COST_LIMIT_REACHED" });
+      expect(sent).to.deep.equal([]);
+    });
+
+    it("are not taken for other chains if the endpoint does not return the fee", async () => {
+      await installFees(fresh.call, "GasPriceOracle", setCode);
+      const failing: RpcCall = async (method, params) => {
+        const [{ data = "" } = {}] = params as { data?: string }[];
+        if (method === "eth_call" && data.startsWith("0x49948e0e")) return "0x";
+        return fresh.call(method, params);
+      };
+      const { publication } = await publishing({}, failing);
+      expect(await failure(publication)).to.include({ code: "RPC_ANSWER_INVALID" });
+    });
+
+    it("have the L1 fee of their receipts in the results", async () => {
+      const charging: RpcCall = async (method, params) => {
+        const answer = await fresh.call(method, params);
+        return method === "eth_getTransactionReceipt" && answer !== null
+          ? { ...(answer as object), l1Fee: "0x1234" }
+          : answer;
+      };
+      const { published } = await (await publishing({}, charging)).publication;
+      expect(published.map(({ dataFee }) => dataFee)).to.deep.equal([0x1234n]);
+    });
+  });
+
+  describe("Arbitrum", () => {
+    it("has the gas for bytes in estimates and once more in gas limits, since its price changes", async () => {
+      const { journal: without, publication: first } = await publishing({});
+      await first;
+      fresh.contract = await fresh.deploy(fresh.owner);
+      await installFees(fresh.call, "NodeInterface", setCode);
+      const { dataGas, dataFee } = await estimate();
+      expect([dataGas, dataFee]).to.deep.equal([CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE, 0n]);
+      const { journal, publication } = await publishing({});
+      await publication;
+      const [before, after] = [without, journal].map((one) => one.attempts()[0]?.gas ?? 0);
+      expect(Number(after) - Number(before)).to.equal(CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE);
+    });
+  });
+}
+
+describe("data fees, on Hardhat's chain", function () {
+  this.timeout(60_000);
+  describeFees(startHardhat, "hardhat_setCode");
+});
+
+describeOnAnvil("data fees in Optimism mode", function (this: Mocha.Suite) {
+  this.timeout(60_000);
+  describeFees(() => startAnvil("--optimism"), "anvil_setCode");
+});
