@@ -14,12 +14,12 @@ type BrowserWay = (typeof BROWSER_WAYS)[number];
 /** The verification in the page. The modules are as an app bundles them. */
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
-    export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract }, root, bytes);`,
+    export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
   proof: (module) => `import { verifyMerkleProof } from ${module};
-    export default ({ userID, root }, bytes) => verifyMerkleProof(bytes, { userID, root });`,
+    export default ({ userID, root }, bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") });`,
   bundle: (module) => `import { verifyBundle } from ${module};
     export default ({ userID, contract, codeHash, pinned }, bytes) =>
-      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { pinned });`,
+      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, { pinned });`,
 };
 
 interface Options {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { KeyRecord } from "keyroot/identity";
+import { ANY_KEY, type KeyRecord } from "keyroot/identity";
 
 /** A user of a file, and the input of a verifier besides the file, proof or bundle. */
 export interface Sample {
@@ -44,18 +44,19 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
   const path = `${library}/${MODULES[way]}${library.endsWith("src") ? ".ts" : ".js"}`;
   if (way === "file") {
     const { verifyFile } = (await import(path)) as typeof import("keyroot/verifier");
-    return (bytes) => verifyFile({ userID, chainId: 1, contract }, root, bytes);
+    return (bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: ANY_KEY }, root, bytes);
   }
   if (way === "bundle") {
     const { verifyBundle } = (await import(path)) as typeof import("keyroot/bundle");
-    return (bytes) => verifyBundle(bytes, { userID, chainId: 1, contract, codeHash }, { pinned });
+    return (bytes) =>
+      verifyBundle(bytes, { userID, chainId: 1, contract, codeHash, expectedPublicKey: ANY_KEY }, { pinned });
   }
   const { verifyMerkleProof } = (await import(path)) as typeof import("keyroot/merkle");
-  if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root });
+  if (way === "proof") return (bytes) => verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY });
   let parsed: unknown;
   return (bytes) => {
     parsed ??= JSON.parse(new TextDecoder().decode(bytes));
-    return verifyMerkleProof(parsed, { userID, root });
+    return verifyMerkleProof(parsed, { userID, root, expectedPublicKey: ANY_KEY });
   };
 }
 

@@ -69,7 +69,10 @@ describe("the pages about verifying", () => {
   const verifying = {
     userID: mine.userID,
     expectedPublicKey: mine.pubKey,
-    contacts: [{ userID: mine.userID, expectedPublicKey: mine.pubKey }, { userID: sampleUserID(9) }],
+    contacts: [
+      { userID: mine.userID, expectedPublicKey: mine.pubKey },
+      { userID: sampleUserID(9), expectedPublicKey: mine.pubKey },
+    ],
   };
   /** Runs a page's program with the addresses of the stack, and returns its output. */
   const runProgram = async (page: string, report = "", values: Record<string, unknown> = verifying) => {

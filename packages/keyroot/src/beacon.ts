@@ -35,7 +35,7 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const { blockHash: pinned } = await verifyBlockProof(proofBytes, { chainId: 1, checkpoint });
- * const { publicKey } = await verifyBundle(bundleBytes, { userID, chainId: 1, contract }, { pinned });
+ * const { publicKey } = await verifyBundle(bundleBytes, { userID, chainId: 1, contract, expectedPublicKey }, { pinned });
  */
 export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
   const { chainId, now = Date.now } = checkObject("The options", trusted);

@@ -8,6 +8,7 @@ export {
   checkKeyRecord,
 } from "./identity/keyRecord.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
+export { ANY_KEY, type ExpectedKey } from "./identity/expectedKey.ts";
 export { deriveUserID } from "./identity/deriveUserID.ts";
 export {
   isUserID,

@@ -1,12 +1,19 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
+import { ANY_KEY, createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
 import { type Bundle, parseBundle } from "keyroot/bundle";
 import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
 
-export const verified: Promise<VerifiedKey> = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
+export const verified: Promise<VerifiedKey> = verifyPublicKey("", {
+  ...{ rpc: "", chainId: 1, contract: "", merkleUrl: "" },
+  expectedPublicKey: ANY_KEY,
+});
+// @ts-expect-error -- no key to compare
+export const compared = verifyPublicKey("", { rpc: "", chainId: 1, contract: "", merkleUrl: "" });
 const verifier: Verifier = createVerifier({ rpc: "", chainId: 1, contract: "", merkleUrl: "" });
 export const again: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: "" });
+// @ts-expect-error -- no key to compare
+export const uncompared = verifier.verify("", { expectedPublicKey: undefined });
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
@@ -33,7 +34,7 @@ describe("inclusion proof", () => {
   const { userID } = mine;
   const good = makeMerkleProof(file, userID);
   const check = (proof: unknown, query: Partial<ProofQuery> = {}) =>
-    verifyMerkleProof(proof, { userID, root, ...query });
+    verifyMerkleProof(proof, { userID, root, expectedPublicKey: ANY_KEY, ...query });
   /** The valid proof with some fields replaced. */
   const but = (change: object) => ({ ...good, ...change });
 
@@ -46,7 +47,7 @@ describe("inclusion proof", () => {
         expect(naiveRoot(proof)).to.equal(tree.root);
         const publicKey = base64ToBytes(record.pubKey);
         const proven = { record, publicKey, root: tree.root, uniqueness: "unchecked" };
-        const query = { userID: record.userID, root: tree.root };
+        const query = { userID: record.userID, root: tree.root, expectedPublicKey: ANY_KEY };
         expect(verifyMerkleProof(proof, query)).to.deep.equal(proven);
         expect(verifyMerkleProof(bytesOf(proof), { ...query, expectedPublicKey: publicKey })).to.deep.equal(proven);
       }
@@ -119,7 +120,9 @@ describe("inclusion proof", () => {
       const siblingHash = sha256(values[1] ?? "");
       const ours = { ...good, value: values[0], siblings: [{ side: "right", hash: siblingHash }] };
       const naive = sha256(sha256(values[0] ?? "") + siblingHash);
-      expect(verifyMerkleProof({ ...ours, root: naive }, { userID, root: naive }).record).to.deep.equal(mine);
+      expect(
+        verifyMerkleProof({ ...ours, root: naive }, { userID, root: naive, expectedPublicKey: ANY_KEY }).record,
+      ).to.deep.equal(mine);
     });
 
     it("parses without verification by parseMerkleProof", () => {
@@ -132,9 +135,11 @@ describe("inclusion proof", () => {
         ["ARGUMENT_INVALID", undefined],
         ["ARGUMENT_INVALID", null],
         ["ARGUMENT_INVALID", userID],
-        ["USER_ID_INVALID", { root }],
-        ["USER_ID_INVALID", { userID: 7, root }],
-        ["HASH_INVALID", { userID }],
+        ["USER_ID_INVALID", { root, expectedPublicKey: ANY_KEY }],
+        ["USER_ID_INVALID", { userID: 7, root, expectedPublicKey: ANY_KEY }],
+        ["HASH_INVALID", { userID, expectedPublicKey: ANY_KEY }],
+        ["ARGUMENT_INVALID", { userID, root }],
+        ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: undefined }],
         ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: mine.pubKey }],
         ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: null }],
       ];

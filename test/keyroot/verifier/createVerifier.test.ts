@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/index.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
@@ -54,7 +55,7 @@ describe("createVerifier", () => {
       const changing = options();
       const verifier = createVerifier(changing);
       Object.assign(changing, { contract: `0x${"ff".repeat(20)}`, chainId: 5, merkleUrl: "https://other.example" });
-      const { contract, chainId } = await verifier.verify(userID);
+      const { contract, chainId } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
       expect({ contract, chainId }).to.deep.equal({ contract: place.contract, chainId: place.chainId });
     });
   });
@@ -64,12 +65,26 @@ describe("createVerifier", () => {
       const verifier = createVerifier(options());
       const expected = await verifyPublicKey(userID, { ...options(), expectedPublicKey: mine.pubKey });
       expect(await verifier.verify(userID, { expectedPublicKey: mine.pubKey })).to.deep.equal(expected);
-      expect(await verifier.verify(userID)).to.deep.equal(expected);
+      expect(await verifier.verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.equal(expected);
     });
 
     it("rejects a swapped key with KEY_MISMATCH", async () => {
       const verifying = createVerifier(options()).verify(userID, { expectedPublicKey: other.pubKey });
       expect(await failure(verifying)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
+    });
+
+    it("refuses to verify without a key to compare, unless it is named ANY_KEY", async () => {
+      const verify = createVerifier(options()).verify as unknown as Loose;
+      for (const args of [
+        [],
+        [{}],
+        [{ expectedPublicKey: undefined }],
+        [{ expectedPublicKey: "keyroot.ANY_KEY" }],
+        [{ expectedPublicKey: Symbol("ANY_KEY") }],
+      ])
+        expect(await keyrootErrorOf(() => verify(userID, ...args))).to.include({ name: "ArgumentError" });
+      expect(requests).to.equal(0);
+      expect(await verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.include({ record: mine });
     });
 
     it("rejects misspelt options, options of the verifier, and values that are none", async () => {
@@ -86,8 +101,11 @@ describe("createVerifier", () => {
 
     it("ends when its signal aborts, and leaves other calls alone", async () => {
       const verifier = createVerifier(options());
-      const aborted = verifier.verify(userID, { signal: AbortSignal.abort() });
-      const [error, { record }] = await Promise.all([failure(aborted), verifier.verify(userID)]);
+      const aborted = verifier.verify(userID, { signal: AbortSignal.abort(), expectedPublicKey: ANY_KEY });
+      const [error, { record }] = await Promise.all([
+        failure(aborted),
+        verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
+      ]);
       expect(error).to.include({ name: "TransportError", code: "ABORTED" });
       expect(record).to.deep.equal(mine);
     });
@@ -97,8 +115,8 @@ describe("createVerifier", () => {
     it("verifies as the function verifyMany does", async () => {
       const contacts = [
         { userID, expectedPublicKey: mine.pubKey },
-        { userID: other.userID },
-        { userID: sampleUserID(9) },
+        { userID: other.userID, expectedPublicKey: ANY_KEY },
+        { userID: sampleUserID(9), expectedPublicKey: ANY_KEY },
       ];
       const batches = { ...options(), rpc: { request: provider() } };
       const codes = (outcomes: Awaited<ReturnType<typeof verifyMany>>) =>
@@ -108,10 +126,21 @@ describe("createVerifier", () => {
       expect(verified).to.deep.equal([mine.pubKey, other.pubKey, "USER_NOT_IN_FILE"]);
     });
 
+    it("has an error for a contact without a key to compare, and a result for the others", async () => {
+      const many = createVerifier({ ...options(), rpc: { request: provider() } }).verifyMany as unknown as Loose;
+      const contacts = [
+        { userID, expectedPublicKey: undefined },
+        { userID, expectedPublicKey: ANY_KEY },
+      ];
+      const [first, second] = (await many(contacts)) as Awaited<ReturnType<typeof verifyMany>>;
+      expect(first).to.have.nested.property("error.code", "PUBLIC_KEY_LENGTH");
+      expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
+    });
+
     it("rejects options of the verifier, and a cache that is none", async () => {
       const many = createVerifier(options()).verifyMany as unknown as Loose;
       for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
-        const error = await keyrootErrorOf(() => many([{ userID }], wrong));
+        const error = await keyrootErrorOf(() => many([{ userID, expectedPublicKey: ANY_KEY }], wrong));
         expect(error, JSON.stringify(wrong)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
       }
     });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -65,7 +66,7 @@ describe("the options of a verification", () => {
   ];
   const place = { rpc: provider, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: "https://files.example" };
   const errorOf = (options: Record<string, unknown>, user = userID) =>
-    failure(verifyPublicKey(user, { ...place, fetch: fail, ...options }));
+    failure(verifyPublicKey(user, { ...place, expectedPublicKey: ANY_KEY, fetch: fail, ...options }));
 
   for (const [what, options] of invalid) {
     it(`are refused before any request: ${what}`, async () => {

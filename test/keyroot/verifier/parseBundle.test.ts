@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
@@ -16,7 +17,7 @@ describe("parseBundle", () => {
   const { bundle: good, pinned } = plainBundle(proof);
   const text = JSON.stringify(good);
   const withChanges = (change: object): object => ({ ...good, ...change });
-  const query = { userID: mine.userID, chainId: 1, contract: CONTRACT };
+  const query = { userID: mine.userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
   /** The error of `parseBundle`, which `verifyBundle` throws, too. */
   const errorOf = async (source: unknown) => {
     const error = await failure(verifyBundle(source, query, { pinned }));

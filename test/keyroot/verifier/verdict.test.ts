@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
@@ -18,7 +19,12 @@ describe("the verdict", () => {
   const published = makeMerkleFile([mine, other, third]);
   const { root } = published.tree;
 
-  const query: KeyQuery = { userID, chainId: 11_155_111, contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A" };
+  const query: KeyQuery = {
+    userID,
+    chainId: 11_155_111,
+    contract: "0x997715D0eb47A50D7521ed0D2D023624a4333F9A",
+    expectedPublicKey: ANY_KEY,
+  };
   const answers: RootAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
 
   describe("about the root", () => {

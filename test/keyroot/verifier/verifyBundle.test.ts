@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { id } from "ethers";
 import fc from "fast-check";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { ArgumentError, KeyrootError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
@@ -24,7 +25,7 @@ describe("verifyBundle", () => {
   const made = plainBundle(proof);
   const good = made.bundle;
 
-  const query: BundleQuery = { userID, chainId: 1, contract: CONTRACT };
+  const query: BundleQuery = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
   const verify = (bundle: unknown, changes: Partial<BundleQuery> = {}, pinned: string | undefined = made.pinned) =>
     verifyBundle(bundle, { ...query, ...changes }, { pinned });
   /** The good bundle with changes. */

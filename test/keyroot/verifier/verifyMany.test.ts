@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import hre from "hardhat";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
@@ -16,6 +17,8 @@ import { LOCAL } from "../../support/chain/local.ts";
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
 const FINAL = { block: "finalized" } as const;
+
+const anyKeyOf = ({ userID }: KeyRecord) => ({ userID, expectedPublicKey: ANY_KEY });
 
 describe("verifyMany", () => {
   let stack: Stack;
@@ -56,7 +59,7 @@ describe("verifyMany", () => {
     it("has the result of verifyPublicKey for each contact", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       for (const [i, { userID }] of records.entries()) {
-        const verified = await verifyPublicKey(userID, { ...options, storageProof: true });
+        const verified = await verifyPublicKey(userID, { ...options, storageProof: true, expectedPublicKey: ANY_KEY });
         expect(outcomes[i]).to.deep.equal({ userID, verified });
       }
     });
@@ -82,9 +85,9 @@ describe("verifyMany", () => {
     it("has an error for one contact and results for the others", async () => {
       const list = [
         { userID: mine.userID, expectedPublicKey: other.pubKey },
-        { userID: stranger },
-        { userID: mine.userID.toUpperCase() },
-        { userID: other.userID },
+        { userID: stranger, expectedPublicKey: ANY_KEY },
+        { userID: mine.userID.toUpperCase(), expectedPublicKey: ANY_KEY },
+        anyKeyOf(other),
       ];
       const outcomes = await verifyMany(list, options);
       expect(codes(outcomes)).to.deep.equal(["KEY_MISMATCH", "NOT_PUBLISHED", "USER_ID_INVALID", "verified"]);
@@ -161,25 +164,32 @@ describe("verifyMany", () => {
 
     it("requests a root again if its proof is of another slot", async () => {
       const proven = { ...options, storageProof: true };
-      await verifyMany([mine], proven);
+      await verifyMany([anyKeyOf(mine)], proven);
       for (const required of [proven, options]) {
         forgetRequests();
-        const [outcome] = await verifyMany([mine], { ...required, usersSlot: 1 });
+        const [outcome] = await verifyMany([anyKeyOf(mine)], { ...required, usersSlot: 1 });
         expect(requests.rpc).not.to.be.empty;
         expect(outcome).to.have.property(required === proven ? "error" : "verified");
       }
       forgetRequests();
-      expect(codes(await verifyMany([mine], proven))).to.deep.equal(["verified"]);
+      expect(codes(await verifyMany([anyKeyOf(mine)], proven))).to.deep.equal(["verified"]);
     });
 
     it("never accepts what verifyPublicKey refuses", async () => {
       await verifyMany(contacts(), options);
       const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
       expect(codes(swapped)).to.deep.equal(["KEY_MISMATCH"]);
-      const others = await verifyMany([{ userID: mine.userID }], { ...options, contract: `0x${"11".repeat(20)}` });
+      const others = await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], {
+        ...options,
+        contract: `0x${"11".repeat(20)}`,
+      });
       expect(codes(others)).to.deep.equal(["NO_CONTRACT"]);
-      expect(codes(await verifyMany([{ userID: stranger }], options))).to.deep.equal(["NOT_PUBLISHED"]);
-      expect(codes(await verifyMany([{ userID: stranger }], options))).to.deep.equal(["NOT_PUBLISHED"]);
+      expect(codes(await verifyMany([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
+        "NOT_PUBLISHED",
+      ]);
+      expect(codes(await verifyMany([{ userID: stranger, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
+        "NOT_PUBLISHED",
+      ]);
     });
 
     it("ignores entries that it cannot read", async () => {
@@ -189,12 +199,14 @@ describe("verifyMany", () => {
       );
       for (const [key, bad] of garbled as [string, string][]) {
         cache.set(key, bad);
-        expect(codes(await verifyMany([{ userID: key.slice(-32) }], options))).to.deep.equal(["verified"]);
+        expect(
+          codes(await verifyMany([{ userID: key.slice(-32), expectedPublicKey: ANY_KEY }], options)),
+        ).to.deep.equal(["verified"]);
       }
     });
 
     it("requests a root again if the cached key is of another user or has another id", async () => {
-      await verifyMany([mine, other], options);
+      await verifyMany([anyKeyOf(mine), anyKeyOf(other)], options);
       const [mineKey = "", otherKey = ""] = [mine, other].map(({ userID }) =>
         [...cache.keys()].find((key) => key.endsWith(userID)),
       );
@@ -204,7 +216,9 @@ describe("verifyMany", () => {
       const value = cache.get(otherKey) ?? "";
       cache.set(otherKey, value.replace(other.keyID, mine.keyID));
       forgetRequests();
-      expect(codes(await verifyMany([{ userID: other.userID }], options))).to.deep.equal(["verified"]);
+      expect(codes(await verifyMany([{ userID: other.userID, expectedPublicKey: ANY_KEY }], options))).to.deep.equal([
+        "verified",
+      ]);
       expect(requests.rpc).not.to.be.empty;
     });
   });
@@ -219,7 +233,7 @@ describe("verifyMany", () => {
           set: (key: string, value: string) => void cache.set(key, value),
         },
       };
-      await verifyMany([{ userID: mine.userID }], cached);
+      await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], cached);
       const lying =
         (root: string): typeof fetch =>
         async (url, init) => {
@@ -235,11 +249,14 @@ describe("verifyMany", () => {
       const own = published.find(({ userIDs }) => userIDs.includes(mine.userID))?.root;
       const another = published.find(({ userIDs }) => !userIDs.includes(mine.userID))?.root;
       for (const root of [another, "00".repeat(32)]) {
-        const [outcome] = await verifyMany([{ userID: mine.userID }], { ...cached, fetch: lying(`0x${root}`) });
+        const [outcome] = await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], {
+          ...cached,
+          fetch: lying(`0x${root}`),
+        });
         expect(outcome).to.have.nested.property("error.code", root === another ? "USER_NOT_IN_FILE" : "NOT_PUBLISHED");
         const evidence = { anchor: "endpoint", storageProof: false };
         expect(outcome?.contradicts).to.deep.equal({ root: own, evidence, final: false });
-        await verifyMany([{ userID: mine.userID }], cached);
+        await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], cached);
       }
     });
   });

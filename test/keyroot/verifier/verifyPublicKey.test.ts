@@ -6,6 +6,7 @@ import { getEventListeners, once } from "node:events";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
@@ -53,7 +54,7 @@ describe("verifyPublicKey", () => {
       if (answerFiles) answerFiles(request, response);
       else response.writeHead(file ? 200 : 404).end(file);
     });
-    valid = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: files.url };
+    valid = { rpc: provider, chainId: chain.chainId, contract, merkleUrl: files.url, expectedPublicKey: ANY_KEY };
   });
 
   after(() => Promise.all([chain.close(), files.close()]));
@@ -285,8 +286,8 @@ describe("verifyPublicKey", () => {
   async function inProcess(rpc: string, timeoutMs?: number): Promise<string> {
     const options = { ...valid, rpc: undefined, limits: { timeoutMs } };
     const script = `
-      import { verifyPublicKey } from "${import.meta.resolve("../../../packages/keyroot/src/index.ts")}";
-      const options = { ...${JSON.stringify(options)}, rpc: ${rpc} };
+      import { ANY_KEY, verifyPublicKey } from "${import.meta.resolve("../../../packages/keyroot/src/index.ts")}";
+      const options = { ...${JSON.stringify(options)}, expectedPublicKey: ANY_KEY, rpc: ${rpc} };
       await verifyPublicKey("${userID}", options).catch(({ code }) => { console.log(code); });`;
     const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { makeBundle, verifyBundle } from "../../../packages/keyroot/src/bundle.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
@@ -13,6 +14,7 @@ import {
   type VerifierOptions,
   type WatchKeysOptions,
 } from "../../../packages/keyroot/src/index.ts";
+import type { Contact } from "../../../packages/keyroot/src/verifier/contacts.ts";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
 import { FaultyFetch } from "../../support/watch/faultyFetch.ts";
@@ -44,7 +46,7 @@ describe("watch", () => {
   let network: FaultyFetch;
   let store: Map<string, string>;
   let alarms: Alarm[];
-  let serverKeys: { userID: string; expectedPublicKey?: string }[];
+  let serverKeys: Contact[];
   let time: number;
 
   before(async () => {
@@ -89,7 +91,7 @@ describe("watch", () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: late.userID, expectedPublicKey: never.pubKey },
-        { userID: never.userID },
+        { userID: never.userID, expectedPublicKey: ANY_KEY },
       ];
       const watch = await start();
       for (let round = 0; round < 3; round++, time += HOUR) expect((await watch.check()).errors).to.deep.equal([]);
@@ -137,7 +139,11 @@ describe("watch", () => {
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
       const { chainId, contract } = chain;
       const trusted = { pinned: published.evidence.block.hash };
-      const { record } = await verifyBundle(bundle, { userID: contact.userID, chainId, contract }, trusted);
+      const { record } = await verifyBundle(
+        bundle,
+        { userID: contact.userID, chainId, contract, expectedPublicKey: ANY_KEY },
+        trusted,
+      );
       expect(record).to.deep.equal(contact);
     });
 
@@ -197,13 +203,13 @@ describe("watch", () => {
 
   describe("with a server that tries to silence it", () => {
     const strangers = (from: number, count: number) =>
-      Array.from({ length: count }, (_, i) => ({ userID: sampleUserID(1000 + from + i) }));
+      Array.from({ length: count }, (_, i) => ({ userID: sampleUserID(1000 + from + i), expectedPublicKey: ANY_KEY }));
     const swapped = { userID: contact.userID, expectedPublicKey: late.pubKey };
 
     it("reads each of n contacts within n / 20 rounds, although new ones are added in each round", async () => {
       const others = strangers(0, 40);
       let added = 40;
-      let list: { userID: string; expectedPublicKey?: string }[] = [...others, swapped];
+      let list: Contact[] = [...others, swapped];
       const watch = await start({ contacts: () => (list = [...strangers((added += 25), 25), ...list]) });
       // The watch's own first round has the same list.
       const rounds = Math.ceil((others.length + 1 + 25) / 20);
@@ -220,7 +226,10 @@ describe("watch", () => {
     });
 
     it("reports the own user's last answer, and each contact's, apart", async () => {
-      serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }, { userID: never.userID }];
+      serverKeys = [
+        { userID: contact.userID, expectedPublicKey: contact.pubKey },
+        { userID: never.userID, expectedPublicKey: ANY_KEY },
+      ];
       const watch = await start();
       const first = time;
       await watch.check();

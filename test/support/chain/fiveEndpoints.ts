@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
@@ -126,7 +127,13 @@ export class FiveEndpoints {
 
   /** The options that require a pair. */
   optionsFor({ anchor, storageProof }: Pair): VerifyOptions {
-    const place = { chainId: this.chainId, contract: this.contract, merkleUrl: this.files.url, storageProof };
+    const place = {
+      chainId: this.chainId,
+      contract: this.contract,
+      merkleUrl: this.files.url,
+      storageProof,
+      expectedPublicKey: ANY_KEY,
+    };
     const [rpc] = this.urls();
     switch (anchor) {
       case "endpoint":

@@ -17,13 +17,18 @@ if (import.meta.main) {
     fromArray({ array: ["a"] }, resolve);
   });
   if ([1].find((value) => value === 1) === 1) throw new Error("merkle-tree-gen does not replace Array.prototype.find.");
-  const { verifyPublicKey } = await import("../../../packages/keyroot/src/index.ts");
+  const { ANY_KEY, verifyPublicKey } = await import("../../../packages/keyroot/src/index.ts");
   const { userID, pubKey, quorum } = JSON.parse(process.argv[2] ?? "") as {
     userID: string;
     pubKey: string;
     quorum: { chainId: number; contract: string; merkleUrl: string; rpc: string[] };
   };
-  const { record } = await verifyPublicKey(userID, { ...quorum, quorum: 2, limits: { timeoutMs: 4000 } });
+  const { record } = await verifyPublicKey(userID, {
+    ...quorum,
+    expectedPublicKey: ANY_KEY,
+    quorum: 2,
+    limits: { timeoutMs: 4000 },
+  });
   const result = record.pubKey === pubKey ? "truth" : "lie";
   console.log(result);
 }

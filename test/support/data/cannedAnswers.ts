@@ -1,6 +1,6 @@
 import { keccak256 } from "ethers";
 import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import type { VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { textOf } from "../samples.ts";
 
 /** The bodies of all answers to a verification. */
@@ -31,7 +31,7 @@ export function cannedAnswers(file: MerkleFile) {
     contract: `0x${"12".repeat(20)}`,
     merkleUrl: "https://files.example",
     codeHash: keccak256(code),
-  } satisfies VerifyOptions;
+  } satisfies VerifierOptions;
   return { answers, options, fetchFrom };
 }
 

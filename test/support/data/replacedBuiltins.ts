@@ -1,5 +1,6 @@
 /* eslint-disable no-console, @typescript-eslint/no-non-null-assertion, @typescript-eslint/no-confusing-void-expression, @typescript-eslint/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
 import { createRequire } from "node:module";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 
 /** The script to run. */
@@ -116,7 +117,10 @@ async function makeCalls(): Promise<Record<string, Call>> {
     merkleUrl: "https://files.example",
     fetch: () => Promise.resolve(new Response(text)),
   });
-  const contacts = [{ userID: first.userID, expectedPublicKey: first.pubKey }, { userID: second.userID }];
+  const contacts = [
+    { userID: first.userID, expectedPublicKey: first.pubKey },
+    { userID: second.userID, expectedPublicKey: ANY_KEY },
+  ];
   const holders = [
     { userID: first.userID, publicKey: key },
     { userID: second.userID, publicKey: otherKey },
@@ -137,7 +141,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const verifyMembership = (text: string) =>
     auditors.verifyMembership(
       new TextEncoder().encode(text),
-      { ...audited.place, userID: first.userID },
+      { ...audited.place, userID: first.userID, expectedPublicKey: key },
       { keys: audited.keys, threshold: 2 },
       audited.time * 1000,
     );
@@ -185,18 +189,22 @@ async function makeCalls(): Promise<Record<string, Call>> {
     makeMerkleProof: () => keyroot.makeMerkleProof(parsed, first.userID),
     parseMerkleProof: () => keyroot.parseMerkleProof(proof),
     verifyMerkleProof: () => keyroot.verifyMerkleProof(proof, { userID: first.userID, root, expectedPublicKey: key }),
-    "verifyMerkleProof of a changed record": () => keyroot.verifyMerkleProof(swapped, { userID: first.userID, root }),
+    "verifyMerkleProof of a changed record": () =>
+      keyroot.verifyMerkleProof(swapped, { userID: first.userID, root, expectedPublicKey: ANY_KEY }),
     verifyPublicKey: () => keyroot.verifyPublicKey(first.userID, { ...place(file), expectedPublicKey: first.pubKey }),
     "verifyPublicKey of another key": () =>
       keyroot.verifyPublicKey(first.userID, { ...place(file), expectedPublicKey: second.pubKey }),
-    "verifyPublicKey with a changed file": () => keyroot.verifyPublicKey(first.userID, place(forged)),
-    "createVerifier.verify": () => keyroot.createVerifier(place(file)).verify(first.userID),
+    "verifyPublicKey with a changed file": () =>
+      keyroot.verifyPublicKey(first.userID, { ...place(forged), expectedPublicKey: ANY_KEY }),
+    "createVerifier.verify": () =>
+      keyroot.createVerifier(place(file)).verify(first.userID, { expectedPublicKey: ANY_KEY }),
     "verifyMany with a cache": () => keyroot.verifyMany(contacts, { ...place(file), cache: new Map() }),
     verifyMany: () => keyroot.verifyMany(contacts, place(file)),
     "verifyMany with a changed file": () => keyroot.verifyMany(contacts, place(forged)),
     parseBundle: () => parseBundle(bundle),
-    verifyBundle: () => verifyBundle(bundle, query, { pinned }),
-    "verifyBundle of another block": () => verifyBundle(bundle, query, { pinned: pinned.replace(/..$/, "00") }),
+    verifyBundle: () => verifyBundle(bundle, { ...query, expectedPublicKey: ANY_KEY }, { pinned }),
+    "verifyBundle of another block": () =>
+      verifyBundle(bundle, { ...query, expectedPublicKey: ANY_KEY }, { pinned: pinned.replace(/..$/, "00") }),
     makeBundle: () => makeBundle(first.userID, { ...place(file), limits: { timeoutMs: 500 } }),
     makeSafetyCode: () => safety.makeSafetyCode(...holders),
     verifySafetyPayload: () =>

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { base64ToBytes } from "keyroot/bytes";
 import { verifyBundle } from "keyroot/bundle";
 import { VerificationError, type VerificationStep } from "keyroot/errors";
-import type { KeyRecord } from "keyroot/identity";
+import { ANY_KEY, type KeyRecord } from "keyroot/identity";
 import { verifyMerkleProof } from "keyroot/merkle";
 import { verifyFile } from "keyroot/verifier";
 import { plainFile } from "./plainFile.ts";
@@ -90,8 +90,7 @@ export async function verdictOf(vector: Case): Promise<Verdict> {
 async function verify({ kind, question, input }: Case): Promise<Verified> {
   const bytes = toBytes(input);
   const { userID, root = "", chainId = 1, contract = `0x${"00".repeat(20)}`, pinned, ...others } = question;
-  const expectedPublicKey =
-    others.expectedPublicKey === undefined ? undefined : base64ToBytes(others.expectedPublicKey);
+  const expectedPublicKey = others.expectedPublicKey === undefined ? ANY_KEY : base64ToBytes(others.expectedPublicKey);
   const query = { ...others, userID, chainId, contract, expectedPublicKey };
   if (kind === "merkle-file") {
     const { index, record } = verifyFile(query, root, bytes);

@@ -67,7 +67,7 @@ export async function soakWatch(chain: WatchedChain, options: SoakOptions): Prom
   const serverContacts = (round: number): Contact[] =>
     contacts.map(({ userID, pubKey }, i) => {
       const changes = !published.has(userID) && random(`${round}:${userID}:key`, 2) === 0;
-      return { userID, expectedPublicKey: changes ? otherKeys[i]?.pubKey : pubKey };
+      return { userID, expectedPublicKey: (changes ? otherKeys[i]?.pubKey : undefined) ?? pubKey };
     });
 
   /** Starts the app: its watch, and the function that kills it. */
@@ -169,7 +169,7 @@ export async function soakWatch(chain: WatchedChain, options: SoakOptions): Prom
     const keys = () =>
       contacts.map(({ userID, pubKey }) => ({
         userID,
-        expectedPublicKey: isSwap && userID === contact.userID ? swapped : pubKey,
+        expectedPublicKey: (isSwap && userID === contact.userID ? swapped : undefined) ?? pubKey,
       }));
     const alarms: Alarm[] = [];
     const copy = await startApp(new Map(stored), keys, (alarm) => alarms.push(alarm), lying);

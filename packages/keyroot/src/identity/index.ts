@@ -1,4 +1,5 @@
 export { deriveUserID } from "./deriveUserID.ts";
+export { ANY_KEY, type ExpectedKey } from "./expectedKey.ts";
 export {
   type KeyRecord,
   checkKeyRecord,

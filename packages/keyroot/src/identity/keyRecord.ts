@@ -5,6 +5,7 @@ import { checkUntrusted } from "../input/document.ts";
 import { isObject, parseJson } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
+import type { ExpectedBytes } from "./expectedKey.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
 
@@ -121,20 +122,17 @@ function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGT
 }
 
 /**
- * Verifies the key in a published record, and compares it with the key that a server gave for the user, if there is one.
+ * Verifies the key in a published record, and compares it with the key that a server gave for the user.
  * @param path the path of the record in its document, for error messages
- * @param expectedPublicKey the key that a server gave for the user
+ * @param expectedPublicKey the key that a server gave for the user; `ANY_KEY` for no comparison
  * @returns the public key's 105 bytes
  * @throws VerificationError as `checkKeyRecord`, step "record"; KEY_MISMATCH, step "key"
  */
-export function verifyKeyRecord(
-  path: string,
-  record: KeyRecord,
-  expectedPublicKey: Uint8Array | undefined,
-): Uint8Array {
+export function verifyKeyRecord(path: string, record: KeyRecord, expectedPublicKey: ExpectedBytes): Uint8Array {
   const publicKey = checkUntrusted("record", path, () => checkKeyRecord(record));
-  const actual = expectedPublicKey && bytesToBase64(expectedPublicKey);
-  if (actual === undefined || actual === record.pubKey) return publicKey;
+  if (typeof expectedPublicKey === "symbol") return publicKey;
+  const actual = bytesToBase64(expectedPublicKey);
+  if (actual === record.pubKey) return publicKey;
   const message = `The given key of the user ${record.userID} is ${actual}, but the published key is ${record.pubKey}. Do not use the given key.`;
   throw new VerificationError("key", "KEY_MISMATCH", message, { expected: record.pubKey, actual });
 }

@@ -1,5 +1,6 @@
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
+import { ANY_KEY, type ExpectedBytes } from "../identity/expectedKey.ts";
 import { verifyKeyRecord, type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkUntrusted, parseDocument } from "../input/document.ts";
@@ -32,8 +33,8 @@ export interface ProofQuery {
   userID: UserID;
   /** The root that the contract stores for the user: 64 lowercase hex digits. */
   root: string;
-  /** The key that a server gave for this user. */
-  expectedPublicKey?: Uint8Array | undefined;
+  /** The key that a server gave for this user: 105 bytes. `ANY_KEY` accepts any key. */
+  expectedPublicKey: ExpectedBytes;
 }
 
 /** A public key whose record is under a root. */
@@ -110,7 +111,7 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
  * "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example
- * const { publicKey } = verifyMerkleProof(await readFile(`${userID}.json`), { userID, root });
+ * const { publicKey } = verifyMerkleProof(await readFile(`${userID}.json`), { userID, root, expectedPublicKey });
  */
 export function verifyMerkleProof(source: unknown, query: ProofQuery): ProvenKey {
   const { userID, root, expectedPublicKey } = checkQuery(query);
@@ -148,8 +149,8 @@ function checkIsText(userID: unknown): UserID {
 function checkQuery(query: ProofQuery): ProofQuery {
   const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
   checkNames("The query's options", query, ["userID", "root", "expectedPublicKey"]);
-  if (expectedPublicKey !== undefined && !((expectedPublicKey as unknown) instanceof Uint8Array)) {
-    throw invalidArgument("The option expectedPublicKey", "a Uint8Array", expectedPublicKey);
+  if (expectedPublicKey !== ANY_KEY && !(expectedPublicKey instanceof Uint8Array)) {
+    throw invalidArgument("The option expectedPublicKey", "a Uint8Array or ANY_KEY", expectedPublicKey);
   }
   return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };
 }

@@ -1,12 +1,9 @@
 import type { UserID } from "../identity/userID.ts";
-import { checkNames, checkObject, invalidArgument, nearestName } from "../input/options.ts";
+import { checkObject, invalidArgument } from "../input/options.ts";
 import type { VerifyOptions } from "./options.ts";
 
-/** A user whose key to verify, and the key that a server returned for this user, if there is one. */
+/** A user whose key to verify, and the key that a server returned for this user. */
 export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
-
-/** The optional field of a contact. */
-const CONTACT = ["expectedPublicKey"];
 
 /**
  * Checks the form of a contact list, and copies it: the caller may change the list before it is verified.
@@ -18,8 +15,6 @@ export function copyContacts(contacts: readonly Contact[]): Contact[] {
   for (const contact of contacts as readonly Contact[]) {
     const path = `contacts[${copies.length}]`;
     const { userID, expectedPublicKey: key } = checkObject(path, contact, "an object with userID");
-    // Apps may pass their own contacts, with other fields. A misspelt key would not be compared.
-    for (const field in contact) if (nearestName(field, CONTACT)) checkNames(path, { [field]: true }, CONTACT);
     copies.push({ userID, expectedPublicKey: key instanceof Uint8Array ? new Uint8Array(key) : key });
   }
   return copies;

@@ -13,11 +13,11 @@ export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 /** Verifies keys with the options that it was created with. */
 export interface Verifier {
   /**
-   * Verifies a user's public key. Returns only if it is published, and equals `expectedPublicKey` if there is one. Do not
-   * use a key after an error.
+   * Verifies a user's public key. Returns only if it is published, and equals `expectedPublicKey`. Do not use a key after
+   * an error.
    * @throws as `verifyPublicKey`
    */
-  verify: (userID: UserID, options?: KeyOptions) => Promise<VerifiedKey>;
+  verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
   /** Verifies a contact list. @returns an outcome for each contact, as `verifyMany` */
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
@@ -48,7 +48,7 @@ const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
 export function createVerifier(options: VerifierOptions): Verifier {
   const config = parseVerifierOptions(options, OPTIONS);
   return {
-    async verify(userID, options = {}) {
+    async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
     // Loaded only when needed, as the watch below: an app that verifies single keys stays small.

@@ -1,3 +1,4 @@
+import { ANY_KEY } from "../identity/expectedKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import { makeMerkleProof } from "../merkle/proof.ts";
@@ -60,7 +61,7 @@ export interface MadeBundle {
  */
 export async function makeBundle(userID: UserID, options: MakeBundleOptions): Promise<MadeBundle> {
   checkOptionNames(options, OPTIONS);
-  const query = parseKeyQuery(parseRegistryReference(options), userID, undefined);
+  const query = parseKeyQuery(parseRegistryReference(options), userID, ANY_KEY);
   const { chainId, contract } = query;
   const policy = parseEvidencePolicy({ ...options, storageProof: true });
   const { anchor, usersSlot } = policy;

@@ -1,6 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { base64ToBytes } from "../bytes/base64.ts";
-import { PUBLIC_KEY_BYTES } from "../identity/publicKey.ts";
+import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/expectedKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type AddedSource, makeSource } from "../blocks/addedSources.ts";
@@ -20,8 +19,8 @@ export interface VerifyOptions {
   contract: string;
   /** The URL of the folder that holds the Merkle-tree files (https, see `allowHttp`). */
   merkleUrl: string;
-  /** The key that a server returned for this user: 105 bytes, or their base64. */
-  expectedPublicKey?: Uint8Array | string | undefined;
+  /** The key that a server returned for this user: 105 bytes, or their base64. `ANY_KEY` accepts any published key. */
+  expectedPublicKey: ExpectedKey;
   /** Keccak-256 of the contract's deployed code (as EIP-1052), 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
@@ -75,11 +74,15 @@ export interface RegistryReference {
   codeHash?: string | undefined;
 }
 
-/** The user whose key must be published in this contract. */
-export interface KeyQuery extends RegistryReference {
+/** The user whose root to read from this contract. */
+export interface RootQuery extends RegistryReference {
   userID: UserID;
-  /** The 105 bytes that a server returned as this user's public key, if there are any. */
-  expectedPublicKey?: Uint8Array | undefined;
+}
+
+/** The user whose key must be published in this contract. */
+export interface KeyQuery extends RootQuery {
+  /** The 105 bytes that a server returned as this user's public key; `ANY_KEY` for no comparison. */
+  expectedPublicKey: ExpectedBytes;
 }
 
 /** The evidence that a verdict requires. */
@@ -139,18 +142,8 @@ export function parseRegistryReference(options: RegistryReference): RegistryRefe
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH */
-export function parseKeyQuery(
-  registry: RegistryReference,
-  userID: UserID,
-  expectedPublicKey: VerifyOptions["expectedPublicKey"],
-): KeyQuery {
-  const key = typeof expectedPublicKey === "string" ? base64ToBytes(expectedPublicKey) : expectedPublicKey;
-  if (key !== undefined && (!(key instanceof Uint8Array) || key.length !== PUBLIC_KEY_BYTES)) {
-    const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, or their base64.`;
-    throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
-  }
-  // A copy: the caller may change the bytes before they are compared.
-  return { ...registry, userID: parseUserID(userID), expectedPublicKey: key && new Uint8Array(key) };
+export function parseKeyQuery(registry: RegistryReference, userID: UserID, expectedPublicKey: ExpectedKey): KeyQuery {
+  return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */

@@ -1,5 +1,5 @@
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { EvidencePolicy, KeyQuery } from "./options.ts";
+import type { EvidencePolicy, RootQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { callContract, readRootByCall } from "./rootByCall.ts";
 import type { VerifierSources } from "./sources.ts";
@@ -10,7 +10,7 @@ import type { VerifierSources } from "./sources.ts";
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */
 export async function readRoot(
-  query: KeyQuery,
+  query: RootQuery,
   policy: EvidencePolicy,
   sources: Pick<VerifierSources, "calls" | "http">,
   now = Date.now,
@@ -26,7 +26,7 @@ function acceptsLatestAnswer({ anchor, storageProof, tag, maxAgeMs }: EvidencePo
   return anchor === "endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }
 
-async function readLatestRoot(query: KeyQuery, [call]: readonly RpcCall[]): Promise<RootReading> {
+async function readLatestRoot(query: RootQuery, [call]: readonly RpcCall[]): Promise<RootReading> {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   return {
     answers: await readRootByCall(query, call, "latest"),

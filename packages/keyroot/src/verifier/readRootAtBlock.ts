@@ -8,7 +8,7 @@ import { fetchBlockByHash } from "../ethereum/blocks.ts";
 import type { Evidence } from "../evidence.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { EvidencePolicy, KeyQuery } from "./options.ts";
+import type { EvidencePolicy, RootQuery } from "./options.ts";
 import { callContract, readRootByCall, type RootAnswers } from "./rootByCall.ts";
 import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.ts";
 import type { VerifierSources } from "./sources.ts";
@@ -33,7 +33,7 @@ export interface RootReading {
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them answer and no answer is false
  */
 export async function readRootAtBlock(
-  query: KeyQuery,
+  query: RootQuery,
   policy: EvidencePolicy,
   { calls, http }: Pick<VerifierSources, "calls" | "http">,
   now: () => number,

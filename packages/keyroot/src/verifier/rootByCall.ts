@@ -2,7 +2,7 @@ import type { BlockParameter } from "../ethereum/blocks.ts";
 import { invalidAnswer } from "../ethereum/rpcValues.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { KeyQuery } from "./options.ts";
+import type { RootQuery } from "./options.ts";
 
 /** An endpoint's answers about a user's root, unchecked. */
 export interface RootAnswers {
@@ -19,7 +19,7 @@ export interface RootAnswers {
  * @throws TransportError RPC_ANSWER_INVALID, and as the call
  */
 export async function readRootByCall(
-  { userID, contract, codeHash: expected }: KeyQuery,
+  { userID, contract, codeHash: expected }: RootQuery,
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {

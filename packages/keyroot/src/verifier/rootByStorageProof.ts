@@ -3,7 +3,7 @@ import type { BlockHeader } from "../ethereum/header.ts";
 import { extractProof, verifyStorageProof } from "../ethereum/storageProof.ts";
 import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { KeyQuery } from "./options.ts";
+import type { RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /**
@@ -12,7 +12,7 @@ import type { RootAnswers } from "./rootByCall.ts";
  * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the call
  */
 export async function readRootByStorageProof(
-  { userID, contract }: KeyQuery,
+  { userID, contract }: RootQuery,
   call: RpcCall,
   { hash, stateRoot }: BlockHeader,
   usersSlot: number,
@@ -31,7 +31,7 @@ export async function readRootByStorageProof(
  * @throws VerificationError PROOF_INVALID, step "root"; and as the call
  */
 export async function confirmEmptySlot(
-  { userID }: KeyQuery,
+  { userID }: RootQuery,
   usersSlot: number,
   root: unknown,
   callForRoot: () => Promise<string>,

@@ -6,7 +6,7 @@ import { checkCodeHash } from "../ethereum/codeHash.ts";
 import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";
-import type { KeyQuery } from "./options.ts";
+import type { KeyQuery, RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /** A record in the tree whose root the contract has for the record's user. */
@@ -24,7 +24,7 @@ export interface VerifiedRecord {
  * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED;
  * TransportError RPC_ANSWER_INVALID
  */
-export function verifyRoot(query: KeyQuery, answers: RootAnswers, evidence: Evidence): string {
+export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evidence): string {
   const root = verifyAnswers(query, answers);
   if (root !== undefined) return root;
   const { userID, contract } = query;
@@ -38,7 +38,7 @@ export function verifyRoot(query: KeyQuery, answers: RootAnswers, evidence: Evid
  * @returns undefined if the user has no root
  */
 export function verifyAnswers(
-  { contract, ...expected }: Omit<KeyQuery, "userID">,
+  { contract, ...expected }: Omit<RootQuery, "userID">,
   answers: RootAnswers,
 ): string | undefined {
   verifyChainId(expected, answers);
@@ -48,7 +48,7 @@ export function verifyAnswers(
 }
 
 /** Checks that an endpoint belongs to the right chain. @throws as `verifyRoot` */
-export function verifyChainId(expected: Pick<KeyQuery, "chainId">, answers: Pick<RootAnswers, "chainId">): void {
+export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pick<RootAnswers, "chainId">): void {
   const chainId = parseSafeQuantity(answers.chainId);
   if (chainId === expected.chainId) return;
   const message = `The endpoint is on the chain ${chainId}, but the contract is on the chain ${expected.chainId}.`;

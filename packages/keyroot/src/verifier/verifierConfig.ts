@@ -22,7 +22,10 @@ export interface VerifierConfig {
  * @param names the names that the options may have
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function parseVerifierOptions(options: VerifyOptions, names: readonly string[]): VerifierConfig {
+export function parseVerifierOptions(
+  options: Omit<VerifyOptions, "expectedPublicKey">,
+  names: readonly string[],
+): VerifierConfig {
   checkOptionNames(options, names);
   const registry = parseRegistryReference(options);
   const policy = parseEvidencePolicy(options);

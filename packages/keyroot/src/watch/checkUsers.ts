@@ -1,5 +1,6 @@
 import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
+import { ANY_KEY } from "../identity/expectedKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { type MerkleFile } from "../merkle/file.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
@@ -58,7 +59,10 @@ export async function checkUsers(
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
         const file = parseMerkleFile(await sources.fetchFile(root), root);
-        for (const [userID, user] of readers) applyFile(user, keyIn(file, root, { ...config.registry, userID }), time);
+        for (const [userID, user] of readers) {
+          const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
+          applyFile(user, keyIn(file, root, query), time);
+        }
       };
       await attempt(readFile, (code) => {
         for (const [, user] of readers) applyOutage(user, code, time);

@@ -118,7 +118,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
     return result;
   };
 
-  /** The contacts' keys as the server returns them, in base64; undefined for a contact without one. Skips malformed contacts. */
+  /** The contacts' keys as the server returns them, in base64; undefined for any key. Skips malformed contacts. */
   const fetchContacts = async (errors: unknown[]) => {
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;
@@ -216,9 +216,9 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   const { anchor } = config.policy;
   if (typeof anchor === "object" && "pinned" in anchor)
     throw invalidArgument("The option pinned", "undefined for a watch", anchor.pinned);
-  // Without a key, no bytes: they are refused.
-  const { publicKey } = options as Partial<WatchKeysOptions>;
-  const [userID, ownKey] = parseHolder(config, { ...options, expectedPublicKey: publicKey ?? "" });
+  const { userID: id, publicKey } = options;
+  const [userID, ownKey] = parseHolder(config, { userID: id, expectedPublicKey: publicKey });
+  if (ownKey === undefined) throw invalidArgument("The option publicKey", "the user's own key", publicKey);
   return {
     userID,
     ownKey,
@@ -233,11 +233,11 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   };
 }
 
-/** A user and their key in base64, if there is one. */
+/** A user and the expected key in base64; undefined for any key. */
 function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, string | undefined] {
   const { userID: id, expectedPublicKey } = checkObject("A contact", contact, "an object with userID");
   const { userID, expectedPublicKey: key } = parseKeyQuery(registry, id, expectedPublicKey);
-  return [userID, key && bytesToBase64(key)];
+  return [userID, typeof key === "symbol" ? undefined : bytesToBase64(key)];
 }
 
 /**

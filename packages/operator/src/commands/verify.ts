@@ -1,4 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
+import { ANY_KEY } from "keyroot/identity";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
@@ -21,7 +22,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     contract,
     merkleUrl,
     chainId,
-    expectedPublicKey,
+    expectedPublicKey: expectedPublicKey ?? ANY_KEY,
     codeHash,
     quorum: args.quorum,
     pinned: args.pinned,

@@ -1,6 +1,7 @@
 import { ArgumentError } from "keyroot/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/beacon";
 import type { Evidence } from "keyroot/verifier";
+import { ANY_KEY } from "keyroot/identity";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "../shared/stackFile.ts";
 import type { ArgsOf } from "./help.ts";
@@ -14,13 +15,14 @@ type Args = ArgsOf<"verify"> & { bundle: string };
 
 /** `keyroot verify [userID] --bundle FILE --pinned HASH`: a bundle, verified without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
-  const { expectedPublicKey, codeHash, usersSlot } = args;
+  const { codeHash, usersSlot } = args;
   const trusted = await trustedContract(args, host);
   const { bundle, record: own } = parseBundle(await readInput(args.bundle));
   const userID = args.userID ?? own.userID;
   const chainId = trusted.chainId ?? bundle.chainId;
   const proven = await provenBlockOf(args, chainId);
   const pinned = proven?.blockHash ?? args.pinned;
+  const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const query = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
   const verified = await verifyBundle(bundle, query, { pinned });
   const { record, root, contract, uniqueness } = verified;

@@ -11,6 +11,7 @@ import {
   verifyInclusion,
   verifyMembership,
 } from "keyroot/auditors";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { sampleRecords } from "../../../support/samples.ts";
@@ -52,7 +53,7 @@ describe("a membership proof", () => {
   const verify = (changes: object = {}, options = OPTIONS) =>
     verifyMembership(
       Buffer.from(JSON.stringify({ ...membership, ...changes })),
-      { ...PLACE, userID },
+      { ...PLACE, userID, expectedPublicKey: ANY_KEY },
       options,
       TIME * 1000,
     );

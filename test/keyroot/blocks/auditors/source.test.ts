@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createVerifier, type VerifierOptions, verifyMany } from "keyroot";
 import { serializeStatement, type Statement } from "keyroot/auditors";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { StatementHost } from "../../../support/auditors/statementHost.ts";
@@ -59,7 +60,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   };
   const codeOf = async (changes: object = {}, user = mine.userID): Promise<string> => {
     try {
-      const { record } = await createVerifier(options(changes)).verify(user);
+      const { record } = await createVerifier(options(changes)).verify(user, { expectedPublicKey: ANY_KEY });
       return record.pubKey === mine.pubKey || user !== mine.userID ? "truth" : "lie";
     } catch (error) {
       if (error instanceof KeyrootError) return error.code;
@@ -70,7 +71,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   describe("returns a key", () => {
     it("at the block that two of three auditors signed, and names them in the evidence", async () => {
       publish(textFor(chain.head), [alice, bob]);
-      const { record, evidence } = await createVerifier(options()).verify(userID);
+      const { record, evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       const { hash, number, timestamp } = chain.head;
       expect(record).to.deep.equal(mine);
       expect(evidence).to.deep.equal({
@@ -90,7 +91,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       publish(textFor(chain.earlier), [alice, bob]);
       hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head), time()));
       hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier), time()));
-      const { evidence } = await createVerifier(options()).verify(userID);
+      const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(evidence.block?.hash).to.equal(chain.earlier.hash);
     });
 
@@ -109,7 +110,13 @@ describeOnChains("a verifier with auditors", (chain) => {
 
     it("for a contact list, with one search for statements", async () => {
       publish(textFor(chain.head), [alice, bob]);
-      const outcomes = await verifyMany([{ userID }, { userID: late.userID }], options());
+      const outcomes = await verifyMany(
+        [
+          { userID, expectedPublicKey: ANY_KEY },
+          { userID: late.userID, expectedPublicKey: ANY_KEY },
+        ],
+        options(),
+      );
       expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
       expect(hosts.map(({ requests }) => requests)).to.deep.equal([1, 1, 1]);
     });
@@ -135,7 +142,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       publish(textFor(chain.head));
       expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
       const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
-      expect(await failure(createVerifier(later).verify(userID))).to.include({
+      expect(await failure(createVerifier(later).verify(userID, { expectedPublicKey: ANY_KEY }))).to.include({
         code: "STATEMENT_TOO_OLD",
         step: "anchor",
       });
@@ -166,7 +173,9 @@ describeOnChains("a verifier with auditors", (chain) => {
     });
 
     it("with a transport error if no host answers", async () => {
-      const error = await failure(createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID));
+      const error = await failure(
+        createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID, { expectedPublicKey: ANY_KEY }),
+      );
       expect(error).to.include({ name: "TransportError", code: "AUDITORS_NOT_REACHED" });
     });
   });
@@ -174,14 +183,14 @@ describeOnChains("a verifier with auditors", (chain) => {
   describe("without a root for the user", () => {
     it("says to wait if the user may have got one since the statement", async () => {
       publish(textFor(chain.earlier));
-      const error = await failure(createVerifier(options()).verify(late.userID));
+      const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
       expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
     });
 
     it("says that the user is not published, with the auditors as evidence", async () => {
       publish(textFor(chain.head));
-      const error = await failure(createVerifier(options()).verify(sampleUserID(9)));
+      const error = await failure(createVerifier(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ code: "NOT_PUBLISHED" });
       expect(error).to.have.nested.property("evidence.anchor", "auditors");
     });
@@ -192,7 +201,9 @@ describeOnChains("a verifier with auditors", (chain) => {
       publish(textFor(chain.head), [alice, bob]);
       const cache = new Map<string, string>();
       const verify = async (changes: object = {}) =>
-        verifyMany([{ userID }], { ...options(changes), cache }).then(([outcome]) => outcome && "verified" in outcome);
+        verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...options(changes), cache }).then(
+          ([outcome]) => outcome && "verified" in outcome,
+        );
       expect(await verify()).to.equal(true);
       for (const host of hosts) host.files.clear();
       expect(await verify()).to.equal(true);
@@ -203,9 +214,9 @@ describeOnChains("a verifier with auditors", (chain) => {
     it("does not count a key that one endpoint confirmed", async () => {
       const cache = new Map<string, string>();
       const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
-      const [first] = await verifyMany([{ userID }], { ...weak, cache });
+      const [first] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
       expect(first).to.have.property("verified");
-      const [second] = await verifyMany([{ userID }], { ...options(), cache });
+      const [second] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...options(), cache });
       expect(second).to.have.nested.property("error.code", "AUDITORS_NOT_REACHED");
     });
   });

@@ -40,7 +40,11 @@ describeOnChains("the proof of a block", (chain) => {
     const [rpc] = chain.urls();
     const options = { rpc, chainId, contract, merkleUrl: files.url, pinned: blockHash };
     const { bundle } = await makeBundle(userID, options);
-    const verified = await verifyBundle(bundle, { userID, chainId, contract }, { pinned: blockHash });
+    const verified = await verifyBundle(
+      bundle,
+      { userID, chainId, contract, expectedPublicKey: mine.pubKey },
+      { pinned: blockHash },
+    );
     expect(verified.record).to.deep.equal(mine);
   });
 

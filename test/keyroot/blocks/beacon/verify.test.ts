@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { TEST_NETWORK } from "keyroot/beacon/protocol";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { BeaconOptions } from "../../../../packages/keyroot/src/blocks/beacon/options.ts";
 import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { createVerifier, type VerifierOptions } from "../../../../packages/keyroot/src/verifier/createVerifier.ts";
@@ -57,7 +58,7 @@ describeOnChains("the option beacon", (chain) => {
   const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
 
   it("verifies a key, and states the trusted checkpoint as evidence", async () => {
-    const { record, evidence } = await verifierWith().verify(userID);
+    const { record, evidence } = await verifierWith().verify(userID, { expectedPublicKey: ANY_KEY });
     expect(record).to.deep.equal(mine);
     const { hash, number, timestamp } = chain.head;
     expect(evidence).to.deep.include({
@@ -71,21 +72,22 @@ describeOnChains("the option beacon", (chain) => {
   it("names the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
     const { evidence } = await verifierWith({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }).verify(
       userID,
+      { expectedPublicKey: ANY_KEY },
     );
     expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
   it("reports an unpublished key, as of the block", async () => {
-    const error = await failure(verifierWith().verify(sampleUserID(9)));
+    const error = await failure(verifierWith().verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
     expect(error).to.have.nested.property("evidence.anchor", "beacon");
   });
 
   it("follows the chain to a block that was added later", async () => {
     const verifier = verifierWith();
-    await verifier.verify(userID);
+    await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
     await chain.call("hardhat_mine", ["0x1"]);
-    const { evidence } = await verifier.verify(userID);
+    const { evidence } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
     expect(evidence.block?.number).to.equal(Number(chain.head.number) + 1);
     expect(evidence.beacon).to.include({ participation: 512 });
   });
@@ -93,23 +95,23 @@ describeOnChains("the option beacon", (chain) => {
   describe("with a false RPC endpoint", () => {
     it("refuses an invented block", async () => {
       chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
-      expect(await codeOf(verifierWith().verify(userID))).to.equal("HEADER_MISMATCH");
+      expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("HEADER_MISMATCH");
     });
 
     it("refuses an invented state under the genuine block", async () => {
       chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
-      expect(await codeOf(verifierWith().verify(userID))).to.equal("PROOF_INVALID");
+      expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("PROOF_INVALID");
     });
   });
 
   describe("store", () => {
     it("keeps the state, so that the next process requests only the finality update", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       expect([...store.values()].join("")).to.have.length.within(30_000, 70_000);
       requests = [];
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
@@ -123,45 +125,55 @@ describeOnChains("the option beacon", (chain) => {
     for (const [what, damage] of Object.entries(damages))
       it(`starts again at the checkpoint if the state ${what}`, async () => {
         const store = new Map<string, string>();
-        await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+        await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
         for (const [name, text] of store) {
           expect(damage(text)).to.not.equal(text);
           store.set(name, damage(text));
         }
         requests = [];
-        const { record } = await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+        const { record } = await verifierWith({ beacon: trusted({ store }) }).verify(userID, {
+          expectedPublicKey: ANY_KEY,
+        });
         expect(record).to.deep.equal(mine);
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
     it("starts again at the checkpoint if the state has another one", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
-      expect(await codeOf(verifierWith({ beacon: other }).verify(userID))).to.equal("BEACON_ERROR");
+      expect(await codeOf(verifierWith({ beacon: other }).verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal(
+        "BEACON_ERROR",
+      );
     });
 
     it("starts again at the checkpoint if the state is too old, and refuses a checkpoint that is", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID);
+      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       requests = [];
       const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
-      expect(await codeOf(verifierWith({ beacon: trusted({ store }), now }).verify(userID))).to.equal(
-        "CHECKPOINT_TOO_OLD",
-      );
+      expect(
+        await codeOf(verifierWith({ beacon: trusted({ store }), now }).verify(userID, { expectedPublicKey: ANY_KEY })),
+      ).to.equal("CHECKPOINT_TOO_OLD");
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
     it("is used by one verification after the other", async () => {
       const verifier = verifierWith();
-      await Promise.all([verifier.verify(userID), verifier.verify(userID)]);
+      await Promise.all([
+        verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
+        verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
+      ]);
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update", "finality_update"]);
     });
   });
 
   describe("in verifyMany", () => {
     const verifyMany = async (options?: Partial<VerifierOptions>, cache?: Map<string, string>) => {
-      const contacts = [{ userID }, { userID: sampleUserID(9) }, { userID: sampleUserID(10) }];
+      const contacts = [userID, sampleUserID(9), sampleUserID(10)].map((userID) => ({
+        userID,
+        expectedPublicKey: ANY_KEY,
+      }));
       return verifierWith(options).verifyMany(contacts, { cache });
     };
 
@@ -174,7 +186,7 @@ describeOnChains("the option beacon", (chain) => {
     });
 
     const evidenceOf = async (options: Partial<VerifierOptions>, cache: Map<string, string>): Promise<VerifiedKey> => {
-      const [outcome] = await verifierWith(options).verifyMany([{ userID }], { cache });
+      const [outcome] = await verifierWith(options).verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { cache });
       if (outcome === undefined || "error" in outcome) throw new Error("There is no key.", { cause: outcome });
       return outcome.verified;
     };

@@ -2,6 +2,7 @@ import { decodeUtf8, encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import type { Evidence } from "../../evidence.ts";
 import type { KeyRecord } from "../../identity/keyRecord.ts";
+import type { ExpectedBytes } from "../../identity/expectedKey.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
@@ -73,11 +74,11 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and as `verifyStatement` and
  * `verifyMerkleProof`; ArgumentError as these
  * @example
- * const { publicKey } = verifyMembership(bytes, { userID, chainId: 1, contract }, { keys, threshold: 2 });
+ * const { publicKey } = verifyMembership(bytes, { userID, chainId: 1, contract, expectedPublicKey }, { keys, threshold: 2 });
  */
 export function verifyMembership(
   source: unknown,
-  query: { userID: UserID; chainId: number; contract: string; expectedPublicKey?: Uint8Array },
+  query: { userID: UserID; chainId: number; contract: string; expectedPublicKey: ExpectedBytes },
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedMembership {

@@ -1,6 +1,6 @@
 import { toQuantity } from "keyroot/ethereum";
 import { sha256Hex } from "keyroot/bytes";
-import type { UserID } from "keyroot/identity";
+import { ANY_KEY, type UserID } from "keyroot/identity";
 import { parseMerkleFile } from "keyroot/merkle";
 import { ZERO_ROOT } from "keyroot/registry";
 import { type Evidence, verifyRecord, verifyRoot } from "keyroot/verifier";
@@ -63,6 +63,7 @@ export async function proveBatch(
   const bytes = await fetchFile(batchRoot, fileBytes);
   if (verifiedSha256 !== undefined && sha256Hex(bytes) === verifiedSha256) return proven;
   const file = parseMerkleFile(bytes, batchRoot);
-  for (const userID of proven.userIDs) verifyRecord({ userID, chainId, contract }, batchRoot, file);
+  for (const userID of proven.userIDs)
+    verifyRecord({ userID, chainId, contract, expectedPublicKey: ANY_KEY }, batchRoot, file);
   return proven;
 }

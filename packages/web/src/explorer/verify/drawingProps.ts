@@ -26,7 +26,7 @@ export function drawingProps(
     ? { caption: `pasted ${pasted.what}`, text: pasted.text }
     : options.expectedPublicKey === undefined
       ? undefined
-      : { caption: "server’s key", text: String(options.expectedPublicKey) };
+      : { caption: "server’s key", text: options.expectedPublicKey };
   const isDifferent = pasted.state === "different" || failed === "key";
   const isEqual = isCompared ? pasted.state === "equal" : outcome !== undefined && "verified" in outcome;
   return {

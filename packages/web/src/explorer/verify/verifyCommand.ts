@@ -12,7 +12,7 @@ export function verifyCommand(userID: string, options: Options): string {
     ["--pinned", pinned],
     ["--code-hash", codeHash],
     ["--users-slot", usersSlot === 2 ? undefined : usersSlot],
-    ["--expected-public-key", expectedPublicKey as string | undefined],
+    ["--expected-public-key", expectedPublicKey],
   ];
   const set = named
     .filter(([, value]) => value !== undefined)

@@ -1,4 +1,5 @@
 import { makeBundle as makeBundleOf, parseBundle, verifyBundle as verifyBundleOf } from "keyroot/bundle";
+import { ANY_KEY } from "keyroot";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
 
@@ -28,7 +29,11 @@ export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinn
   const { userID } = record;
   const path = { nodes: pathOfProof(proof), index: undefined, leafCount: undefined, record };
   try {
-    const { root, evidence, uniqueness } = await verifyBundleOf(bytes, { ...query, userID }, { pinned });
+    const { root, evidence, uniqueness } = await verifyBundleOf(
+      bytes,
+      { ...query, userID, expectedPublicKey: ANY_KEY },
+      { pinned },
+    );
     return { userID, verified: { record, root, blockNumber: undefined, evidence, uniqueness, path, proof } };
   } catch (error) {
     const failure = toFailure(error);

@@ -11,7 +11,6 @@ export type Options = Pick<
   | "chainId"
   | "contract"
   | "merkleUrl"
-  | "expectedPublicKey"
   | "codeHash"
   | "quorum"
   | "pinned"
@@ -19,7 +18,11 @@ export type Options = Pick<
   | "block"
   | "usersSlot"
   | "allowHttp"
-> & { rpc: string | string[] };
+> & {
+  rpc: string | string[];
+  /** The key to compare, in base64. Without it, any published key is shown. */
+  expectedPublicKey?: string | undefined;
+};
 
 /** The progress of a verification. `at` is in ms since 1970. */
 export type Progress =

@@ -1,4 +1,4 @@
-import { verifyPublicKey } from "keyroot";
+import { ANY_KEY, verifyPublicKey } from "keyroot";
 import type { VerificationOutcome } from "./messages.ts";
 import { observeFetch } from "./observeFetch.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
@@ -8,7 +8,8 @@ import { pathInFile, pathInRejectedFile } from "./treePath.ts";
 export const verify: Handler<"verify"> = async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
   const observed = observeFetch(report);
   try {
-    const verified = await verifyPublicKey(userID, { ...options, fetch: observed.fetch, signal });
+    const { expectedPublicKey = ANY_KEY } = options;
+    const verified = await verifyPublicKey(userID, { ...options, expectedPublicKey, fetch: observed.fetch, signal });
     const { record, root, blockNumber, evidence } = verified;
     const { path, proof } = pathInFile(observed.file() ?? new Uint8Array(), root, userID);
     return { verified: { record, root, blockNumber, evidence, uniqueness: "checked", path, proof } };

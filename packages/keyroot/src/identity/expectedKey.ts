@@ -1,0 +1,34 @@
+import { base64ToBytes } from "../bytes/base64.ts";
+import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
+
+/** The type of `ANY_KEY`. Not `unique symbol`, which TypeScript widens to `symbol` in an object. */
+type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
+
+/**
+ * As `expectedPublicKey`: accepts any published key, without a comparison. A symbol, because no JSON contains one: a server
+ * cannot choose it.
+ * @example
+ * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
+ */
+export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
+
+/** The key that a server returned for a user: 105 bytes, or their base64. `ANY_KEY` accepts any published key. */
+export type ExpectedKey = Uint8Array | string | AnyKey;
+
+/** An expected key in bytes. */
+export type ExpectedBytes = Uint8Array | AnyKey;
+
+/**
+ * Checks an expected key. `undefined` is refused: a renamed field of a server's answer would end the comparison.
+ * @returns a copy, because the caller may change the bytes before they are compared
+ * @throws ArgumentError PUBLIC_KEY_LENGTH, BASE64_INVALID
+ */
+export function parseExpectedKey(expected: unknown): ExpectedBytes {
+  if (expected === ANY_KEY) return ANY_KEY;
+  const key = typeof expected === "string" ? base64ToBytes(expected) : expected;
+  if (key instanceof Uint8Array && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
+  const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
+  throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
+}
