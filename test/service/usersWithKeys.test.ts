@@ -1,8 +1,11 @@
 import { expect } from "chai";
+import { eq, sql } from "drizzle-orm";
+import { createHash } from "node:crypto";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
+import { userIDFromHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
+import { rowsOf } from "../../packages/service/src/database/database.ts";
 import { publicKeys } from "../../packages/service/src/keys/tables.ts";
-import { eq } from "drizzle-orm";
 import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
@@ -62,6 +65,8 @@ describe("the dashboard's list of users", () => {
         .where(eq(publicKeys.userID, inState[state]?.userID ?? ""));
     await set("submitted", { submitted: now() });
     await set("ready", { holdEndsAt: now() });
+    // Otherwise a timer stores them between two calls.
+    await service.context.refreshTokens.storeUses();
     // A neighbor's users are in no list.
     await service.createUser(await service.createPartner("Other"));
   });
@@ -128,6 +133,64 @@ describe("the dashboard's list of users", () => {
   it("refuses an unknown state", async () => {
     expectProblem(await person.call(PATH, { state: "lost" }), [400, "FIELD_INVALID"]);
   });
+});
+
+describe("a large company's list of users", () => {
+  const USERS = 30_000;
+  /** The places of the users without a key. */
+  const UNREGISTERED = [9_000, 25_000, 29_999];
+  const service = serviceOnPostgres({});
+  let person: TestPerson;
+  let bizID: string;
+  let all: string[];
+
+  before(async function () {
+    this.timeout(60_000);
+    ({ bizID } = await service.createPartner("Acme"));
+    person = await signInPerson(service, bizID, "Ada", { role: "reader" });
+    all = Array.from({ length: USERS }, (_, i) =>
+      userIDFromHex(createHash("sha1").update(String(i)).digest("hex")),
+    ).sort();
+    const { home, regions } = service.databases;
+    const west = regions["us-west-2"];
+    const values = sql`unnest(${sql.param(all)}::text[]) with ordinality as u(id, place)`;
+    await home.execute(sql`insert into user_ids select id, ${bizID}, 'us-west-2' from ${values}`);
+    await west.execute(sql`insert into users select id, ${bizID}, 'us-west-2', id, id, 1 from ${values}`);
+    await west.execute(sql`insert into batches (root, created, block_number) values ('5d', 1, 7)`);
+    await west.execute(sql`insert into public_keys (user_id, region, pub_key, key_id, registered, root, biz_id)
+      select id, 'us-west-2', '', '', 1, '5d', ${bizID} from ${values} where place - 1 <> all(${sql.param(UNREGISTERED)}::int[])`);
+    for (const database of new Set([home, west])) await database.execute(sql`analyze`);
+  });
+
+  it("has the few users without a key on one page, after one request", async () => {
+    const { body } = await person.call(PATH, { state: "unregistered" });
+    const { users, next } = body as unknown as Page;
+    expect(users.map(({ user_id }) => user_id)).to.deep.equal(UNREGISTERED.map((place) => all[place]));
+    expect(next).to.equal(null);
+  });
+
+  it("has no empty page at its end", async () => {
+    const last = all.slice(-4, -2).at(-1) ?? "";
+    const { body } = await person.call(PATH, { state: "published", after: last, limit: 1 });
+    expect(body).to.deep.include({ next: null }).and.have.property("users").with.length(1);
+  });
+
+  for (const [what, query, index] of [
+    ["a user by id", sql`select * from users where user_id = 'y'`, "users_pkey"],
+    ["a user's key", sql`select * from public_keys where user_id = 'y'`, "public_keys_pkey"],
+    [
+      "a page of users",
+      sql`select user_id, region from user_ids where biz_id = 'b' and user_id > 'y' order by user_id limit 26`,
+      "user_ids_of_partner",
+    ],
+  ] as const) {
+    it(`reads ${what} by an index, without sorting`, async () => {
+      const plan = rowsOf(await service.databases.regions["us-west-2"].execute(sql`explain (format json) ${query}`));
+      expect(JSON.stringify(plan))
+        .to.include(index)
+        .and.not.match(/Sort|Seq Scan/);
+    });
+  }
 });
 
 describe("the dashboard's overview", () => {

@@ -9,6 +9,7 @@ import { button, click, clickInDialog, follow, rows, sees } from "../support/bro
 import { DashboardWorld } from "../support/browser/dashboardWorld.ts";
 import { checkInAllViews, expectNothingMoved, gzippedSize } from "../support/browser/pageQuality.ts";
 import { RecordedLayouts } from "../support/browser/pageLayout.ts";
+import { RecordedPictures } from "../support/browser/pagePicture.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/service/site/dashboard/assets");
@@ -252,6 +253,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
   // Worlds of their own: the pages look the same in every run, also if only one test runs.
   const [partnersWorld, operatorsWorld] = [new DashboardWorld(), new DashboardWorld()];
   const layouts = new RecordedLayouts("dashboard");
+  const pictures = new RecordedPictures("dashboard");
 
   before(() => partnersWorld.start());
   after(() => Promise.all([partnersWorld.stop(), operatorsWorld.stop()]));
@@ -271,7 +273,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
         await act(page, world);
         // Everyone signs in first, on a page that explains passkeys.
         const isSignedIn = await button(page, "Sign out").isVisible();
-        await checkInAllViews(page, `dashboard: ${state}`, layouts, isSignedIn ? ["passkey"] : []);
+        await checkInAllViews(page, `dashboard: ${state}`, { layouts, pictures }, isSignedIn ? ["passkey"] : []);
       }
     });
   }

@@ -1,12 +1,17 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
+import { SimulatedBeacon } from "@keyroot/operator/testing";
+import { serializeStatement } from "keyroot/auditors";
+import { rpcCaller } from "keyroot/transport";
 import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
 import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import type { KeyHolder } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
+import { StatementHost } from "../support/auditors/statementHost.ts";
+import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { faultyProxy } from "../support/servers/faultyProxy.ts";
 import { eventually } from "../support/browser/eventually.ts";
@@ -234,6 +239,70 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       await page.getByLabel("Block hash").fill(`0x${"12".repeat(32)}`);
       await submit();
       await sees(page, "Not verified");
+    });
+
+    const choose = (page: Page) =>
+      page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
+
+    it("uses the light client by default if it is configured, even with a false endpoint", async () => {
+      const { rpcUrl } = world.stack;
+      const simulated = await SimulatedBeacon.create({
+        call: rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 9_000 }),
+      });
+      await using opening = new AsyncDisposableStack();
+      const beacon = opening.adopt(await simulated.listen(), (server) => server.close());
+      const { checkpoint } = simulated;
+      const falseEndpoint = world.attacks.find(({ name }) => name === "wrong-root")?.rpc ?? "";
+      for (const rpc of [rpcUrl, falseEndpoint]) {
+        const explorer = await world.serve({ rpc: [rpc], beacon: { urls: [beacon.url], checkpoint } });
+        await using opened = await world.open(`${explorer}#/verify/${world.victim.userID}`);
+        const { page, complaints } = opened;
+        expect(await verdict(page))
+          .to.contain("This is the user’s published key")
+          .and.contain("a block that 512 of the 512 members of Ethereum’s sync committee signed")
+          .and.contain("with a storage proof under it");
+        expect(await choose(page)).to.equal("Ethereum’s light client");
+        const proof = page.getByLabel("Require a storage proof");
+        expect([await proof.isChecked(), await proof.isDisabled()]).to.deep.equal([true, true]);
+        await page.locator("[data-step=anchor] summary").click();
+        await sees(page.locator("[data-step=anchor]"), checkpoint);
+        await page.getByText("Verify without this page").click();
+        expect(await page.innerText(".command")).to.contain(`--beacon ${beacon.url} \\\n  --checkpoint ${checkpoint}`);
+        expect(complaints).to.deep.equal([]);
+      }
+    });
+
+    it("verifies nothing without the light client's endpoint, until the visitor chooses weaker evidence", async () => {
+      const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
+      await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
+      const { page } = opened;
+      expect(await verdict(page)).to.contain("Not verified");
+      await page.getByLabel("Source of the block").selectOption("One endpoint");
+      await click(page, "Verify with this evidence");
+      await sees(page, "one endpoint’s unproven answer");
+    });
+
+    it("uses the auditors' block by default if they are configured, and names them", async () => {
+      const { chainId, contract, rpcUrl } = world.stack;
+      const { number, hash } = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
+      const signers = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
+      const text = serializeStatement({
+        ...{ chainId, contract: contract.toLowerCase(), block: { number: Number(number), hash: hash ?? "" } },
+        ...{ userCount: 17, tree: { size: 2, hash: "ab".repeat(32) } },
+      });
+      await using opening = new AsyncDisposableStack();
+      const host = opening.adopt(await StatementHost.start(), (host) => host.close());
+      host.files.set("latest", signedBy(signers.slice(0, 2), text, Math.floor(Date.now() / 1000)));
+      const auditors = { keys: signers.map(({ key }) => key), threshold: 2, urls: [host.url] };
+      await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
+      const { page, complaints } = opened;
+      expect(await verdict(page)).to.contain("a block that 2 auditors signed (alice.example, bob.example)");
+      expect(await choose(page)).to.equal("Auditors");
+      await page.getByText("Verify without this page").click();
+      expect(await page.innerText(".command"))
+        .to.contain(`--statement-urls ${host.url}`)
+        .and.contain("--threshold 2");
+      expect(complaints).to.deep.equal([]);
     });
 
     it("rejects one endpoint's false answer by a quorum", async () => {

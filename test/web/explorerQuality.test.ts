@@ -1,22 +1,27 @@
 import { expect } from "chai";
 import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { click, sees } from "../support/browser/controls.ts";
 import { done, EXPLORER_STATES } from "../support/browser/explorerStates.ts";
 import type { ExplorerWorld } from "../support/browser/explorerWorld.ts";
 import { checkInAllViews, expectNothingMoved, gzippedSize, VIEWS } from "../support/browser/pageQuality.ts";
 import { RecordedLayouts } from "../support/browser/pageLayout.ts";
+import { MOST_DIFFERENT, RecordedPictures } from "../support/browser/pagePicture.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/assets");
 /** Maximum size of the scripts that the first verification needs, in bytes after gzip. */
 const SCRIPT_LIMIT = 70_000;
+/** The same with signatures of auditors and of Ethereum's sync committee, for explorers that are configured with them. */
+const SIGNED_LIMIT = 102_000;
 
 describeIfNamed(import.meta.filename)("the explorer's pages", function () {
   this.timeout(60_000);
   const explorer = sharedExplorer();
   const { world } = explorer;
   const layouts = new RecordedLayouts("explorer");
+  const pictures = new RecordedPictures("explorer");
 
   after(() => {
     layouts.save();
@@ -26,7 +31,34 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
     it(`explain terms, pass axe and fit both widths, in the state "${name}"`, async () => {
       await using opened = await world.open(explorer.url + path(world), VIEWS[0]);
       await act?.(opened.page, world);
-      await checkInAllViews(opened.page, name, layouts);
+      await checkInAllViews(opened.page, name, { layouts, pictures });
+    });
+  }
+
+  for (const [what, damage] of Object.entries({
+    "the stylesheet is missing": (page: Page) =>
+      page.evaluate(() => (([...document.styleSheets][0] as CSSStyleSheet).disabled = true)),
+    "the colors are the dark ones": (page: Page) => page.emulateMedia({ colorScheme: "dark" }),
+    "the drawing is missing": (page: Page) =>
+      page
+        .locator(".drawing-card svg")
+        .first()
+        .evaluate((drawing) => (drawing.style.visibility = "hidden")),
+    "the verdict is missing": (page: Page) =>
+      page.locator(".verdict").evaluate((verdict) => (verdict.style.visibility = "hidden")),
+  })) {
+    it(`do not match their recorded pictures if ${what}`, async () => {
+      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
+        viewport: { width: 1280, height: 800 },
+        colorScheme: "light",
+        reducedMotion: "reduce",
+      });
+      const { page } = opened;
+      await done(page);
+      const share = async () => (await pictures.read(page, "verified-1280-light")).share;
+      expect(await share()).to.be.at.most(MOST_DIFFERENT);
+      await damage(page);
+      expect(await share()).to.be.above(MOST_DIFFERENT);
     });
   }
 
@@ -63,6 +95,12 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
       expect(await gzippedSize(ASSETS, ["index-", worker]))
         .to.be.above(5000)
         .and.at.most(SCRIPT_LIMIT);
+  });
+
+  it(`load at most ${SIGNED_LIMIT / 1000} kB of scripts for the first verification with signed blocks`, async () => {
+    expect(await gzippedSize(ASSETS, ["index-", "signedBlock-"]))
+      .to.be.above(SCRIPT_LIMIT)
+      .and.at.most(SIGNED_LIMIT);
   });
 
   it("load the code for storage proofs on demand", async () => {

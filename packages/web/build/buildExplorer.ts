@@ -26,13 +26,14 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
 }
 
 /**
- * The workers, and the modules that each leaves out. Most visitors use only one endpoint. Stronger evidence needs Ethereum's
- * proofs, in a worker that replaces the first one. A safety code takes 0.1 s to compute, in a third worker. The start page reads the registry
- * in a fourth one.
+ * The workers, and the modules that each leaves out. With one endpoint, a verification needs only the first. Stronger evidence needs
+ * Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signatures, which are larger than everything else. A
+ * safety code takes 0.1 s to compute, and the start page reads the registry: both have workers of their own.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   basic: /\/(?:readRootAtBlock|keccak)\.ts$/,
   evidence: undefined,
+  signedBlock: undefined,
   safetyCode: undefined,
   registry: undefined,
 };

@@ -12,6 +12,8 @@ import { buildDashboard } from "./buildDashboard.ts";
 import { buildExplorer } from "./buildExplorer.ts";
 import { hashOfSources, SITES } from "./sources.ts";
 
+// Vite reads it. The same sources must give the same hashes everywhere, also in tests.
+process.env["NODE_ENV"] = "production";
 const sources = hashOfSources();
 write(SITES.explorer, "explorer", await buildExplorer());
 write(SITES.dashboard, "dashboard", await buildDashboard());

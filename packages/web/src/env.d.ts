@@ -2,7 +2,10 @@
 
 /** The workers' scripts: URLs relative to the page, and hashes as in the attribute `integrity`. */
 declare const WORKERS: Readonly<
-  Record<"basic" | "evidence" | "safetyCode" | "registry", { readonly url: string; readonly integrity: string }>
+  Record<
+    "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry",
+    { readonly url: string; readonly integrity: string }
+  >
 >;
 /** The script of the dashboard's chart, in the same form. */
 declare const CHART: { readonly url: string; readonly integrity: string };

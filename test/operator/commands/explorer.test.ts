@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buildSite } from "@keyroot/web/build";
 import { describeOnHosts } from "../../support/processes/commandLine.ts";
+import { TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 const CONTRACT = `0x${"ab".repeat(20)}`;
@@ -17,6 +18,7 @@ interface Written {
 
 describeOnHosts("explorer", (keyroot) => {
   const folder = temporaryFolder();
+  const keyFolder = temporaryFolder();
 
   before(async function () {
     this.timeout(60_000);
@@ -73,6 +75,30 @@ describeOnHosts("explorer", (keyroot) => {
     expect(JSON.stringify(error)).to.contain("ARGUMENT_INVALID");
   });
 
+  it("offers the light client with --beacon, and the auditors in a file, and lets the page connect to both", async () => {
+    const [alice, bob] = ["alice.example", "bob.example"].map((name) => new TestAuditor(name).key);
+    const keys = join(keyFolder.path, "auditors.txt");
+    await writeFile(keys, `${alice}\n${bob}\n`);
+    const checkpoint = `0x${"12".repeat(32)}`;
+    const { policy } = await write(
+      ...["--rpc", RPC, "--beacon", "https://beacon.example", "--checkpoint", checkpoint],
+      ...[
+        "--auditors",
+        keys,
+        "--threshold",
+        "2",
+        "--statement-urls",
+        "https://alice.example/statements,https://bob.example",
+      ],
+    );
+    expect(policy).to.contain(" https://beacon.example/ https://alice.example/statements/ https://bob.example/;");
+    expect(await page())
+      .to.contain(`"beacon":{"urls":["https://beacon.example"],"checkpoint":"${checkpoint}"}`)
+      .and.contain(
+        `"auditors":{"keys":["${alice}","${bob}"],"threshold":2,"urls":["https://alice.example/statements","https://bob.example"]}`,
+      );
+  });
+
   it("lets visitors add endpoints only with --visitor-endpoints", async () => {
     expect((await write("--rpc", RPC)).policy).to.not.contain(" https: ");
     expect((await write("--rpc", RPC, "--visitor-endpoints")).policy).to.contain(" https: http://localhost:*");
@@ -81,6 +107,17 @@ describeOnHosts("explorer", (keyroot) => {
   for (const [what, options, message] of [
     ["no endpoint", [], "No local stack is running here."],
     ["an endpoint that is no URL", ["--rpc", "rpc.example"], "The option rpc must be an http(s) URL"],
+    [
+      "a beacon endpoint without a checkpoint",
+      ["--rpc", RPC, "--beacon", "https://beacon.example"],
+      "--checkpoint must be",
+    ],
+    [
+      "a beacon endpoint that is no URL",
+      ["--rpc", RPC, "--beacon", "b", "--checkpoint", `0x${"12".repeat(32)}`],
+      "beacon.urls",
+    ],
+    ["statements without auditors", ["--rpc", RPC, "--statement-urls", "https://alice.example"], "--auditors FILE"],
     ["a code hash that is none", ["--rpc", RPC, "--code-hash", "0x12"], "--code-hash must be 0x and 64"],
   ] as const) {
     it(`rejects ${what}`, async () => {

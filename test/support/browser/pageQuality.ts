@@ -1,10 +1,11 @@
 import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
 import { checkLimits, type RecordedLayouts } from "./pageLayout.ts";
+import type { RecordedPictures } from "./pagePicture.ts";
 import { unexplainedTerms } from "./unexplainedTerms.ts";
 
 /** The widths, in pixels, and colors in which every page is checked. */
@@ -21,14 +22,14 @@ interface Shift extends PerformanceEntry {
 
 /**
  * Checks a page in all views: every term is explained, axe finds no violation, and nothing is wider than the window.
- * @param state the name in messages, and in the file names of `npm run screenshots`
- * Also compares its layout with the recorded one.
+ * Also compares its layout and its pictures with the recorded ones.
+ * @param state the name in messages, and in the names of files
  * @param known terms that an earlier page explained
  */
 export async function checkInAllViews(
   page: Page,
   state: string,
-  layouts: RecordedLayouts,
+  recorded: { layouts: RecordedLayouts; pictures: RecordedPictures },
   known: readonly string[] = [],
 ): Promise<void> {
   await page.evaluate(axe.source);
@@ -44,10 +45,11 @@ export async function checkInAllViews(
     expect(found, where).to.deep.equal([]);
     await checkLimits(page, where);
     // Colors do not change the layout.
-    if (colorScheme === "light") await layouts.compare(page, `${state}, ${viewport.width}`);
+    if (colorScheme === "light") await recorded.layouts.compare(page, `${state}, ${viewport.width}`);
+    const name = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}`;
+    const picture = await recorded.pictures.compare(page, name);
     const { SCREENSHOTS: folder } = process.env;
-    const file = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}.png`;
-    if (folder !== undefined) await page.screenshot({ path: join(folder, file), fullPage: true });
+    if (folder !== undefined) await writeFile(join(folder, `${name}.png`), picture);
   }
   expect(await unexplainedTerms(page, known), state).to.deep.equal([]);
 }

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { createVerifier } from "keyroot";
 import { ArgumentError } from "keyroot/errors";
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeExplorer } from "../explorer/site.ts";
+import { auditorsOptionOf } from "./auditorArguments.ts";
+import { beaconOptionOf } from "./beaconArguments.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Target } from "./target.ts";
@@ -33,7 +36,13 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const rpc = (endpoints ?? [target.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
   const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
-  const config = { rpc, chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp, visitorEndpoints, ...links };
+  const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
+  const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
+  // Checks them now. Otherwise, each visitor would see the error.
+  for (const [name, source] of Object.entries(sources)) {
+    if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
+  }
+  const config = { ...place, rpc, ...sources, visitorEndpoints, ...links };
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];

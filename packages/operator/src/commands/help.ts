@@ -219,6 +219,11 @@ export const DEFINITIONS = {
       out: text("dir", "Folder for the page's files"),
       blockExplorerUrl: text("url", "URL of the chain's own explorer, such as https://etherscan.io, for links"),
       visitorEndpoints: flag("Let visitors add endpoints: the page may then connect to any https host"),
+      ...beacon,
+      beacon: { ...beacon.beacon, description: `${beacon.beacon.description}, the default` },
+      ...auditors,
+      // Visitors can choose one of both.
+      auditors: { ...auditors.auditors, excludes: [] },
       usersSlot,
       codeHash,
       ...chain,

@@ -1,3 +1,6 @@
+import type { AuditorsOption } from "keyroot/auditors";
+import type { BeaconOptions } from "keyroot/beacon";
+
 /** The configuration of an explorer, which its page contains as JSON. All of it is public. */
 export interface ExplorerConfig {
   /** The endpoints that visitors can choose from. The first is the default. */
@@ -8,6 +11,10 @@ export interface ExplorerConfig {
   contract: string;
   /** The URL of the folder with the Merkle-tree files. */
   merkleUrl: string;
+  /** The light client's endpoints and checkpoint. With them, it is the default source of the block. */
+  beacon?: Omit<BeaconOptions, "store"> | undefined;
+  /** The auditors whose statements count. Without `beacon`, they are the default source of the block. */
+  auditors?: AuditorsOption | undefined;
   /** Keccak-256 of the contract's code, 0x and 64 lowercase hex digits. Default: any code. */
   codeHash?: string | undefined;
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2. */

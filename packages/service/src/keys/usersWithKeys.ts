@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { isAnyOf } from "../database/columns.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
@@ -34,9 +35,14 @@ export interface UserFilter {
   limit: number;
 }
 
-/** Ids per query of a filtered list, and maximum ids per page. */
-const IDS_PER_QUERY = 1_000;
-const MAX_READ = 10_000;
+/** A user's id, and the region of the user's data. */
+interface ID {
+  userID: UserID;
+  region: Region;
+}
+
+/** The numbers of ids that a filtered list reads one after the other: few if many users match, at most 81,000. */
+const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
 /** The roots of batches that are not confirmed. */
 const openRoots = sql`select ${batches.root} from ${batches} where ${batches.blockNumber} is null`;
@@ -59,23 +65,42 @@ export class UsersWithKeys {
    * @returns `next` is null when no page follows
    */
   async list(bizID: string, { state, region, after, limit }: UserFilter, now: number) {
-    const isFiltered = state !== undefined || region !== undefined;
-    const size = isFiltered ? IDS_PER_QUERY : limit;
     const found: UserWithKey[] = [];
     let last = after;
-    for (let read = 0; read < MAX_READ; read += size) {
+    // One more than fits on the page shows whether another page follows.
+    const most = limit + 1;
+    for (const size of state === undefined && region === undefined ? [most] : IDS_PER_QUERY) {
       const ids = await this.#readIDs(bizID, state, last, size, now);
-      const page = await this.#describe(ids, now);
-      for (const user of page) {
-        if ((state ?? user.state) !== user.state || (region ?? user.region) !== user.region) continue;
-        found.push(user);
-        if (isFiltered && found.length === limit) return { users: found, next: user.userID };
+      const here = ids.filter((id) => (region ?? id.region) === id.region);
+      const candidates = await this.#withState(here, state);
+      // More at a time if most candidates are erased users.
+      for (let start = 0, count = most; start < candidates.length && found.length < most; start += count, count *= 2) {
+        const users = await this.#describe(candidates.slice(start, start + count), now);
+        found.push(...users.filter((user) => (state ?? user.state) === user.state));
+      }
+      if (found.length >= most) {
+        const users = found.slice(0, limit);
+        return { users, next: users.at(-1)?.userID ?? null };
       }
       last = ids.at(-1)?.userID ?? last;
       if (ids.length < size) return { users: found, next: null };
-      if (!isFiltered) break;
     }
     return { users: found, next: last ?? null };
+  }
+
+  /** Leaves out users whose key cannot have this state, with one query per region: only few of many users may have it. */
+  async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
+    if (state !== "unregistered" && state !== "published") return ids;
+    const withKey = await this.#inRegions(ids, (database, userIDs) =>
+      database
+        .select({ userID: publicKeys.userID })
+        .from(publicKeys)
+        .where(
+          and(isAnyOf(publicKeys.userID, userIDs), state === "published" ? isNotNull(publicKeys.root) : undefined),
+        ),
+    );
+    const known = new Set(withKey.map(({ userID }) => userID));
+    return ids.filter(({ userID }) => known.has(userID) === (state === "published"));
   }
 
   /** Reads the next ids of a partner, from the index that has the fewest others. */
@@ -123,14 +148,23 @@ export class UsersWithKeys {
   }
 
   /** The users of these ids. An id without a user is left out: its creation was interrupted, or the user is erased. */
-  async #describe(ids: readonly { userID: UserID; region: Region }[], now: number): Promise<UserWithKey[]> {
+  async #describe(ids: readonly ID[], now: number): Promise<UserWithKey[]> {
+    const users = await this.#inRegions(ids, (database, userIDs) => this.#describeIn(database, userIDs, now));
+    return users.sort(byUserID);
+  }
+
+  /** Reads something of users in each one's region. */
+  async #inRegions<Found>(
+    ids: readonly ID[],
+    read: (database: Database, userIDs: UserID[]) => PromiseLike<Found[]>,
+  ): Promise<Found[]> {
     const inRegions = await Promise.all(
       REGIONS.map(async (region) => {
         const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
-        return here.length === 0 ? [] : await this.#describeIn(this.#databases.regions[region], here, now);
+        return here.length === 0 ? [] : await read(this.#databases.regions[region], here);
       }),
     );
-    return inRegions.flat().sort(byUserID);
+    return inRegions.flat();
   }
 
   async #describeIn(database: Database, ids: UserID[], now: number): Promise<UserWithKey[]> {

@@ -22,7 +22,6 @@ export function OperatorOverviewPage() {
               items={[
                 { label: "Databases", value: count(data.databases), page: "system" },
                 ...(data.publishing === null ? [] : publishingNumbers(data.publishing)),
-                { label: "Companies", value: "Partners", page: "partners" },
               ]}
             />
             {data.publishing === null && (

@@ -106,11 +106,15 @@ function State({ overview: { cost, unpriced, failing_webhooks, chain, last_publi
             <span class="badge badge-bad">the chain does not answer</span>
           ) : (
             <>
-              <span class="badge badge-good">answers</span> at <Term of="block" /> {formatCount(chain.block)}, according
-              to one <Term of="endpoint" />
+              It is at <Term of="block" /> {formatCount(chain.block)}, according to one <Term of="endpoint" />.
             </>
           )}
-          . {!chain.stores_answer && <span class="badge badge-bad">a store of files does not answer</span>}
+          {!chain.stores_answer && (
+            <>
+              {" "}
+              <span class="badge badge-bad">a file store does not answer</span> The operator sees this, too.
+            </>
+          )}
         </p>
       )}
     </section>

@@ -49,12 +49,8 @@ export function Failure({ error, retry }: { error: CallError | undefined; retry?
 }
 
 /** The end of a list: an error, or the buttons for other pages. */
-export function ListEnd({
-  pages,
-}: {
-  pages: Omit<Pages<unknown>, "items"> & { items: readonly unknown[] | undefined };
-}) {
-  const { items, error, busy, number, hasNext, next, previous, reload } = pages;
+export function ListEnd({ pages }: { pages: Omit<Pages<unknown>, "items"> }) {
+  const { error, busy, number, hasNext, next, previous, reload } = pages;
   const turn = (act: () => void) => (event: Event) => {
     act();
     (event.currentTarget as HTMLElement).closest("section")?.scrollIntoView();
@@ -62,7 +58,6 @@ export function ListEnd({
   return (
     <>
       <Failure error={error} retry={reload} />
-      {items?.length === 0 && hasNext && <p>Nothing was found so far.</p>}
       {(hasNext || number > 1) && error === undefined && (
         <div class="pager">
           <button type="button" class="button button-small" disabled={busy || number === 1} onClick={turn(previous)}>

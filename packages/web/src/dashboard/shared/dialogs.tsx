@@ -71,19 +71,22 @@ interface FormDialogProps {
   action: string;
   busy: boolean;
   error: CallError | undefined;
+  /** true: the action cannot be undone. */
+  isDanger?: boolean;
   onSubmit: () => Promise<void>;
   onCancel: () => void;
 }
 
 /** A form in a dialog. @param props `error` is undefined if a field shows it */
-export function FormDialog({ title, children, action, busy, error, onSubmit, onCancel }: FormDialogProps) {
+export function FormDialog(props: FormDialogProps) {
+  const { title, children, action, busy, error, isDanger = false, onSubmit, onCancel } = props;
   return (
     <Dialog title={title} onCancel={onCancel}>
       <Form onSubmit={onSubmit}>
         {children}
         <Failure error={error} />
         <div class="buttons">
-          <button type="submit" class="button button-primary" disabled={busy}>
+          <button type="submit" class={`button button-${isDanger ? "danger" : "primary"}`} disabled={busy}>
             {action}
           </button>
           <button type="button" class="button" onClick={onCancel}>

@@ -87,8 +87,8 @@ export interface Pages<Item> {
 
 /** Rows of a page. */
 const PAGE_SIZE = 25;
-/** Maximum calls for one page. A call of a filtered list may find nothing, although matches follow. */
-const MAX_CALLS = 20;
+/** Calls after which a page with at least one item is shown. A call of a filtered list may find nothing, although matches follow. */
+const MAX_CALLS = 10;
 
 /** The field of a list's answer that has the items. */
 type ItemsField<Path extends OperationPath> = string & Exclude<keyof AnswerOf<Path>, "next">;
@@ -125,7 +125,8 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
       };
       set({ busy: true, starts, next: null, ...(shown && { items: shown }) });
       try {
-        const { items, next } = await fetchPage(path, field, key, starts.at(-1) ?? null);
+        const isCurrent = () => current.current === run;
+        const { items, next } = await fetchPage(path, field, key, starts.at(-1) ?? null, isCurrent);
         set({ items: items as Item[], next, busy: false, starts });
       } catch (reason) {
         set({ busy: false, starts, next: null, error: toCallError(reason) });
@@ -133,7 +134,12 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
     },
     [path, field, key],
   );
-  useEffect(() => void load([null], undefined), [load]);
+  useEffect(() => {
+    void load([null], undefined);
+    return () => {
+      current.current = undefined;
+    };
+  }, [load]);
   const { items, error, busy, starts, next } = state;
   return {
     ...{ items, error, busy, number: starts.length, hasNext: next !== null },
@@ -143,11 +149,21 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
   };
 }
 
-/** Fetches a page, with as many calls as it takes to fill it. @param body as JSON, without the place of the page */
-async function fetchPage(path: OperationPath, field: string, body: string, start: string | null) {
+/**
+ * Fetches a page, with as many calls as it takes. Only the last page of a list is empty.
+ * @param body as JSON, without the place of the page
+ * @param isWanted returns false once the page is no longer needed
+ */
+async function fetchPage(
+  path: OperationPath,
+  field: string,
+  body: string,
+  start: string | null,
+  isWanted: () => boolean,
+) {
   const items: unknown[] = [];
   let next = start;
-  for (let i = 0; i < MAX_CALLS; i++) {
+  for (let calls = 1; isWanted(); calls++) {
     const page = {
       ...(JSON.parse(body) as object),
       limit: PAGE_SIZE - items.length,
@@ -157,7 +173,7 @@ async function fetchPage(path: OperationPath, field: string, body: string, start
     const { [field]: found = [] } = answer as Record<string, unknown[]>;
     items.push(...found);
     ({ next } = answer as { next: string | null });
-    if (next === null || items.length >= PAGE_SIZE) break;
+    if (next === null || items.length >= PAGE_SIZE || (items.length > 0 && calls >= MAX_CALLS)) break;
   }
   return { items, next };
 }

@@ -83,6 +83,7 @@ function EraseDialog({ userID, userIDHex, onCancel }: { userID: string; userIDHe
       action="Erase"
       busy={erase.busy}
       error={erase.error}
+      isDanger
       onSubmit={erase.run}
       onCancel={onCancel}
     >

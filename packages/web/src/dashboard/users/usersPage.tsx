@@ -61,7 +61,7 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
         </div>
         {users.items && users.items.length > 0 && <UsersTable users={users.items} />}
         {users.items === undefined && users.error === undefined && <p role="status">Loading…</p>}
-        {users.items?.length === 0 && !users.hasNext && isFiltered && <p>No user matches the filter.</p>}
+        {users.items?.length === 0 && isFiltered && <p>No user matches the filter.</p>}
         {users.items?.length === 0 && !isFiltered && (
           <div class="empty">
             <p>

@@ -3,6 +3,7 @@ import { hostOf } from "../shared/config.ts";
 import type { Failure, Options } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
 import type { DrawingProps, NodeState, Part } from "./pathLayout.ts";
+import { sourceOf } from "./sources.ts";
 import type { StepState, Verification } from "./useVerification.ts";
 
 /** Describes a verification and the comparison with a pasted key for the drawing. */
@@ -34,10 +35,7 @@ export function drawingProps(
     contractRoot: rootOf(verification),
     ...(source === "network"
       ? {
-          endpoint: {
-            caption: typeof options.rpc === "string" ? "one endpoint" : "endpoints agree",
-            text: endpointOf(options),
-          },
+          endpoint: { caption: sourceOf(options).caption, text: endpointOf(options) },
           file: { caption: "file", text: hostOf(options.merkleUrl) },
         }
       : {

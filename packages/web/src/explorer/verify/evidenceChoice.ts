@@ -1,12 +1,12 @@
 import { config, endpoints } from "../shared/config.ts";
 import type { Options } from "../worker/messages.ts";
-import { type EvidenceChoice, SOURCES } from "./sources.ts";
+import { type EvidenceChoice, sourceNamed, SOURCES } from "./sources.ts";
 
 /** The strongest source that needs nothing from the visitor. */
 export function defaultChoice(): EvidenceChoice {
   const all = endpoints();
   const quorum = Math.floor(all.length / 2) + 1;
-  const strongest = SOURCES.findLast(({ isConfigured }) => isConfigured(all));
+  const strongest = SOURCES.findLast(({ isPossible, needsInput }) => isPossible(all.length) && needsInput !== true);
   return { anchor: strongest?.name ?? "endpoint", endpoint: all[0] ?? "", quorum, pinned: "", storageProof: false };
 }
 
@@ -14,18 +14,19 @@ export function defaultChoice(): EvidenceChoice {
 export function optionsFor(choice: EvidenceChoice): Options {
   const { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp } = config;
   const { anchor, storageProof } = choice;
-  const source = SOURCES.find(({ name }) => name === anchor);
   return {
     ...{ rpc: choice.endpoint, chainId, contract, merkleUrl, storageProof },
     ...(codeHash !== undefined && { codeHash }),
     ...(allowHttp === true && { allowHttp }),
     ...(usersSlot !== undefined && { usersSlot }),
-    ...source?.optionsOf(choice, endpoints()),
+    ...sourceNamed(anchor).optionsOf(choice, endpoints()),
   };
 }
 
 /** The worker that can verify with these options. */
-export function workerFor({ quorum, pinned, storageProof, codeHash }: Options): "basic" | "evidence" {
+export function workerFor(options: Options): "basic" | "evidence" | "signedBlock" {
+  if (options.auditors || options.beacon) return "signedBlock";
+  const { quorum, pinned, storageProof, codeHash } = options;
   const isBasic = quorum === undefined && pinned === undefined && codeHash === undefined && storageProof !== true;
   return isBasic ? "basic" : "evidence";
 }

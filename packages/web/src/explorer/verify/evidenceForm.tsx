@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Field, Form, TextField } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";
 import { config, endpoints, hostOf, isEndpoint, saveVisitorEndpoints, visitorEndpoints } from "../shared/config.ts";
-import { type EvidenceChoice, SOURCES } from "./sources.ts";
+import { type EvidenceChoice, sourceNamed, SOURCES } from "./sources.ts";
 
 interface EvidenceFormProps {
   choice: EvidenceChoice;
@@ -27,11 +27,11 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
     }
     setChoice({ ...draft, pinned });
   };
-  const source = SOURCES.find(({ name }) => name === draft.anchor);
+  const source = sourceNamed(draft.anchor);
   return (
     <>
       <Form onSubmit={submit}>
-        <Field label="Source of the block" hint={source?.hint(all)}>
+        <Field label="Source of the block" hint={source.hint(all)}>
           {(attributes) => (
             <select
               {...attributes}
@@ -40,8 +40,8 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
                 change({ anchor: currentTarget.value as EvidenceChoice["anchor"] });
               }}
             >
-              {SOURCES.map(({ name, label, isPossible, hint }) => (
-                <option key={name} value={name} disabled={!isPossible(all)} title={hint(all)}>
+              {SOURCES.filter(({ isPossible }) => isPossible(all.length)).map(({ name, label }) => (
+                <option key={name} value={name}>
                   {label}
                 </option>
               ))}
@@ -104,7 +104,8 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
         <label class="choice">
           <input
             type="checkbox"
-            checked={draft.storageProof}
+            checked={draft.storageProof || source.needsProof}
+            disabled={source.needsProof}
             onChange={({ currentTarget }) => {
               change({ storageProof: currentTarget.checked });
             }}

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { formatCount, formatTime, plural, shorten } from "../../shared/format.ts";
 import { hostOf } from "../shared/config.ts";
 import type { Options, Progress, VerificationOutcome } from "../worker/messages.ts";
+import { hostsOf, sourceNamed, sourceOf } from "./sources.ts";
 
 /** The texts for a step. */
 export interface StepText {
@@ -95,7 +96,10 @@ export function stepText(step: VerificationStep, context: Context): StepText {
       return {
         ...texts,
         checked: anchorChecked(context, evidence),
-        relies: anchorRelies(context.options, evidence, source === "network"),
+        relies: (source === "network" ? sourceOf(context.options) : sourceNamed("pinned")).relies(
+          context.options,
+          evidence,
+        ),
       };
     case "root":
       return { ...texts, ...rootText(context, evidence) };
@@ -110,10 +114,6 @@ export function stepText(step: VerificationStep, context: Context): StepText {
   }
 }
 
-function hosts({ rpc }: Options): string {
-  return (typeof rpc === "string" ? [rpc] : rpc).map(hostOf).join(", ");
-}
-
 function anchorChecked({ source, options, progress }: Context, evidence: Evidence | undefined): ComponentChildren {
   const requests = progress.filter(({ kind }) => kind === "request").length;
   const { block, agreeing } = evidence ?? {};
@@ -121,7 +121,7 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
     if (source !== "network") return "The block’s header in the bundle has the hash that you entered.";
     return requests === 0
       ? undefined
-      : `${hosts(options)} answered ${plural(requests, "question")} about the chain ${options.chainId}, at what it calls the latest block.`;
+      : `${hostsOf(options)} answered ${plural(requests, "question")} about the chain ${options.chainId}, at what it calls the latest block.`;
   }
   const at = (
     <>
@@ -139,15 +139,6 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
   return <>The hash was computed again from the header of {at}.</>;
 }
 
-function anchorRelies(options: Options, evidence: Evidence | undefined, isOnline: boolean): string {
-  if (options.quorum !== undefined) {
-    const count = evidence?.agreeing ?? options.quorum;
-    return `that ${plural(count, "endpoint")} do not all give the same false answer: ${hosts(options)}.`;
-  }
-  if (options.pinned !== undefined || !isOnline) return "the source of the block hash that you entered.";
-  return `one endpoint’s unproven answer, from ${hosts(options)}. This page cannot detect a false answer about the chain.`;
-}
-
 function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
   const root = outcome && ("verified" in outcome ? outcome.verified.root : outcome.root);
   const checked = root && (
@@ -161,8 +152,8 @@ function rootText({ options, outcome }: Context, evidence: Evidence | undefined)
       checked,
       relies:
         options.quorum === undefined
-          ? `one endpoint’s unproven answer, from ${hosts(options)}.`
-          : `the same answer of enough endpoints: ${hosts(options)}.`,
+          ? `one endpoint’s unproven answer, from ${hostsOf(options)}.`
+          : `the same answer of enough endpoints: ${hostsOf(options)}.`,
     };
   const relies = (
     <>

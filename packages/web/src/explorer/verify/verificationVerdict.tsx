@@ -3,7 +3,7 @@ import { shorten } from "../../shared/format.ts";
 import { errorTable, Remedy, RetryButton, Verdict } from "../shared/verdict.tsx";
 import type { Failure, Options } from "../worker/messages.ts";
 import { Term } from "../../shared/term.tsx";
-import { restsOn } from "./sources.ts";
+import { sourceNamed } from "./sources.ts";
 import { TITLES } from "./stepTexts.tsx";
 import { STEPS, stepStates, type Verification } from "./useVerification.ts";
 
@@ -43,7 +43,7 @@ export function VerificationVerdict({
     <Verdict tone="good" title={compared} isTall>
       <p>
         Your browser checked every step{duration === undefined ? "" : ` in ${Math.round(duration)} ms`}.{" "}
-        <b>This rests on</b> {restsOn(evidence, options)}
+        <b>This rests on</b> {sourceNamed(evidence.anchor).restsOn(evidence, options)}
         {uniqueness === "unchecked" && " Only the whole file can show that it contains no second key of the user."}
       </p>
     </Verdict>
@@ -99,7 +99,7 @@ function Absent({ evidence, options }: { evidence: Evidence | undefined; options
         {evidence && (
           <>
             {" "}
-            <b>This rests on</b> {restsOn(evidence, options)}
+            <b>This rests on</b> {sourceNamed(evidence.anchor).restsOn(evidence, options)}
           </>
         )}
       </p>

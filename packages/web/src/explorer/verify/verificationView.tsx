@@ -26,7 +26,7 @@ interface VerificationViewProps {
   children?: ComponentChildren;
 }
 
-/** A verification: verdict, key and evidence first, then steps and drawing. Further actions open on demand. */
+/** A verification: verdict, key and evidence first, then steps beside the drawing. Further actions open on demand. */
 export function VerificationView({ verification, retry, children }: VerificationViewProps) {
   const [pasted, setPasted] = useState("");
   const { outcome, defect, options, userID, source } = verification;
@@ -53,43 +53,45 @@ export function VerificationView({ verification, retry, children }: Verification
       </div>
       {isOver && (
         <div class="columns">
-          <section aria-labelledby="steps-title">
-            <h2 id="steps-title">Step by step</h2>
-            <StepList states={states} verification={verification} />
-          </section>
+          <div class="column">
+            <section aria-labelledby="steps-title">
+              <h2 id="steps-title">Step by step</h2>
+              <StepList states={states} verification={verification} />
+            </section>
+            <Later>
+              {verified && (
+                <>
+                  <More title="Compare with a key that you have">
+                    <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
+                  </More>
+                  <More title="Compare the safety code with this user">
+                    <SafetyCodeForm record={verified.record} />
+                  </More>
+                  {source === "network" && (
+                    <More title="Download the proof">
+                      <TakeAlong verification={verification} verified={verified} />
+                    </More>
+                  )}
+                </>
+              )}
+              <More title="Verify without this page">
+                <p>
+                  This page’s code comes from the server in your address bar. To avoid relying on it, run the same
+                  verification on your own machine:
+                </p>
+                <Command
+                  command={
+                    source === "network" ? verifyCommand(userID, options) : bundleCommand(source.bundle, options)
+                  }
+                />
+              </More>
+            </Later>
+          </div>
           <section aria-labelledby="drawing-title" class="card drawing-card">
             <h2 id="drawing-title">From the key to the root</h2>
             <PathDrawing {...drawingProps(verification, states, comparison)} />
           </section>
         </div>
-      )}
-      {isOver && (
-        <Later>
-          {verified && (
-            <>
-              <More title="Compare with a key that you have">
-                <CompareKey pasted={pasted} setPasted={setPasted} comparison={comparison} />
-              </More>
-              <More title="Compare the safety code with this user">
-                <SafetyCodeForm record={verified.record} />
-              </More>
-              {source === "network" && (
-                <More title="Download the proof">
-                  <TakeAlong verification={verification} verified={verified} />
-                </More>
-              )}
-            </>
-          )}
-          <More title="Verify without this page">
-            <p>
-              This page’s code comes from the server in your address bar. To avoid relying on it, run the same
-              verification on your own machine:
-            </p>
-            <Command
-              command={source === "network" ? verifyCommand(userID, options) : bundleCommand(source.bundle, options)}
-            />
-          </More>
-        </Later>
       )}
     </>
   );

@@ -1,8 +1,24 @@
 import type { Options } from "../worker/messages.ts";
 
+const DAY_MS = 86_400_000;
+/** The file in which the command writes the auditors' keys of the page's configuration. */
+const KEYS_FILE = "auditors.txt";
+
 /** The command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
-  const { rpc, contract, chainId, merkleUrl, quorum, pinned, codeHash, usersSlot, expectedPublicKey } = options;
+  const {
+    rpc,
+    contract,
+    chainId,
+    merkleUrl,
+    quorum,
+    pinned,
+    beacon,
+    auditors,
+    codeHash,
+    usersSlot,
+    expectedPublicKey,
+  } = options;
   const named: [string, string | number | undefined][] = [
     ["--rpc", typeof rpc === "string" ? rpc : rpc.join(",")],
     ["--contract", contract],
@@ -10,6 +26,13 @@ export function verifyCommand(userID: string, options: Options): string {
     ["--merkle-url", merkleUrl],
     ["--quorum", quorum],
     ["--pinned", pinned],
+    ["--beacon", beacon?.urls.join(",")],
+    ["--checkpoint", beacon?.checkpoint],
+    ["--beacon-network", beacon?.network as string | undefined],
+    ["--max-checkpoint-age", beacon?.maxCheckpointAgeMs && beacon.maxCheckpointAgeMs / DAY_MS],
+    ["--auditors", auditors && KEYS_FILE],
+    ["--statement-urls", auditors?.urls.join(",")],
+    ["--threshold", auditors?.threshold],
     ["--code-hash", codeHash],
     ["--users-slot", usersSlot === 2 ? undefined : usersSlot],
     ["--expected-public-key", expectedPublicKey],
@@ -23,7 +46,8 @@ export function verifyCommand(userID: string, options: Options): string {
     ...(options.storageProof === true ? ["--storage-proof"] : []),
     ...(options.allowHttp === true ? ["--allow-http"] : []),
   ];
-  return words.join(" \\\n  ");
+  const command = words.join(" \\\n  ");
+  return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
 /** The command that verifies a bundle. */

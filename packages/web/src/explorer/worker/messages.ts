@@ -1,3 +1,4 @@
+import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { Evidence, KeyRecord, MerkleProof, VerifyOptions } from "keyroot";
 import type { Bundle } from "keyroot/bundle";
 import type { VerificationStep } from "keyroot/errors";
@@ -22,7 +23,7 @@ export type Options = Pick<
   rpc: string | string[];
   /** The key to compare, in base64. Without it, any published key is shown. */
   expectedPublicKey?: string | undefined;
-};
+} & Pick<ExplorerConfig, "auditors" | "beacon">;
 
 /** The progress of a verification. `at` is in ms since 1970. */
 export type Progress =

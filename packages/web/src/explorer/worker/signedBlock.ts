@@ -1,0 +1,17 @@
+/** The worker for blocks that auditors or Ethereum's sync committee signed. The page loads it only if one of them is configured. */
+import "keyroot/auditors";
+import "keyroot/beacon";
+import { indexedDbStore } from "keyroot/store/indexeddb";
+import { serveCalls } from "./serveCalls.ts";
+import { verify } from "./verify.ts";
+
+/** Keeps the light client's state, so that a later visit continues there. */
+const store = indexedDbStore();
+
+serveCalls({
+  verify: (args, report, signal) => {
+    const { beacon } = args.options;
+    const options = { ...args.options, ...(beacon && { beacon: { ...beacon, store } }) };
+    return verify({ ...args, options }, report, signal);
+  },
+});
