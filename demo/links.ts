@@ -1,6 +1,7 @@
 /** The links that `npm start` prints: the explorer, and the sample partner's dashboard. */
 import { style } from "@keyroot/operator/commands";
 import { serveExplorer } from "@keyroot/operator/explorer";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { AdminClient } from "@keyroot/service/admin";
 import type { Stack } from "@keyroot/service/stack";
 import { startRelay } from "./relay.ts";
@@ -20,7 +21,7 @@ export interface Links {
  * @param servers the servers that are started; the caller closes them
  */
 export async function openLinks(
-  { rpcUrl, chainId, contract, merkleUrl, service }: Stack,
+  { rpcUrl, chainId, contract, merkleUrl, beaconUrl, service }: Stack,
   { records, attacks, bizID }: DemoResult,
   port: number,
   servers: AsyncDisposableStack,
@@ -30,7 +31,9 @@ export async function openLinks(
   for (const relay of relays) servers.defer(() => relay.close());
   const rpc = [rpcUrl, ...relays.map(({ url }) => url)];
   const samples = records.map(({ userID }) => userID);
-  const explorer = servers.use(await serveExplorer({ rpc, chainId, contract, merkleUrl, samples, attacks }, port));
+  const beacon = beaconUrl === undefined ? undefined : { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
+  const config = { rpc, chainId, contract, merkleUrl, beacon, samples, attacks };
+  const explorer = servers.use(await serveExplorer(config, port));
   const { url: dashboardUrl } = await new AdminClient(service).invite(bizID, "Sample administrator");
   return { explorerUrl: explorer.url, dashboardUrl };
 }

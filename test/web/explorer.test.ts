@@ -246,9 +246,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
 
     it("uses the light client by default if it is configured, even with a false endpoint", async () => {
       const { rpcUrl } = world.stack;
-      const simulated = await SimulatedBeacon.create({
-        call: rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 9_000 }),
-      });
+      const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 9_000 });
+      const simulated = new SimulatedBeacon({ call });
       await using opening = new AsyncDisposableStack();
       const beacon = opening.adopt(await simulated.listen(), (server) => server.close());
       const { checkpoint } = simulated;

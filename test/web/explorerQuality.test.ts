@@ -37,7 +37,9 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
 
   for (const [what, damage] of Object.entries({
     "the stylesheet is missing": (page: Page) =>
-      page.evaluate(() => (([...document.styleSheets][0] as CSSStyleSheet).disabled = true)),
+      page.evaluate(() => {
+        for (const sheet of document.styleSheets) sheet.disabled = true;
+      }),
     "the colors are the dark ones": (page: Page) => page.emulateMedia({ colorScheme: "dark" }),
     "the drawing is missing": (page: Page) =>
       page
