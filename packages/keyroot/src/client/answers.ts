@@ -124,6 +124,7 @@ export const conflictingKeys = list(
   100,
 );
 
+/** The answer to a discarded key. */
 export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
   ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });

@@ -12,6 +12,7 @@ import type { Chain } from "./chain/chain.ts";
 import { sendCall, type SendCallOptions } from "./ownership.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 
+/** The options of `deploy`, beside those of a call that is sent. */
 export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the account that deploys. */
   owner: string | undefined;
