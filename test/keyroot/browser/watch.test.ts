@@ -185,6 +185,41 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
       expect(await evaluate(code)).to.deep.equal([undefined, "2"]);
     });
 
+    it("has no effect on a watch if its values are damaged or of another type", async () => {
+      await serve(page, other);
+      await start(page);
+      await page.evaluate("until(() => alarms.length > 0)");
+      const values = [
+        '"x"',
+        "7",
+        "null",
+        "({})",
+        "new ArrayBuffer(8)",
+        "new Date(0)",
+        "text.slice(0, -1)",
+        "text + text",
+      ];
+      for (const [i, value] of values.entries()) {
+        const database = `damaged-${i}`;
+        const copy = `
+          const open = (name) => new Promise((resolve) => (indexedDB.open(name).onsuccess = ({ target }) => resolve(target.result)));
+          const done = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+          const source = (await open("test-${databases}")).transaction("texts").objectStore("texts");
+          const [name] = await done(source.getAllKeys());
+          const text = await done(source.get(name));
+          const store = indexedDbStore("${database}");
+          await store.set(name, "");
+          const target = (await open("${database}")).transaction("texts", "readwrite").objectStore("texts");
+          await done(target.put(${value}, name));`;
+        await evaluate(copy);
+        await page.reload();
+        await serve(page, other);
+        await start(page, database);
+        expect(await page.evaluate("watch.check().then(({ errors }) => errors.map(String))"), value).to.deep.equal([]);
+        expect(await codes(), value).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+      }
+    });
+
     it("throws STORE_UNAVAILABLE if the browser cannot open it", async () => {
       const code = `
         await new Promise((resolve) => (indexedDB.open("newer", 2).onsuccess = ({ target }) => resolve(target.result.close())));

@@ -76,6 +76,11 @@ describe("watch", () => {
       ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
     });
   };
+  /** The stored state, which follows its hash. */
+  const stored = () => {
+    const [text = ""] = store.values();
+    return JSON.parse(text.slice(64)) as { users: Record<string, { reported: string[] }>; nextAt: number };
+  };
   const codes = () => alarms.map(({ code }) => code);
   const fileOf = (alarm: Alarm | undefined) => JSON.parse(alarm?.file.text ?? "{}") as AlarmFile;
   /** Changes the contract's answer about a user. */
@@ -264,8 +269,7 @@ describe("watch", () => {
         expect(errors).to.have.length.below(200);
         expect(errors.map(String).join()).to.include("A watch has at most 4999 contacts");
       }
-      const [text = ""] = store.values();
-      const { users } = JSON.parse(text) as { users: object };
+      const { users } = stored();
       expect(Object.keys(users)).to.have.lengthOf(5000);
       expect(users).to.include.keys(own.userID, contact.userID);
     }).timeout(60_000);
@@ -276,9 +280,7 @@ describe("watch", () => {
         answerRoot(`0x${sha256(String(i))}`);
         await watch.check();
       }
-      const [text = ""] = store.values();
-      const { users } = JSON.parse(text) as { users: Record<string, { reported: string[] }> };
-      expect(users[own.userID]?.reported).to.have.length.within(15, 25);
+      expect(stored().users[own.userID]?.reported).to.have.length.within(15, 25);
     });
   });
 
@@ -303,8 +305,7 @@ describe("watch", () => {
       for (let round = 0; round < 5; round++) {
         if (round === 4) network.isOffline = false;
         await watch.check();
-        const [text = ""] = store.values();
-        waits.push((JSON.parse(text) as { nextAt: number }).nextAt - time);
+        waits.push(stored().nextAt - time);
       }
       // The watch has run a round by itself before.
       const limits = [180_000, 300_000, 300_000, 300_000, 45_000];
@@ -339,6 +340,44 @@ describe("watch", () => {
       expect([checkedAt, errors], state).to.deep.equal([time, []]);
       expect(codes(), state).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     }
+  });
+
+  describe("with a damaged state", () => {
+    it("checks everything again, whatever the store returns", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
+      await (await start()).check();
+      const [[name, text] = ["", ""]] = store;
+      const state = text.slice(64);
+      const places = Array.from({ length: 40 }, (_, i) => Math.floor((i * text.length) / 40));
+      const damaged = [
+        ...places.map((at) => text.slice(0, at)),
+        ...places.map((at) => `${text.slice(0, at)}${text[at] === "0" ? "1" : "0"}${text.slice(at + 1)}`),
+        ...[text + text, state.replace('"users":{', '"users":['), "x", "[]", "null", "{}", '{"users":null}'],
+        ...[null, 7, {}, [], new Date(0)].map((value) => value as unknown as string),
+      ];
+      for (const value of damaged) {
+        app.abort();
+        app = new AbortController();
+        alarms = [];
+        store.set(name, value);
+        time += 1000;
+        const watch = await start();
+        expect((await watch.check()).errors.map(String), String(value)).to.deep.equal([]);
+        expect(watch.status.checkedAt, String(value)).to.equal(time);
+        expect(codes(), String(value)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+      }
+    }).timeout(60_000);
+
+    it("takes over a state of version 0.2, which has no hash", async () => {
+      serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
+      await (await start()).check();
+      app.abort();
+      app = new AbortController();
+      const [[name, text] = ["", ""]] = store;
+      store.set(name, text.slice(64));
+      await (await start()).check();
+      expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+    });
   });
 
   describe("in several tabs", () => {

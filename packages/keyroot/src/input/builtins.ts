@@ -11,7 +11,7 @@ const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
-  throw builtinReplaced();
+  throw new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
 }
 
 /**
@@ -24,12 +24,10 @@ export function checkAllBuiltins(): void {
   const { from } = Array;
   const { find, findLast } = Array.prototype;
   const isTwo = (item: number) => item === 2;
-  const found = [from.call(Array, [1], () => 2)[0], find.call([1, 2], isTwo), findLast.call([2, 1], isTwo)];
-  if (found[0] !== 2 || found[1] !== 2 || found[2] !== 2) throw builtinReplaced();
-}
-
-function builtinReplaced(): ArgumentError {
-  return new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
+  const [made] = from.call(Array, [1], () => 2);
+  if (made === 2 && find.call([1, 2], isTwo) === 2 && findLast.call([2, 1], isTwo) === 2) return;
+  const message = "A library replaced Array.from or Array.prototype.find. Load it in another process.";
+  throw new ArgumentError("BUILTIN_REPLACED", message);
 }
 
 function applyMethods(): string | undefined {

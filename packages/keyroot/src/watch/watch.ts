@@ -1,6 +1,7 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
 import { hasOwn, withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
+import { sha256Hex } from "../bytes/platform.ts";
 import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {
@@ -177,7 +178,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
     state.failures = answered > 0 ? 0 : state.failures + 1;
     // Random, so that clients that failed together do not retry together.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
-    await store.set(name, JSON.stringify(state));
+    await store.set(name, serializeState(state));
     status = statusOf(state, [userID, ...keys.keys()], errors);
     return state.nextAt;
   };
@@ -284,10 +285,20 @@ function statusOf(
   return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
 }
 
-/** A state that cannot be read counts as missing: everything is checked again. */
-function parseState(text: unknown): WatchState {
+/** A state as text, with a hash against damage. */
+function serializeState(state: WatchState): string {
+  const text = JSON.stringify(state);
+  return sha256Hex(text) + text;
+}
+
+/** A state that is damaged or cannot be read counts as missing: everything is checked again. */
+function parseState(stored: unknown): WatchState {
   try {
-    const state = JSON.parse(text as string) as WatchState;
+    const text = String(stored);
+    // Version 0.2 stored no hash.
+    const json = text.startsWith("{") ? text : text.slice(64);
+    if (json !== text && sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
+    const state = JSON.parse(json) as WatchState;
     // Throws if `users` is missing.
     Object.keys(state.users);
     return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
