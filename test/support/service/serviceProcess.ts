@@ -16,6 +16,8 @@ export interface ServiceProcess extends AsyncDisposable {
   /** The processor time that it has used, in µs. */
   cpu(): Promise<number>;
   isRunning(): boolean;
+  /** Pauses or continues it. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
   /** Kills it by SIGKILL. */
   kill(): Promise<void>;
 }
@@ -59,6 +61,9 @@ export async function startServiceProcess(
     origin,
     cpu: async () => (await child.send({})) as number,
     isRunning: () => child.isRunning(),
+    signal: (signal) => {
+      child.signal(signal);
+    },
     kill: () => child.kill(),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };

@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabases, publisherLeases } from "@keyroot/service";
+import { rpcCaller } from "keyroot/transport";
+import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { deployOn, describeOnBoth } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
+import { serve } from "../../support/servers/servers.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { dump } from "../../support/service/dump.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { verifyPublished } from "./load/verifyPublished.ts";
+
+/** An endpoint in front of a chain. It holds the first transaction that it receives. */
+async function holdingEndpoint(url: string, forwards: "late" | "at once") {
+  const [reached, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const server = await serve((request, response) => {
+    void (async () => {
+      const parts: Buffer[] = [];
+      for await (const part of request) parts.push(part as Buffer);
+      const body = Buffer.concat(parts);
+      const forward = async () => {
+        const answer = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+        return answer.text();
+      };
+      let answer: string;
+      if (/"eth_send\w*Transaction"/.test(body.toString())) {
+        const early = forwards === "at once" ? await forward() : undefined;
+        reached.resolve(undefined);
+        await released.promise;
+        answer = early ?? (await forward());
+      } else answer = await forward();
+      response.setHeader("Content-Type", "application/json").end(answer);
+    })();
+  });
+  return {
+    url: server.url,
+    reached: reached.promise,
+    release: () => released.resolve(undefined),
+    close: () => server.close(),
+  };
+}
+
+describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP)", (startChain) => {
+  for (const forwards of ["late", "at once"] as const)
+    it(`makes no second transaction and overwrites nothing when it continues; its transaction arrives ${forwards}`, async () => {
+      await using cleanup = new AsyncDisposableStack();
+      const folder = await mkdtemp(join(tmpdir(), "keyroot-pause-"));
+      cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+      const chain = await startChain();
+      cleanup.defer(() => chain.close());
+      const endpoint = await holdingEndpoint(chain.url, forwards);
+      cleanup.defer(() => endpoint.close());
+      const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+      const [owner = ""] = (await call("eth_accounts", [])) as string[];
+      const deployment = { call, contract: await deployOn(call, owner), owner, filesDir: join(folder, "files") };
+      await mkdir(deployment.filesDir);
+      const postgres = await sharedPostgres();
+      const environment = {
+        ...(await serviceEnvironment({ createDatabase: () => postgres.createDatabase(), folder }, 4)),
+        KEYROOT_CONTRACT: deployment.contract,
+        KEYROOT_CHAIN_ID: String(LOCAL.chainId),
+        KEYROOT_FILES: deployment.filesDir,
+      };
+      const paused = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_RPC_URL: endpoint.url }));
+      const other = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_RPC_URL: chain.url }));
+      const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
+
+      const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN);
+      caller.url = other.origin;
+      const partner = await caller.createPartner();
+      const records = [];
+      for (let i = 0; i < 3; i++) {
+        const [user, keys] = [await caller.createUser(partner), generateKeyPair()];
+        await caller.registerKey(user, keys);
+        records.push(makeKeyRecord(user.userID, keys.publicKey));
+      }
+      const publishAt = (origin: string) => {
+        const at = new Caller(environment.KEYROOT_ADMIN_TOKEN);
+        at.url = origin;
+        return at.post("/v1/admin/publishRegistered", {}, { token: environment.KEYROOT_ADMIN_TOKEN });
+      };
+      const transactions = async () => Number(await call("eth_getTransactionCount", [owner, "latest"]));
+      const before = await transactions();
+
+      const first = publishAt(paused.origin);
+      await endpoint.reached;
+      paused.signal("SIGSTOP");
+      // Now, instead of in 30 s.
+      await databases.home.update(publisherLeases).set({ until: sql`clock_timestamp()` });
+      expect((await publishAt(other.origin)).status).to.equal(200);
+      expect(await transactions()).to.equal(before + 1);
+      const stored = await dump(databases.home);
+      endpoint.release();
+      paused.signal("SIGCONT");
+      expect((await first).body).to.include({ status: 409, code: "PUBLISHER_RUNNING" });
+      expect(await transactions()).to.equal(before + 1);
+      const now = await dump(databases.home);
+      for (const table of ["attempts", "plans", "batches", "public_keys"])
+        expect(now[table], table).to.deep.equal(stored[table]);
+      expect((await verifyPublished(deployment, records)).findings).to.deep.equal([]);
+    }).timeout(240_000);
+});
