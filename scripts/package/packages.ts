@@ -39,6 +39,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash)\b/,
         evidence:
           /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser|verifier\/shareEqualCalls)/,
+        networks: /src\/blocks\/beacon\/(?:networks|register)\b/,
         lightClient: /src\/blocks\/beacon\/(?:source|follow|blockProof)\b/,
       },
     },
