@@ -1,8 +1,8 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { serverUser } from "../../../support/postgres/binaries.ts";
+import { DebianPackages } from "../../../support/processes/debianPackages.ts";
 
 /** The programs of the cluster. `serverUser` can run them. */
 export interface Programs {
@@ -16,13 +16,12 @@ export interface Programs {
 }
 
 /** Debian's packages, with those dependencies that a small Debian may lack. */
-const PACKAGES = [
+const PACKAGES = new DebianPackages("failover", [
   ...["etcd-server", "haproxy", "liblua5.3-0", "libopentracing1", "libopentracing-c-wrapper0", "patroni"],
   ...["python3-cdiff", "python3-click", "python3-colorama", "python3-dateutil", "python3-dnspython", "python3-etcd"],
   ...["python3-pkg-resources", "python3-prettytable", "python3-psutil", "python3-psycopg2", "python3-six"],
   ...["python3-urllib3", "python3-wcwidth", "python3-yaml"],
-];
-const CACHE = fileURLToPath(new URL("../../../../node_modules/.cache/failover", import.meta.url));
+]);
 
 /** Missing programs with the command that installs them; undefined if none is missing. */
 function missingProgram(): string | undefined {
@@ -35,7 +34,7 @@ function missingProgram(): string | undefined {
 
 /** Whether the cluster can start without a download. */
 export function isCached(): boolean {
-  return missingProgram() === undefined && (installed() !== undefined || cachedPackages().length > 0);
+  return missingProgram() === undefined && (installed() !== undefined || PACKAGES.areCached);
 }
 
 /**
@@ -49,10 +48,8 @@ export function findPrograms(folder: string): Programs {
   if (missing !== undefined || postgres === undefined) throw new Error(`Install ${missing ?? "PostgreSQL"}.`);
   const found = installed();
   if (found !== undefined) return { ...found, postgres, env: {} };
-  if (cachedPackages().length === 0) download();
   const root = join(folder, "programs");
-  mkdirSync(root, { mode: 0o755 });
-  for (const file of cachedPackages()) execFileSync("dpkg-deb", ["-x", file, root]);
+  PACKAGES.unpack(root);
   return {
     patroni: join(root, "usr/bin/patroni"),
     etcd: join(root, "usr/bin/etcd"),
@@ -80,18 +77,4 @@ function postgresPrograms(): string | undefined {
 
 function isOnPath(program: string, ...args: string[]): boolean {
   return spawnSync(program, args, serverUser).status === 0;
-}
-
-function cachedPackages(): string[] {
-  const found = globSync(join(CACHE, "*.deb"));
-  return PACKAGES.every((name) => found.some((path) => path.startsWith(join(CACHE, `${name}_`)))) ? found : [];
-}
-
-function download(): void {
-  mkdirSync(CACHE, { recursive: true });
-  try {
-    execFileSync("apt-get", ["download", ...PACKAGES], { cwd: CACHE, stdio: "pipe" });
-  } catch (cause) {
-    throw new Error("Debian's packages cannot be downloaded: apt-get install patroni etcd-server haproxy", { cause });
-  }
 }
