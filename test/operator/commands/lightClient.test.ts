@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/identity";
+import { USER_COUNT_SLOT } from "keyroot/registry";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
@@ -118,15 +119,15 @@ describeWithProgram("a light client", (keyroot) => {
     ];
     const files = () => ["--merkle-url", stack.merkleUrl];
     const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
-    /** An endpoint that replaces the storage proof by one of an empty trie. */
-    const serveFalseProofs = () =>
+    /** An endpoint that replaces storage proofs by those of an empty trie. @param except not if the request has this text */
+    const serveFalseProofs = (except = "nothing") =>
       serve((request, response) => {
         const forward = async () => {
           const body = await text(request);
           const headers = { "Content-Type": "application/json" };
           const answer = await fetch(stack.rpcUrl, { method: "POST", headers, body });
           const { result, ...rest } = (await answer.json()) as { result: object };
-          const isProof = body.includes('"eth_getProof"');
+          const isProof = body.includes('"eth_getProof"') && !body.includes(except);
           response.end(JSON.stringify({ ...rest, result: isProof ? { ...result, storageProof: [[]] } : result }));
         };
         forward().catch(() => response.destroy());
@@ -156,6 +157,15 @@ describeWithProgram("a light client", (keyroot) => {
       const refused = { code: 1, error: "PROOF_INVALID" };
       expect(await run("status", ...chain(server.url))).to.include(refused);
       expect(await run("audit", ...chain(server.url), ...files(), "--fresh")).to.include(refused);
+      const { code, json } = await keyroot.jsonLines(["watch", ...chain(server.url), ...files(), ...user]);
+      expect(json).to.have.nested.property("error.code", "PROOF_INVALID");
+      expect(code).to.equal(1);
+    });
+
+    it("audit and watch also prove each user's root", async () => {
+      const server = closing(await serveFalseProofs(USER_COUNT_SLOT));
+      const audited = await run("audit", ...chain(server.url), ...files(), "--fresh");
+      expect(audited).to.include({ code: 1, error: "PROOF_INVALID" });
       const { code, json } = await keyroot.jsonLines(["watch", ...chain(server.url), ...files(), ...user]);
       expect(json).to.have.nested.property("error.code", "PROOF_INVALID");
       expect(code).to.equal(1);

@@ -24,6 +24,7 @@ describe("stack file", () => {
       filesDir: "/tmp/keyroot-x",
       contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
       chainId: 31_337,
+      beaconUrl: "http://127.0.0.1:8549",
       pid: process.pid,
     };
   });
@@ -76,6 +77,7 @@ describe("stack file", () => {
     const malformed = {
       rpcUrl: [undefined, 1, "8545", "http://example.com:8545", "http://127.0.0.1:8545/x", "http://127.0.0.1:99999"],
       merkleUrl: [null, "https://127.0.0.1:8546", "http://127.0.0.1"],
+      beaconUrl: [null, "https://127.0.0.1:8549"],
       filesDir: [null, "", "files", ["/tmp"]],
       contract: ["0x", "5FbDB2315678afecb367f032d93F642f64180aa3", `0x${"g".repeat(40)}`],
       chainId: ["31337", 0, 1.5, -1],

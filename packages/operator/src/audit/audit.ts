@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { RootEntry } from "keyroot/auditors";
+import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { checkOptions } from "../shared/checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
@@ -115,8 +116,12 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
   const roots = rootsOf(events);
   const strays = "dir" in files ? await findStrayFiles(files.dir, new Set(roots.map(({ root }) => root))) : [];
+  // The light client proves the block only, and the endpoint is not trusted: together with the proven number of users, proofs of
+  // all users' roots leave it nothing to hide or to add.
+  const isLightClient = evidence.anchor === "beacon";
+  const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
-    ...{ call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
+    ...{ provenUnder, call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
   });
   await fileAudit.auditBlockNumbers();
   await using loader = new FileWorkers(files, workers);

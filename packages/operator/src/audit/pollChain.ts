@@ -1,6 +1,5 @@
 import { TransportError, VerificationError } from "keyroot/errors";
-import { type BlockHeader, extractProof, fetchBlock, fetchBlockByHash, verifyStorageProof } from "keyroot/ethereum";
-import { isObject } from "keyroot/input";
+import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import {
   decodeUserCount,
@@ -9,9 +8,7 @@ import {
   fetchUserCount,
   readMerkleTreeRoots,
   type RootAddedLog,
-  slotOfUser,
   USER_COUNT_SLOT,
-  USERS_SLOT,
   ZERO_ROOT,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
@@ -21,10 +18,8 @@ import { checkBlock } from "./checkBlock.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { isOnChain } from "./history.ts";
+import { proveRoots, proveSlots } from "./proveRoots.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
-
-/** The number of slots in one request for proofs. A proof has about 4,000 bytes per slot. */
-const SLOTS_PER_PROOF = 50;
 
 /** A user, and the user's own key. */
 export interface WatchedUser {
@@ -107,40 +102,6 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
     findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
   }
   return { block, roots, assigned, findings };
-}
-
-/** Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError as the call */
-async function proveRoots(
-  call: RpcCall,
-  contract: string,
-  userIDs: readonly UserID[],
-  block: BlockHeader,
-): Promise<(string | undefined)[]> {
-  const slots = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
-  const roots: (string | undefined)[] = [];
-  for (let i = 0; i < slots.length; i += SLOTS_PER_PROOF)
-    for (const value of await proveSlots(call, contract, slots.slice(i, i + SLOTS_PER_PROOF), block)) {
-      const root = value.slice(2);
-      roots.push(root === ZERO_ROOT ? undefined : root);
-    }
-  return roots;
-}
-
-/** The values of slots: 0x and 64 hex digits each. */
-async function proveSlots(
-  call: RpcCall,
-  contract: string,
-  slots: readonly string[],
-  { hash, stateRoot }: BlockHeader,
-): Promise<string[]> {
-  const answer = await call("eth_getProof", [contract, slots, { blockHash: hash }]);
-  const { accountProof, storageProof } = isObject(answer) ? answer : {};
-  return slots.map((slot, i) => {
-    const proof: unknown = Array.isArray(storageProof) ? storageProof[i] : undefined;
-    const proven = verifyStorageProof(stateRoot, contract, slot, extractProof({ accountProof, storageProof: [proof] }));
-    if (proven !== undefined) return proven.value;
-    throw new VerificationError("root", "NO_CONTRACT", `There is no contract at ${contract}.`, { actual: "0x" });
-  });
 }
 
 /**

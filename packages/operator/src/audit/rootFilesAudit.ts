@@ -1,5 +1,6 @@
 import pMap from "p-map";
 import { fetchBlockNumber, readMerkleTreeRoots } from "keyroot/registry";
+import type { BlockHeader } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { rootOfFileName } from "keyroot/merkle";
 import type { RpcCall } from "keyroot/transport";
@@ -11,6 +12,7 @@ import { auditKeysOfUsers, auditOtherRoot } from "./auditUsers.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
 import { CONCURRENT_CALLS } from "./history.ts";
+import { proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
 import { UserIndex } from "./userIndex.ts";
 
@@ -34,6 +36,8 @@ interface RootFilesAuditOptions {
   contract: string;
   /** The block at which roots are read. */
   blockHash: string;
+  /** The same block, if users' roots are read with storage proofs under it. */
+  provenUnder?: BlockHeader | undefined;
   state: AuditState;
   /** Counts files that an earlier run verified as read. */
   skipKnownFiles?: boolean | undefined;
@@ -187,7 +191,8 @@ export class RootFilesAudit {
   }
 
   #readRoots(userIDs: readonly UserID[]): Promise<(string | undefined)[]> {
-    const { call, contract, blockHash } = this.#options;
+    const { call, contract, blockHash, provenUnder } = this.#options;
+    if (provenUnder !== undefined) return proveRoots(call, contract, userIDs, provenUnder);
     return readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash } });
   }
 }

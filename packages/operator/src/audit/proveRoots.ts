@@ -1,0 +1,43 @@
+import { VerificationError } from "keyroot/errors";
+import { type BlockHeader, extractProof, verifyStorageProof } from "keyroot/ethereum";
+import type { UserID } from "keyroot/identity";
+import { isObject } from "keyroot/input";
+import { slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/registry";
+import type { RpcCall } from "keyroot/transport";
+
+/** The number of slots in one request for proofs. A proof has about 4,000 bytes per slot. */
+const SLOTS_PER_PROOF = 50;
+
+/** Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError as the call */
+export async function proveRoots(
+  call: RpcCall,
+  contract: string,
+  userIDs: readonly UserID[],
+  block: BlockHeader,
+): Promise<(string | undefined)[]> {
+  const slots = userIDs.map((userID) => slotOfUser(userID, USERS_SLOT));
+  const roots: (string | undefined)[] = [];
+  for (let i = 0; i < slots.length; i += SLOTS_PER_PROOF)
+    for (const value of await proveSlots(call, contract, slots.slice(i, i + SLOTS_PER_PROOF), block)) {
+      const root = value.slice(2);
+      roots.push(root === ZERO_ROOT ? undefined : root);
+    }
+  return roots;
+}
+
+/** Reads the contract's slots with storage proofs: 0x and 64 hex digits each. @throws as `proveRoots` */
+export async function proveSlots(
+  call: RpcCall,
+  contract: string,
+  slots: readonly string[],
+  { hash, stateRoot }: BlockHeader,
+): Promise<string[]> {
+  const answer = await call("eth_getProof", [contract, slots, { blockHash: hash }]);
+  const { accountProof, storageProof } = isObject(answer) ? answer : {};
+  return slots.map((slot, i) => {
+    const proof: unknown = Array.isArray(storageProof) ? storageProof[i] : undefined;
+    const proven = verifyStorageProof(stateRoot, contract, slot, extractProof({ accountProof, storageProof: [proof] }));
+    if (proven !== undefined) return proven.value;
+    throw new VerificationError("root", "NO_CONTRACT", `There is no contract at ${contract}.`, { actual: "0x" });
+  });
+}
