@@ -241,34 +241,36 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       await sees(page, "Not verified");
     });
 
-    const choose = (page: Page) =>
+    const chosen = (page: Page) =>
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
-    it("uses the light client by default if it is configured, even with a false endpoint", async () => {
+    it("uses the light client by default if it is configured, and then rejects a false endpoint", async () => {
       const { rpcUrl } = world.stack;
       const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 9_000 });
       const simulated = new SimulatedBeacon({ call });
       await using opening = new AsyncDisposableStack();
-      const beacon = opening.adopt(await simulated.listen(), (server) => server.close());
+      const { url } = opening.adopt(await simulated.listen(), (server) => server.close());
       const { checkpoint } = simulated;
-      const falseEndpoint = world.attacks.find(({ name }) => name === "wrong-root")?.rpc ?? "";
-      for (const rpc of [rpcUrl, falseEndpoint]) {
-        const explorer = await world.serve({ rpc: [rpc], beacon: { urls: [beacon.url], checkpoint } });
-        await using opened = await world.open(`${explorer}#/verify/${world.victim.userID}`);
-        const { page, complaints } = opened;
-        expect(await verdict(page))
-          .to.contain("This is the user’s published key")
-          .and.contain("a block that 512 of the 512 members of Ethereum’s sync committee signed")
-          .and.contain("with a storage proof under it");
-        expect(await choose(page)).to.equal("Ethereum’s light client");
-        const proof = page.getByLabel("Require a storage proof");
-        expect([await proof.isChecked(), await proof.isDisabled()]).to.deep.equal([true, true]);
-        await page.locator("[data-step=anchor] summary").click();
-        await sees(page.locator("[data-step=anchor]"), checkpoint);
-        await page.getByText("Verify without this page").click();
-        expect(await page.innerText(".command")).to.contain(`--beacon ${beacon.url} \\\n  --checkpoint ${checkpoint}`);
-        expect(complaints).to.deep.equal([]);
-      }
+      const beacon = { urls: [url], checkpoint };
+      await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
+      const { page, complaints } = opened;
+      expect(await verdict(page))
+        .to.contain("This is the user’s published key")
+        .and.contain("a block that 512 of the 512 members of Ethereum’s sync committee signed")
+        .and.contain("with a storage proof under it");
+      expect(await chosen(page)).to.equal("Ethereum’s light client");
+      const proof = page.getByLabel("Require a storage proof");
+      expect([await proof.isChecked(), await proof.isDisabled()]).to.deep.equal([true, true]);
+      await page.locator("[data-step=anchor] summary").click();
+      await sees(page.locator("[data-step=anchor]"), checkpoint);
+      await page.getByText("Verify without this page").click();
+      expect(await page.innerText(".command")).to.contain(`--beacon ${url} \\\n  --checkpoint ${checkpoint}`);
+      expect(complaints).to.deep.equal([]);
+
+      const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
+      const explorer = await world.serve({ rpc: [falseEndpoint], beacon });
+      await using attacked = await world.open(`${explorer}#/verify/${world.victim.userID}`);
+      expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
     it("verifies nothing without the light client's endpoint, until the visitor chooses weaker evidence", async () => {
@@ -296,7 +298,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
       expect(await verdict(page)).to.contain("a block that 2 auditors signed (alice.example, bob.example)");
-      expect(await choose(page)).to.equal("Auditors");
+      expect(await chosen(page)).to.equal("Auditors");
       await page.getByText("Verify without this page").click();
       expect(await page.innerText(".command"))
         .to.contain(`--statement-urls ${host.url}`)

@@ -174,6 +174,18 @@ describeIfNamed(import.meta.filename)("the explorer's controls", function () {
     });
   });
 
+  it("explain a term on demand, with the keyboard", async () => {
+    await using opened = await world.open(explorer.url);
+    const { page } = opened;
+    const explanation = page.getByText("Others use it to encrypt messages");
+    expect(await explanation.count()).to.equal(0);
+    await page.getByRole("button", { name: "public key" }).focus();
+    await page.keyboard.press("Enter");
+    await explanation.waitFor();
+    await page.keyboard.press("Escape");
+    await explanation.waitFor({ state: "hidden" });
+  });
+
   it("reach the content with one key, and show their focus", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;

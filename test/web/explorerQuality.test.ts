@@ -46,8 +46,6 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
         .locator(".drawing-card svg")
         .first()
         .evaluate((drawing) => (drawing.style.visibility = "hidden")),
-    "the verdict is missing": (page: Page) =>
-      page.locator(".verdict").evaluate((verdict) => (verdict.style.visibility = "hidden")),
   })) {
     it(`do not match their recorded pictures if ${what}`, async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {

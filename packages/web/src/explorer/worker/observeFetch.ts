@@ -20,8 +20,15 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
         report({ kind: "request", host: url.host, method: methodsIn(init.body) });
         return fetch(input, init);
       }
+      const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
+      const rootInName = rootOfFileName(name);
+      // Statements, and answers of beacon endpoints.
+      if (rootInName === undefined) {
+        report({ kind: "request", host: url.host, method: name });
+        return fetch(input, init);
+      }
       report({ kind: "file", host: url.host });
-      root = rootOfFileName(url.pathname.slice(url.pathname.lastIndexOf("/") + 1));
+      root = rootInName;
       const response = await fetch(input, init);
       // A copy would not keep the status of a failed response.
       if (!response.ok || response.body === null) return response;
