@@ -25,7 +25,7 @@ describe("a platform without a feature that cannot be replaced", () => {
   for (const [name, [remedy, use]] of Object.entries(uses)) {
     it(`gets an EnvironmentError that names it and what adds it: ${name}`, async () => {
       await withoutGlobals({ [name]: undefined }, async () => {
-        const error = await failure((async () => use())());
+        const error = await failure(Promise.resolve().then(use));
         expect(error).to.include({ name: "EnvironmentError", code: "ENVIRONMENT_UNSUPPORTED" });
         expect(error).to.have.property("expected").that.includes(name);
         expect(error).to.have.property("message").that.includes(name).and.includes(remedy);

@@ -244,7 +244,10 @@ describe("fetchBytes", () => {
       const fetch = () =>
         Promise.resolve({
           ...{ status: 200, headers: new Headers({ "Content-Length": "1001" }) },
-          arrayBuffer: () => Promise.resolve(new ArrayBuffer((isRead = true) ? 1 : 0)),
+          arrayBuffer: () => {
+            isRead = true;
+            return Promise.resolve(new ArrayBuffer(1));
+          },
         } as unknown as Response);
       expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "ANSWER_TOO_LARGE" });
       expect(isRead).to.equal(false);
@@ -277,8 +280,11 @@ describe("fetchBytes", () => {
         else response.writeHead(302, { Location: "/there" }).end();
       });
       expect(await failure(fromPhone(url))).to.include({ name: "TransportError", code: "REDIRECT_REFUSED" });
-      const withoutUrl: typeof phoneFetch = async (...args) =>
-        ({ ...(await phoneFetch(...args)), url: "", redirected: true }) as Response;
+      const withoutUrl: typeof phoneFetch = async (...args) => {
+        const response = await phoneFetch(...args);
+        Object.defineProperty(response, "url", { value: "" });
+        return Object.defineProperty(response, "redirected", { value: true });
+      };
       expect(await failure(fromPhone(url, { fetch: withoutUrl }))).to.include({ code: "REDIRECT_REFUSED" });
     });
 

@@ -150,7 +150,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
     nonce: new Uint8Array(32),
   };
   const publicKey = Uint8Array.from(atob(basePoint), (c) => c.charCodeAt(0));
-  const { MAINNET_SAMPLES } = (await import("../beacon/mainnet.ts" as string)) as typeof import("../beacon/mainnet.ts");
+  const { MAINNET_SAMPLES } = await import("../beacon/mainnet.ts");
   const { checkpoint, bootstrap, updates } = MAINNET_SAMPLES[0]!;
   const network = beacon.BEACON_NETWORKS.mainnet;
   const started = beacon.startAt(network, checkpoint, bootstrap);

@@ -69,8 +69,8 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 
 /** The time in ms since a fixed point. */
 export function monotonicNow(): number {
-  const { performance }: Partial<typeof globalThis> = globalThis;
-  return performance?.now() ?? Date.now();
+  const { performance } = globalThis as { performance?: Performance };
+  return performance === undefined ? Date.now() : performance.now();
 }
 
 /** The time that a request may take, in whole milliseconds. */
