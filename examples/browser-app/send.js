@@ -1,4 +1,4 @@
-import { createVerifier, TransportError, VerificationError } from "keyroot";
+import { createVerifier } from "keyroot";
 import { config } from "./config.js";
 import { encrypt } from "./encrypt.js";
 
@@ -14,9 +14,15 @@ export async function send(userID, keyFromServer, message) {
     // Only a verified key arrives here. Use this one, not the server's text.
     return `Sent: ${await encrypt(publicKey, message)}.`;
   } catch (error) {
-    if (error instanceof VerificationError) return `Not sent. This is not the published key (${error.code}).`;
-    if (error instanceof TransportError)
-      return `Not sent. The key could not be verified now (${error.code}). Try again later.`;
-    throw error;
+    switch (error.advice) {
+      case "warn":
+        return `Not sent. This may not be the published key (${error.code}).`;
+      case "wait":
+        return `Not sent. The key is not published yet (${error.code}). Try again later.`;
+      case "retry":
+        return `Not sent. The key could not be verified now (${error.code}). Try again later.`;
+      default:
+        throw error;
+    }
   }
 }

@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ArgumentError, ERROR_CODES, KeyrootError, TransportError } from "../../packages/keyroot/src/errors.ts";
+import {
+  ArgumentError,
+  ERROR_CODES,
+  KeyrootError,
+  ServiceError,
+  TransportError,
+  VerificationError,
+} from "../../packages/keyroot/src/errors.ts";
 import { OPERATOR_ERROR_CODES } from "../../packages/operator/src/errors.ts";
 import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
 
@@ -48,6 +55,37 @@ describe("errors", () => {
     it("match docs/errors.md, which has one row per code and no other rows", () => {
       const rows = readFileSync(join(project, "docs/errors.md"), "utf8").matchAll(/^\| `([A-Z0-9_]+)` +\|/gm);
       expect(Array.from(rows, ([, code]) => code).sort()).to.deep.equal([...ALL_CODES].sort());
+    });
+  });
+
+  describe("advice", () => {
+    const of = (error: (code: (typeof ERROR_CODES)[number]) => KeyrootError, advice: string) =>
+      ERROR_CODES.filter((code) => error(code).advice === advice);
+
+    it("of a VerificationError is to warn, for every code", () => {
+      expect(of((code) => new VerificationError("root", code, ""), "warn")).to.deep.equal(ERROR_CODES);
+    });
+
+    it("of every other error is one of three, never to wait", () => {
+      for (const error of [
+        (code: (typeof ERROR_CODES)[number]) => new ArgumentError(code, ""),
+        (code: (typeof ERROR_CODES)[number]) => new TransportError(code, ""),
+        (code: (typeof ERROR_CODES)[number]) => new ServiceError(400, code, ""),
+      ]) {
+        const [warn = 0, developer = 0, retry = 0] = ["warn", "developer", "retry"].map(
+          (each) => of(error, each).length,
+        );
+        expect(warn + developer + retry).to.equal(ERROR_CODES.length);
+      }
+    });
+
+    it("is to warn of a key or an answer of a server, and to retry what the network did not answer", () => {
+      expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
+      expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
+      expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
+      expect(new ServiceError(503, "UNAVAILABLE", "").advice).to.equal("retry");
+      expect(new ServiceError(400, "FIELD_INVALID", "").advice).to.equal("developer");
+      expect(new ArgumentError("ARGUMENT_INVALID", "").advice).to.equal("developer");
     });
   });
 

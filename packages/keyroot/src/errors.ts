@@ -149,6 +149,42 @@ export const ERROR_CODES = [
 /** One of `ERROR_CODES`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/**
+ * What to do about an error:
+ * - `warn`: warn the user, because an attack is possible;
+ * - `wait`: wait, because it is proven that the key is not published yet;
+ * - `developer`: correct the call or the options;
+ * - `retry`: try again later.
+ *
+ * No advice permits using the key.
+ */
+export type Advice = "warn" | "wait" | "developer" | "retry";
+
+/**
+ * The advice for each error that is not a VerificationError: by code, or else by class, or else `developer`. A VerificationError
+ * advises to warn. Only a verifier makes this milder (verifier/advice.ts).
+ */
+const ADVICE: Readonly<Record<string, Advice>> = {
+  // A key comes from a server, and so does an answer.
+  PUBLIC_KEY_LENGTH: "warn",
+  PUBLIC_KEY_FORMAT: "warn",
+  PUBLIC_KEY_NOT_ON_CURVE: "warn",
+  PUBLIC_KEY_SMALL_ORDER: "warn",
+  PUBLIC_KEY_NOT_PRIME_ORDER: "warn",
+  PUBLIC_KEY_REGISTERED: "warn",
+  BASE64_INVALID: "warn",
+  KEY_ID_INVALID: "warn",
+  KEY_ID_MISMATCH: "warn",
+  CHALLENGE_MISMATCH: "warn",
+  SERVICE_ANSWER_INVALID: "warn",
+  PUBLIC_KEY_UNKNOWN: "retry",
+  RATE_LIMITED: "retry",
+  DEFECT: "retry",
+  UNAVAILABLE: "retry",
+  SERVICE_ERROR: "retry",
+  TransportError: "retry",
+};
+
 const ERRORS_PAGE = "https://github.com/keyroot/keyroot/blob/main/docs/errors.md";
 
 /** The optional fields of an error. */
@@ -190,6 +226,11 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
     this.code = code;
     this.expected = expected;
     this.actual = actual;
+  }
+
+  /** What to do. No advice permits using the key. */
+  get advice(): Advice {
+    return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
   }
 
   /** The URL of the code's description. */

@@ -3,7 +3,7 @@ import { checkObject, invalidArgument } from "../input/options.ts";
 import type { VerifyOptions } from "./options.ts";
 
 /** A user whose key to verify, and the key that a server returned for this user. */
-export type Contact = Pick<VerifyOptions, "expectedPublicKey"> & { userID: UserID };
+export type Contact = Pick<VerifyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
 
 /**
  * Checks the form of a contact list, and copies it: the caller may change the list before it is verified.
@@ -14,8 +14,8 @@ export function copyContacts(contacts: readonly Contact[]): Contact[] {
   const copies: Contact[] = [];
   for (const contact of contacts as readonly Contact[]) {
     const path = `contacts[${copies.length}]`;
-    const { userID, expectedPublicKey: key } = checkObject(path, contact, "an object with userID");
-    copies.push({ userID, expectedPublicKey: key instanceof Uint8Array ? new Uint8Array(key) : key });
+    const { userID, expectedPublicKey: key, knownSince } = checkObject(path, contact, "an object with userID");
+    copies.push({ userID, expectedPublicKey: key instanceof Uint8Array ? new Uint8Array(key) : key, knownSince });
   }
   return copies;
 }

@@ -29,8 +29,8 @@ export interface Verifier {
 }
 
 /** The options of each call. */
-const OPTIONS = VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey" && name !== "signal");
-const KEY_OPTIONS = ["expectedPublicKey", "signal"];
+const KEY_OPTIONS: readonly string[] = ["expectedPublicKey", "knownSince", "signal"];
+const OPTIONS = VERIFY_OPTIONS.filter((name) => !KEY_OPTIONS.includes(name));
 const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
 
 /**

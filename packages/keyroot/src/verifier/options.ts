@@ -50,6 +50,15 @@ export interface VerifyOptions {
   maxAgeMs?: number | undefined;
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
+  /**
+   * The time at which the app first had this user, in ms since 1970, from the app's own records. Until `publicationMs` later, the
+   * advice about a proven NOT_PUBLISHED is to wait.
+   */
+  knownSince?: number | undefined;
+  /** The maximum time from a user's registration to the publication of the key in ms. Default 2 days. */
+  publicationMs?: number | undefined;
+  /** Declares that the app has verified a key with these options earlier. Errors are then no wrong configuration. */
+  verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
   /** Allows http to other machines than this one. Default false: anyone on the way could change the answers. */
   allowHttp?: boolean | undefined;
@@ -116,7 +125,10 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "storageProof",
   "block",
   "maxAgeMs",
+  "publicationMs",
+  "verifiedBefore",
   "expectedPublicKey",
+  "knownSince",
   "limits",
   "allowHttp",
   "signal",

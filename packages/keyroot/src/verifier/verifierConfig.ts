@@ -1,4 +1,4 @@
-import { checkFunction, optional } from "../input/options.ts";
+import { checkBoolean, checkFunction, checkInteger, optional } from "../input/options.ts";
 import {
   checkOptionNames,
   type EvidencePolicy,
@@ -9,6 +9,9 @@ import {
 } from "./options.ts";
 import { parseSources, type SourceConfig } from "./sources.ts";
 
+/** Two days: the service's default hold period is one, and a batch may take another one. */
+const PUBLICATION_MS = 172_800_000;
+
 /** The options of a verifier, checked: everything that its calls have in common. */
 export interface VerifierConfig {
   registry: RegistryReference;
@@ -16,6 +19,8 @@ export interface VerifierConfig {
   sources: SourceConfig;
   /** Returns the current time in ms since 1970. */
   now: () => number;
+  publicationMs: number;
+  verifiedBefore: boolean;
 }
 
 /**
@@ -30,5 +35,8 @@ export function parseVerifierOptions(
   const registry = parseRegistryReference(options);
   const policy = parseEvidencePolicy(options);
   const now = optional(checkFunction, "The option now", options.now) ?? Date.now;
-  return { registry, policy, sources: parseSources(options), now };
+  const { publicationMs = PUBLICATION_MS, verifiedBefore = false } = options;
+  checkInteger("The option publicationMs", publicationMs, 0);
+  checkBoolean("The option verifiedBefore", verifiedBefore);
+  return { registry, policy, sources: parseSources(options), now, publicationMs, verifiedBefore };
 }

@@ -20,6 +20,7 @@ import {
   verifyCachedKey,
 } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
+import { advise, noteSuccess } from "./advice.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
@@ -68,10 +69,11 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
  * @throws ArgumentError if the options are invalid; no request was sent
  */
 export async function verifyContacts(
-  { registry, policy, sources, now }: VerifierConfig,
+  config: VerifierConfig,
   contacts: readonly Contact[],
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
+  const { registry, policy, sources, now } = config;
   const cache = optional(checkStore, "The option cache", uncheckedCache);
   checkInteger("The option recheckMs", recheckMs, 0);
 
@@ -147,7 +149,11 @@ export async function verifyContacts(
         for (const [user, outcome] of await verifyUsersOfFile(sources, root, users)) outcomeOf.set(user, outcome);
     };
     await Promise.all([work(), work(), work(), work()]);
-    return found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+    const outcomes = found.flatMap((contact) => ("root" in contact ? (outcomeOf.get(contact) ?? []) : contact));
+    if (outcomes.some((outcome) => "verified" in outcome)) noteSuccess(config);
+    for (const [i, outcome] of outcomes.entries())
+      if ("error" in outcome) advise(outcome.error, config, contacts[i]?.knownSince);
+    return outcomes;
   };
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }

@@ -4,10 +4,11 @@ import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 
 /** Options of `verifyMany`: those of `verifyPublicKey` for all contacts, and `cache`. */
-export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey"> & ContactListOptions;
+export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey" | "knownSince"> & ContactListOptions;
 
-/** `expectedPublicKey` is a field of each contact instead. */
-const OPTIONS = [...VERIFY_OPTIONS.filter((name) => name !== "expectedPublicKey"), "cache", "recheckMs"];
+/** These are fields of each contact instead. */
+const CONTACT = ["expectedPublicKey", "knownSince"];
+const OPTIONS = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
 
 /**
  * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at

@@ -1,7 +1,9 @@
+import { KeyrootError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
 import { decodeBlockNumber } from "../registry/answers.ts";
 import { encodeGetBlockNumber } from "../registry/calldata.ts";
+import { advise, noteSuccess } from "./advice.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
@@ -23,7 +25,7 @@ export interface VerifiedKey extends VerifiedRecord {
 }
 
 /** The options of one verification. */
-export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "signal">;
+export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" | "signal">;
 
 /**
  * Verifies a user's public key against the root that the contract has for the user (docs/specification.md, "Public-key
@@ -53,10 +55,11 @@ export async function verifyPublicKey(userID: UserID, options: VerifyOptions): P
 
 /** As `verifyPublicKey`, with options that are checked already. */
 export async function verifyKey(
-  { registry, policy, sources, now }: VerifierConfig,
+  config: VerifierConfig,
   userID: UserID,
-  { expectedPublicKey, signal }: KeyOptions,
+  { expectedPublicKey, knownSince, signal }: KeyOptions,
 ): Promise<VerifiedKey> {
+  const { registry, policy, sources, now } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
     const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
@@ -67,5 +70,12 @@ export async function verifyKey(
     const blockNumber = decodeBlockNumber(block, evidence.block?.number);
     return { ...verified, root, blockNumber, contract, chainId, evidence };
   };
-  return withSources(sources, verify, { signal });
+  try {
+    const verified = await withSources(sources, verify, { signal });
+    noteSuccess(config);
+    return verified;
+  } catch (error) {
+    if (error instanceof KeyrootError) advise(error, config, knownSince);
+    throw error;
+  }
 }

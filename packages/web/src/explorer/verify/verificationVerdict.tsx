@@ -65,14 +65,14 @@ interface FailureVerdictProps {
 
 /** The failure with its meaning and its remedy. The failed step shows the values. */
 function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
-  const { name, code = "", evidence } = failure;
+  const { name, code = "", advice, evidence } = failure;
   const meaning = (
     <p>
       <code class="error-code">{code}</code> {errorTable[code]?.meaning}
     </p>
   );
-  if (name !== "VerificationError") {
-    const isArgument = name === "ArgumentError";
+  if (name !== "VerificationError" || advice === "developer") {
+    const isArgument = advice === "developer";
     return (
       <Verdict tone="open" title={isArgument ? "Nothing was checked" : "Not verified"} isTall>
         {meaning}

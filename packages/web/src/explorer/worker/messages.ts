@@ -1,7 +1,7 @@
 import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { Evidence, KeyRecord, MerkleProof, VerifyOptions } from "keyroot";
 import type { Bundle } from "keyroot/bundle";
-import type { VerificationStep } from "keyroot/errors";
+import type { Advice, VerificationStep } from "keyroot/errors";
 import type { KeyHolder } from "keyroot/safety-code";
 
 /** The messages between the page and its workers. All values can be cloned. */
@@ -35,6 +35,7 @@ export type Progress =
 export interface Failure {
   name: string;
   code: string | undefined;
+  advice: Advice;
   message: string;
   step: VerificationStep | undefined;
   evidence: Evidence | undefined;

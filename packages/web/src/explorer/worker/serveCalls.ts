@@ -45,8 +45,8 @@ export function serveCalls(handlers: Handlers): void {
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof KeyrootError)) throw error;
   const { step, evidence } = error instanceof VerificationError ? error : {};
-  const { name, code, message, expected, actual } = error;
-  return { name, code, message, step, evidence, expected: simple(expected), actual: simple(actual) };
+  const { name, code, advice, message, expected, actual } = error;
+  return { name, code, advice, message, step, evidence, expected: simple(expected), actual: simple(actual) };
 }
 
 function simple(value: unknown): string | number | undefined {

@@ -1,0 +1,45 @@
+import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
+import type { Evidence } from "../evidence.ts";
+import type { VerifierConfig } from "./verifierConfig.ts";
+
+/** The maximum age in ms of the block that proves the absence of a root. */
+const MAX_ABSENCE_AGE_MS = 3_600_000;
+
+/** The registries of which this process has verified a key: the options that name them are right. */
+const verified = new Set<string>();
+
+/** Notes that a key was verified: from then on, no error of this registry is a wrong configuration. */
+export function noteSuccess(config: VerifierConfig): void {
+  verified.add(nameOf(config));
+}
+
+/**
+ * Gives an error of a verification a milder advice than to warn, where an attacker cannot choose it.
+ * @param knownSince the time at which the app first had this user, in ms since 1970
+ */
+export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | undefined): void {
+  const advice = milderAdvice(error, config, knownSince);
+  if (advice) Object.defineProperty(error, "advice", { value: advice });
+}
+
+function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = NaN): Advice | undefined {
+  if (!(error instanceof VerificationError)) return undefined;
+  const { code, evidence } = error;
+  if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT")
+    return config.verifiedBefore || verified.has(nameOf(config)) ? undefined : "developer";
+  const time = config.now();
+  const age = time - knownSince;
+  const isNew = age >= 0 && age <= config.publicationMs;
+  return code === "NOT_PUBLISHED" && isNew && provesAbsence(evidence, time) ? "wait" : undefined;
+}
+
+/** Whether a storage proof shows that there is no root, at a recent block that does not rest on one endpoint's answer. */
+function provesAbsence({ storageProof, anchor, block }: Evidence = NO_EVIDENCE, time: number): boolean {
+  return storageProof && anchor !== "endpoint" && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
+}
+
+const NO_EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
+
+function nameOf({ registry: { chainId, contract } }: VerifierConfig): string {
+  return `${chainId} ${contract.toLowerCase()}`;
+}

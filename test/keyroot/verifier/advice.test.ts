@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import type { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { describeOnChains, mine, nameOf, userID } from "../../support/chain/fiveEndpoints.ts";
+import { sampleUserID } from "../../support/samples.ts";
+import { failure } from "../../support/support.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const stranger = sampleUserID(9);
+
+describeOnChains("the advice of a verification's error", (chain) => {
+  const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
+    const ofVerifier = { ...options, now: blockTime, ...more };
+    Reflect.deleteProperty(ofVerifier, "expectedPublicKey");
+    return createVerifier(ofVerifier);
+  };
+  const blockTime = () => Number(chain.head.timestamp) * 1000;
+  const adviceFor = (verifier: ReturnType<typeof createVerifier>, knownSince?: number) =>
+    failure(verifier.verify(stranger, { expectedPublicKey: mine.pubKey, knownSince })).then(
+      (error) => (error as KeyrootError).advice,
+    );
+  const proven = { anchor: "quorum", storageProof: true } as const;
+
+  for (const anchor of ["endpoint", "quorum", "pinned", "light-client"] as const)
+    for (const storageProof of [false, true]) {
+      const pair = { anchor, storageProof };
+      const advice = storageProof && anchor !== "endpoint" ? "wait" : "warn";
+
+      it(`is to ${advice} for a new user without a root, with ${nameOf(pair)}`, async () => {
+        expect(await adviceFor(verifierOf(chain.optionsFor(pair)), blockTime() - HOUR_MS)).to.equal(advice);
+      });
+    }
+
+  it("is to warn after the time that a publication takes, for a user of the future, and without a time", async () => {
+    const verifier = verifierOf(chain.optionsFor(proven));
+    expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
+    for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
+      expect(await adviceFor(verifier, knownSince)).to.equal("warn");
+    const slow = verifierOf(chain.optionsFor(proven), { publicationMs: 3 * DAY_MS });
+    expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
+  });
+
+  it("is to warn if the block that proves the absence is older than an hour", async () => {
+    const later = verifierOf(chain.optionsFor(proven), { now: () => blockTime() + HOUR_MS + 1 });
+    expect(await adviceFor(later, blockTime())).to.equal("warn");
+  });
+
+  it("is the same in verifyMany", async () => {
+    const contacts = [{ userID: stranger, expectedPublicKey: ANY_KEY, knownSince: blockTime() }];
+    const [outcome] = await verifierOf(chain.optionsFor(proven)).verifyMany(contacts);
+    expect(outcome).to.have.nested.property("error.advice", "wait");
+  });
+
+  it("is to warn of a swapped key", async () => {
+    const verifier = verifierOf(chain.optionsFor(proven));
+    const error = await failure(verifier.verify(userID, { expectedPublicKey: `BA${mine.pubKey.slice(2, -4)}AAAA` }));
+    expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
+  });
+
+  it("names the developer for another chain or contract, but not once a key was verified", async () => {
+    const options = chain.optionsFor({ anchor: "endpoint", storageProof: false });
+    const wrong = { chainId: chain.chainId + 1 };
+    expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");
+    expect(await adviceFor(verifierOf(options, { contract: `0x${"12".repeat(20)}` }))).to.equal("developer");
+    expect(await adviceFor(verifierOf(options, { ...wrong, verifiedBefore: true }))).to.equal("warn");
+
+    const verifier = verifierOf(options);
+    await verifier.verify(userID, { expectedPublicKey: mine.pubKey });
+    chain.letLie((method, params, truth) => (method === "eth_chainId" ? "0x7" : truth(method, params)), 5);
+    expect(await adviceFor(verifier)).to.equal("warn");
+  });
+});
