@@ -165,7 +165,7 @@ const env = {
   ...process.env,
   // Hundreds of processes share their compiled code.
   NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compiled"),
-  ...(all && { KEYROOT_TEST_ALL: "1", FUZZ: "thorough", KEYROOT_PACKED: PACKED }),
+  ...(all && { TEST_ALL: "1", FUZZ: "thorough", PACKED_PACKAGES: PACKED }),
   ...(process.stdout.isTTY && { FORCE_COLOR: "1" }),
 };
 
@@ -180,7 +180,7 @@ if (named.length > 0) {
     ? [[join(ROOT, "scripts/generate/contracts.ts"), "--check"], [join(ROOT, "scripts/package/packPackages.ts")]]
     : [[HARDHAT, "build", "--quiet"]];
   const builds = await Promise.all(
-    commands.map((words) => run([process.execPath, ...words], { ...env, KEYROOT_PACKED: undefined })),
+    commands.map((words) => run([process.execPath, ...words], { ...env, PACKED_PACKAGES: undefined })),
   );
   const brokenBuild = builds.find(({ code }) => code !== 0);
   if (brokenBuild !== undefined) {

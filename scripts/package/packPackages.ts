@@ -6,7 +6,7 @@
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
  * Prints the path of each tarball, once publint finds nothing to say about it. `scripts/package/packages.ts` describes
- * what each contains. `KEYROOT_PACKED` names a folder with all packages, which are then copied instead of built:
+ * what each contains. `PACKED_PACKAGES` names a folder with all packages, which are then copied instead of built:
  * `npm run test:all` packs once for all of its tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
@@ -33,7 +33,7 @@ for (const name of names) {
 
 /** Makes one package and returns the path of its tarball. */
 async function packer(): Promise<(name: string) => string | Promise<string>> {
-  const packed = process.env["KEYROOT_PACKED"];
+  const packed = process.env["PACKED_PACKAGES"];
   if (packed !== undefined) return (name) => copyPackage(packed, name);
   // Loaded on demand: copying needs no bundler.
   const { buildSite } = await import("@keyroot/web/build");

@@ -72,6 +72,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       "README.md": "packages/service/README.md",
       "dist/database/migrations": "packages/service/src/database/migrations",
       "site/dashboard": "packages/service/site/dashboard",
+      monitoring: "packages/service/monitoring",
     },
     build: {
       platform: "node",

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
-import { copyFile, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import type { Postgres } from "../support/postgres/postgres.ts";
@@ -29,7 +29,7 @@ import {
   type RunOptions,
 } from "../support/processes/commandLine.ts";
 import { describeIfNamed } from "../support/named.ts";
-import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
+import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
 import { serve } from "../support/servers/servers.ts";
 import { closedAfterEach, never } from "../support/support.ts";
 
@@ -130,6 +130,39 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await run(process.execPath, [compiler, "--project", app]).catch((error: unknown) => {
         throw new Error(String((error as { stdout?: unknown }).stdout), { cause: error });
       });
+    });
+
+    it("works with the README's command for tarballs", async function () {
+      this.timeout(120_000);
+      const readme = await readFile(join(ROOT, "packages/operator/README.md"), "utf8");
+      const [command = ""] = /^npm install build\/.*$/m.exec(readme) ?? [];
+      const folder = dirname(await packPackage("operator"));
+      const into = join(app, "from-tarballs");
+      await mkdir(into);
+      await writeFile(join(into, "package.json"), "{}");
+      const install = command
+        .replaceAll("build/", `${folder}/`)
+        .replace("install", "install --prefer-offline --no-audit");
+      await run("bash", ["-c", install], { cwd: into });
+      const { code, stdout } = await programIn(into).run(["--version"]);
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    });
+
+    it("names the remedy on an older Node", async function () {
+      const versions = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
+      const isOld = (path: string) =>
+        /^v(?:[1-9]|1\d|2[01])\./.test(execFileSync(path, ["--version"], { encoding: "utf8" }));
+      const old = versions.find((path) => existsSync(path) && isOld(path));
+      // Every machine that bootstraps this repository with its own Node has one.
+      if (old === undefined) this.skip();
+      const onOld = new CommandLine("keyroot", [old, inApp("node_modules/@keyroot/operator/dist/cli.js")]);
+      const { code, stdout, stderr } = await onOld.run(["status"]);
+      expect({ code, stdout }).to.deep.equal({ code: 2, stdout: "" });
+      expect(stderr).to.match(
+        /^NODE_UNSUPPORTED: Keyroot needs Node 22\.13 or later\. This is Node [\d.]+\. Install Node 24 /,
+      );
+      expect((await onOld.json(["status"])).json.error).to.include({ code: "NODE_UNSUPPORTED" });
     });
 
     it("contains the program keyroot with its commands", async () => {

@@ -151,6 +151,19 @@ describe("a running service", () => {
       }
     });
 
+    it("link documentation, dashboard and explorer on the page at /", async () => {
+      const variables = { KEYROOT_LOG_LEVEL: "silent", KEYROOT_EXPLORER_URL: "https://explorer.example/?a=1&b=2" };
+      const running = await startService(readConfig({ ...(await environment(url)), ...variables }));
+      try {
+        const { status, headers, text: page } = await callerOf(running).get("/");
+        expect([status, headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
+        const links = Array.from(page.matchAll(/href="([^"]+)"/g), ([, href]) => href);
+        expect(links).to.deep.equal(["/docs", "/dashboard/", "https://explorer.example/?a=1&amp;b=2"]);
+      } finally {
+        await running.close();
+      }
+    });
+
     it("limit /readyz per address, like the API", async () => {
       const config = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_RATE_LIMIT: "20" };
       const running = await startService(readConfig(config));
@@ -321,7 +334,10 @@ describe("a running service", () => {
       );
       const bad = await service.post(CREATE, {}, { token: partner.jwt });
       const lines = await linesAtEnd();
-      for (const line of lines) expect(line).to.include.all.keys("level", "time", "msg");
+      for (const line of lines) {
+        expect(line).to.include.all.keys("level", "time", "msg");
+        expect(["info", "warn", "error", "fatal"]).to.include(line["level"]);
+      }
       const linesOf = ({ headers }: { headers: Headers }) =>
         lines.filter(({ request_id }) => request_id === headers.get("x-request-id"));
       expect(linesOf(good).some(({ res }) => (res as { status?: number } | undefined)?.status === 201)).to.equal(true);

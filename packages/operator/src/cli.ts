@@ -1,93 +1,36 @@
 #!/usr/bin/env node
-/** The program `keyroot`: every command of the table that needs no Hardhat. */
-import { Command, CommanderError, Option } from "commander";
-import { readFileSync } from "node:fs";
-import { describeOption, optionName } from "./commands/definition.ts";
-import { EXIT } from "./commands/exitCodes.ts";
-import type { Host } from "./commands/host.ts";
-import type { Command as KeyrootCommand } from "./commands/runCommand.ts";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/table.ts";
+/** Checks Node's version before it loads the program `keyroot`, because other versions fail while they load it. */
 
-const words = process.argv.slice(2);
+/** As in `engines` of package.json. */
+const OLDEST = { major: 22, minor: 13 };
+/** The newest version that the tests run on. */
+const NEWEST_TESTED = 24;
 
-const host: Omit<Host, "showStackTraces"> = {
-  program: "npx keyroot",
-  invocation: ["npx", "keyroot", ...words],
-  root: process.cwd(),
-  environment: process.env,
-  connectNetwork: () => Promise.resolve(undefined),
-};
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
-const service = await loadServiceCommands();
-const program = new Command("keyroot")
-  .description("Publish users' public keys, verify and audit them, and run the partner service.")
-  .option("--show-stack-traces", "Print the stack traces of unexpected errors")
-  .version(version(), "--version", "Print the version of @keyroot/operator")
-  .helpOption("-h, --help", "Print the help of a command")
-  .helpCommand("help [command]", "Print the help of a command")
-  .configureOutput({ writeErr: () => undefined })
-  .exitOverride();
-
-for (const [name, command] of Object.entries(commandsWith(service))) program.addCommand(toCommand(name, command));
-
-try {
-  if (words.length === 0) program.outputHelp();
-  else await program.parseAsync();
-} catch (error) {
-  if (!(error instanceof CommanderError)) throw error;
-  const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
-  // Help and version end this way, too.
-  if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
+if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
+  refuse(`Keyroot needs Node ${OLDEST.major}.${OLDEST.minor} or later.`);
+} else {
+  const program = await load();
+  await program?.runProgram();
 }
 
-/** A command of the table as one of commander's. */
-function toCommand(name: string, command: KeyrootCommand): Command {
-  const parser = new Command(name)
-    .summary(command.summary)
-    .description(`${command.summary}.`)
-    .copyInheritedSettings(program);
-  const { argument } = command;
-  if (argument !== undefined) {
-    const words = argument.kind === "many" ? `<${argument.name}...>` : `<${argument.name}>`;
-    parser.argument(argument.kind === "optional" ? `[${argument.name}]` : words, argument.description);
+/** Loads the program. Undefined: this version of Node is newer than the tested ones, and cannot load it. */
+async function load() {
+  try {
+    return await import("./program.ts");
+  } catch (error) {
+    if (major <= NEWEST_TESTED) throw error;
+    refuse(`Keyroot cannot be loaded (${(error as Error).message}) and is tested up to Node ${NEWEST_TESTED}.`);
+    return undefined;
   }
-  for (const [name, option] of Object.entries(command.options)) {
-    const flags = option.kind === "flag" ? optionName(name) : `${optionName(name)} <${option.value}>`;
-    parser.addOption(new Option(flags, describeOption(option)));
-    onlyOnce(parser, optionName(name));
-  }
-  return parser.action(async (...given: unknown[]) => {
-    const value = argument === undefined ? {} : { [argument.name]: given[0] };
-    const showStackTraces = program.opts()["showStackTraces"] === true;
-    // Loaded on demand, so that help is fast.
-    const { runCommand } = await import("./commands/runCommand.ts");
-    await runCommand(command, { ...value, ...parser.opts() }, { ...host, showStackTraces });
-  });
 }
 
-/** Rejects a repeated option, of which commander would silently use the last. */
-function onlyOnce(parser: Command, option: string): void {
-  let isGiven = false;
-  parser.on(`option:${option.slice(2)}`, () => {
-    if (isGiven) parser.error(`option '${option}' is repeated`);
-    isGiven = true;
-  });
-}
-
-/** Prints why commander does not accept the command line, like any other invalid argument. */
-async function reject(message: string): Promise<void> {
-  const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
-  const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
-  const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
-  process.exitCode = EXIT.invalidArguments;
-  const { printFailure } = await import("./commands/runCommand.ts");
-  const { ArgumentError } = await import("keyroot/errors");
-  printFailure(new ArgumentError("ARGUMENT_INVALID", text), { json: words.includes("--json"), showStackTraces: false });
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    version: string;
-  };
-  return version;
+/** Prints an error as every command does. The code for that may need a later version. */
+function refuse(reason: string): void {
+  const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
+  process.exitCode = 2;
+  if (process.argv.includes("--json"))
+    process.stdout.write(`${JSON.stringify({ error: { code: "NODE_UNSUPPORTED", message } })}\n`);
+  else process.stderr.write(`NODE_UNSUPPORTED: ${message}\n`);
 }

@@ -26,6 +26,8 @@ export const OPERATOR_ERROR_CODES = [
   "FILE_UNREADABLE",
   "FILE_UNWRITABLE",
   "PORT_UNAVAILABLE",
+  "VARIABLE_UNKNOWN",
+  "NODE_UNSUPPORTED",
 ] as const;
 
 /** An error code of this package or of the library. */

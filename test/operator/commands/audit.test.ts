@@ -53,7 +53,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(stdout).to.include("the block hash that you gave, and a storage proof of the number of users under it\n");
       expect(stdout).to.match(/ {2}users {8}5 in 2 files\n/);
       expect(stdout).to.match(/ {2}from \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}█+ +4 users in 1 batch\n/);
-      expect(stdout).to.match(/\nAudit passed: every event, every file and every user is correct\.\n$/);
+      expect(stdout).to.match(/^Audit passed: every event, every file and every user is correct\.\n/);
       const { json } = await keyroot.json(auditingFolder(world.fresh.filesDir));
       expect(json).to.deep.include({
         passed: true,
@@ -84,7 +84,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       const page = await keyroot.run(auditing());
       expect(page.code).to.equal(1);
       expect(page.stdout).to.match(
-        /\nDamage {2}FILE_INVALID \(ROOT_MISMATCH\): The file [^]*\nAudit failed: 1 finding\. /,
+        /^Audit failed: 1 finding\. .*\n\nDamage: 1 finding about 1 user\n {2}FILE_INVALID \(ROOT_MISMATCH\): The file [^]*\nAudit of /,
       );
     });
 
@@ -93,7 +93,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
       expect((json["unavailableFiles"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
-      expect((await keyroot.run(away)).stdout).to.match(/\nNo verdict: /);
+      expect((await keyroot.run(away)).stdout).to.match(/^No verdict: /);
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 

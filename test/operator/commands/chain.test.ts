@@ -247,16 +247,22 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         child.kill(signal);
         expect(await ended).to.deep.equal(ending);
         if (signal === "SIGINT") {
-          expect(await said).to.match(
-            new RegExp(`^Interrupted\\. Nothing is lost.*\n {2}${keyroot.program} publish .*--plan \\S+\n$`),
+          const lines = await said;
+          expect(lines).to.match(/^Resuming plan of 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ: 0 of 1 root added\.$/m);
+          expect(lines).to.match(/^checking files: 3 of 3 users$/m);
+          expect(lines).to.match(
+            new RegExp(`\nInterrupted\\. Nothing is lost.*\n {2}${keyroot.program} publish .*--plan \\S+\n$`),
           );
         }
+        const { json } = await keyroot.json(["status", ...chain(), "--plan", plan]);
+        expect(json["plan"]).to.include({ folder: plan, isRunning: false, roots: 1, added: 0, users: 3 });
       }
       const files = await readdir(fresh.filesDir);
       expect([files.length, await readUserCount()]).to.deep.equal([1, 0]);
 
       const { code, json } = await publish([one, two, three], { plan });
       expect([code, json["users"], json["alreadyPublished"]]).to.deep.equal([0, 3, 0]);
+      expect((await keyroot.json(["status", ...chain(), "--plan", plan])).json["plan"]).to.equal(null);
       expect(await readdir(fresh.filesDir)).to.deep.equal(files);
       expect(await verify(three.userID)).to.deep.equal([0, true]);
     });

@@ -49,7 +49,7 @@ function describeCommandLine(keyroot: CommandLine): void {
         ["build-file", ...nowhere],
         ["build-file", ...nowhere, "--users-per-file", "0"],
         ["check-file", "nowhere"],
-        ["status", "--rpc", "ftp://secret.example/key"],
+        ["status", "--rpc", "ftp://secret.example/key", "--contract", `0x${"12".repeat(20)}`],
         // Neither a running stack nor an address.
         ["status"],
       ];

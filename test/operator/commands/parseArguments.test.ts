@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { type Definition, flag, integer, text } from "../../../packages/operator/src/commands/definition.ts";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
-import { parseArguments, type RawArguments } from "../../../packages/operator/src/commands/parseArguments.ts";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { type RawArguments, readArguments } from "../../../packages/operator/src/commands/parseArguments.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
 
 const COMMAND = {
@@ -14,7 +13,8 @@ const COMMAND = {
     quiet: flag("Print less", { variable: "QUIET" }),
   },
 };
-const parse = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => parseArguments(COMMAND, raw, environment);
+const read = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => readArguments(COMMAND, raw, environment);
+const parse = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => read(raw, environment).args;
 
 describe("parseArguments", () => {
   it("uses the option, then its variable, then its default", () => {
@@ -27,14 +27,16 @@ describe("parseArguments", () => {
 
   it("names the variable in the error if its value is invalid", () => {
     const message = "must be a whole number of 1 or more";
-    expect(() => parse({}, { COUNT: "0" })).to.throw(ArgumentError, `COUNT ${message}, not "0".`);
-    expect(() => parse({}, { QUIET: "0" })).to.throw(ArgumentError, 'QUIET must be true or unset, not "0".');
+    expect(read({}, { COUNT: "0" }).problems).to.deep.equal([`COUNT ${message}, not "0".`]);
+    expect(read({}, { QUIET: "0" }).problems).to.deep.equal(['QUIET must be true or unset, not "0".']);
   });
 
   it("rejects two options that exclude each other", () => {
-    const both = () => parse({ files: "dir", url: "https://files.example" });
-    expect(both).to.throw(ArgumentError, "--files excludes --url. Use one of them.");
-    expect(() => parse({ files: "dir", quiet: true })).to.throw(ArgumentError, "--files excludes --quiet");
+    const both = read({ files: "dir", url: "https://files.example" });
+    expect(both.problems).to.deep.equal(["--files excludes --url. Use one of them."]);
+    const all = read({ files: "dir", url: "https://files.example", quiet: true, count: "0" });
+    expect(all.problems).to.have.lengthOf(3);
+    expect([...all.invalid]).to.deep.equal(["count"]);
   });
 
   it("ignores the variable of an excluded option, in both directions", () => {
@@ -75,6 +77,14 @@ describe("the definitions of commands", () => {
       for (const { excludes = [] } of Object.values(options)) {
         expect(Object.keys(options), name).to.include.members([...excludes]);
       }
+    }
+  });
+
+  it("need only options of the same command", () => {
+    for (const [name, { options, argument, needs }] of commands) {
+      const names = [...Object.keys(options), argument?.name];
+      for (const given of [{}, { records: "file" }, { bundle: "file" }, { planOnly: true }, { callOnly: true }])
+        expect(names, name).to.include.members([...(needs?.(given) ?? [])]);
     }
   });
 });

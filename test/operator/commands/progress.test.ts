@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { Progress } from "../../../packages/operator/src/commands/progress.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { describeOnHosts, environment } from "../../support/processes/commandLine.ts";
 
@@ -13,6 +14,33 @@ const SCRIPT = "script";
 const HIDE_CURSOR = "\u001b[?25l";
 const CLEAR_LINE = "\u001b[0K";
 const SHOW_CURSOR = "\u001b[?25h";
+
+describe("lines of progress", () => {
+  it("are one for each stage, and are repeated while nothing changes", async () => {
+    const lines = new EventEmitter();
+    const printed: string[] = [];
+    const printLine = (line: string) => {
+      printed.push(line);
+      lines.emit("line");
+    };
+    // The tests' standard error may be a terminal, where a bar takes the place of lines.
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = false;
+    using progress = new Progress({ printLine, lineEveryMs: 1 });
+    process.stderr.isTTY = isTTY;
+    progress.update("making files", 1, 3);
+    progress.update("making files", 2, 3);
+    progress.update("adding roots", 0, 3, "users", "0/1 transactions");
+    const started = ["making files: 1 of 3 users", "adding roots: 0 of 3 users, 0/1 transactions"];
+    expect(printed).to.deep.equal(started);
+    // The timer does not keep the process running.
+    const alive = setInterval(() => undefined, 1_000);
+    await once(lines, "line");
+    clearInterval(alive);
+    expect(printed.at(-1)).to.equal(started[1]);
+    expect(printed.length).to.be.greaterThan(2);
+  });
+});
 
 describeOnHosts("the progress bar", (keyroot) => {
   const folder = temporaryFolder();

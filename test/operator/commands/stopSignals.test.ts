@@ -73,11 +73,11 @@ describe("signals that stop a command", function () {
     const program = `
       import { print } from "${COMMANDS}output.ts";
       import { Progress } from "${COMMANDS}progress.ts";
-      new Progress(() => {
+      new Progress({ onInterrupt: () => {
         print("the end");
         process.stderr.write("interrupted");
         setInterval(() => print("work that goes on"), 1);
-      });
+      } });
       for (let line = 0; line < 20_000; line++) print("x".repeat(99));
       process.kill(process.pid, "SIGINT");
       setTimeout(() => undefined, 60_000);

@@ -10,6 +10,10 @@ export function describeEther(wei: bigint): string {
   return `${rounded(formatEther(wei))} ETH`;
 }
 
+const FORMAT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
+
+/** Four significant digits, without an exponent: tiny prices are usual on rollups. */
 function rounded(decimal: string): string {
-  return String(Number(Number(decimal).toPrecision(4)));
+  // The types of ES2022 lack decimal text, which is exact.
+  return FORMAT.format(decimal as Intl.StringNumericLiteral);
 }

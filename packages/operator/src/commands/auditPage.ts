@@ -1,5 +1,5 @@
 import { type AuditReport, verdictOf } from "../audit/audit.ts";
-import type { Finding } from "../audit/finding.ts";
+import type { Finding, Severity } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
 import { plural } from "../shared/plural.ts";
@@ -50,28 +50,24 @@ export function auditJson(report: AuditReport, place: Place): object {
   };
 }
 
-/** An audit report as text. */
+/** An audit report as text: the verdict, the findings by severity, and the figures. */
 export function auditPage(report: AuditReport, { contract, chainId }: Place): string {
-  const { findings, events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
+  const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
+    sentenceOf(report),
+    ...listOf(report, "damage", style("failure", "Damage")),
+    ...listOf(report, "notice", style("notice", "Notices")),
+    ...unavailableFiles.map(
+      ({ root, code, message }) => `${style("notice", "Unavailable")}  ${root}: ${code}: ${printable(message)}`,
+    ),
+    ...(straysSearched ? [] : ["Stray files were not searched for; that needs the folder: --files DIR."]),
+    "",
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
     `  evidence     ${SOURCES[evidence.anchor] ?? "one endpoint's unproven answer"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
     `  users        ${userCount} in ${plural(rootCount, "file")}`,
     ...chart(events),
-    "",
-    ...listOf(style("failure", "Damage"), findings.list.filter(isDamage), findings.count.damage),
-    ...listOf(
-      style("notice", "Notice"),
-      findings.list.filter((one) => !isDamage(one)),
-      findings.count.notice,
-    ),
-    ...unavailableFiles.map(
-      ({ root, code, message }) => `${style("notice", "Unavailable")}  ${root}: ${code}: ${printable(message)}`,
-    ),
-    ...(straysSearched ? [] : ["Stray files were not searched for; that needs the folder: --files DIR."]),
-    sentenceOf(report),
   ].join("\n");
 }
 
@@ -86,15 +82,26 @@ function sentenceOf(report: AuditReport): string {
   }
 }
 
-function isDamage({ severity }: Finding): boolean {
-  return severity === "damage";
+/** The findings of a severity, under a line with their number and that of their users. */
+function listOf({ findings, events }: AuditReport, severity: Severity, title: string): string[] {
+  const count = findings.count[severity];
+  if (count === 0) return [];
+  const found = findings.list.filter((one) => one.severity === severity);
+  const users = usersOf(found, events);
+  const atLeast = count > found.length ? "at least " : "";
+  const lines = found.slice(0, SHOWN).map(({ code, detail, message }) => {
+    return `  ${code}${detail === undefined ? "" : ` (${detail})`}: ${printable(message)}`;
+  });
+  const more = count > lines.length ? [`  and ${count - lines.length} more; --json lists more`] : [];
+  return ["", `${title}: ${plural(count, "finding")} about ${atLeast}${plural(users, "user")}`, ...lines, ...more];
 }
 
-function listOf(kind: string, findings: readonly Finding[], count: number): string[] {
-  const lines = findings.slice(0, SHOWN).map(({ code, detail, message }) => {
-    return `${kind}  ${code}${detail === undefined ? "" : ` (${detail})`}: ${printable(message)}`;
-  });
-  return count > lines.length ? [...lines, `${kind}  and ${count - lines.length} more; --json lists more`] : lines;
+/** The number of users whom findings name, or who got a root that findings name. */
+function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]): number {
+  const roots = new Set(findings.flatMap(({ root, userID }) => (userID === undefined ? [root] : [])));
+  const users = new Set(findings.flatMap(({ root, userID }) => (roots.has(root) ? [] : [userID])));
+  const ofRoots = events.reduce((sum, { root, addedCount }) => sum + (roots.has(root) ? addedCount : 0), 0);
+  return users.size + ofRoots;
 }
 
 /** Batches over time: equal periods from the first to the last batch, and the number of users added in each. */

@@ -57,6 +57,11 @@ export interface Definition {
   readonly argument?: Argument;
   /** By their names in code: `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
+  /**
+   * The options that the command needs if it gets these arguments, by their names in code. The local stack provides those of
+   * its chain. All missing ones are reported at once.
+   */
+  readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
 
 type ValueOf<O extends Option> = O extends FlagOption

@@ -22,10 +22,6 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
     const message = `--code-hash must be 0x and 64 lowercase hex digits, not ${describeValue(codeHash)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  if (args.rpc === undefined && (process.env["KEYROOT_RPC_URL"] ?? "") !== "") {
-    const message = "Set --rpc: every visitor sees it, and the endpoint in KEYROOT_RPC_URL may contain a secret.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
   const endpoints = args.rpc?.split(",");
   const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId, allowHttp } = target;

@@ -47,6 +47,7 @@ const records = text(
   "file",
   "File of user records: CSV if it ends in .csv, otherwise JSON lines; - for standard input",
 );
+const plan = text("dir", "Folder of the plan, so that a later run can resume it", { defaultText: ".keyroot/plans" });
 const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
@@ -69,6 +70,26 @@ const ownership = {
 };
 const user = "User id, 32 characters of z-base-32";
 
+type Given = Readonly<Record<string, unknown>>;
+
+const REGISTRY = ["rpc", "contract"];
+const FILES_OF_REGISTRY = [...REGISTRY, "merkleUrl"];
+
+function publishNeeds({ planOnly, safeTransactions }: Given): string[] {
+  if (planOnly === true) return ["records", ...REGISTRY];
+  const limits = safeTransactions === undefined ? ["maxFee"] : [];
+  return ["records", "files", ...FILES_OF_REGISTRY, "chainId", ...limits];
+}
+
+function ownershipNeeds({ callOnly }: Given): string[] {
+  return [...REGISTRY, "chainId", ...(callOnly === true ? [] : ["maxFee"])];
+}
+
+function watchNeeds({ records, files }: Given): string[] {
+  const users = records === undefined ? ["userID", "publicKey"] : [];
+  return [...users, ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
+}
+
 export const DEFINITIONS = {
   "sample-users": {
     summary: "Print records of random sample users as JSON lines",
@@ -77,6 +98,7 @@ export const DEFINITIONS = {
 
   "build-file": {
     summary: "Build Merkle-tree files from user records",
+    needs: () => ["records", "files"],
     options: { ...recordFiles, files: files("Folder or s3://<bucket>/<prefix> for the files"), json },
   },
 
@@ -88,6 +110,7 @@ export const DEFINITIONS = {
 
   publish: {
     summary: "Publish users' keys: store their files, then add the roots to the registry",
+    needs: publishNeeds,
     options: {
       ...recordFiles,
       files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
@@ -95,7 +118,7 @@ export const DEFINITIONS = {
       safeTransactions: text("dir", "Write transaction files for the Safe that owns the registry, then wait for it", {
         excludes: ["maxFee", "maxCost", "maxCostPerDay"],
       }),
-      plan: text("dir", "Folder for the plan, so that a later run can resume it", { defaultText: ".keyroot/plans" }),
+      plan,
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
       maxCost: text("eth", "Maximum cost of the plan in ETH, over all its runs", {
@@ -125,6 +148,7 @@ export const DEFINITIONS = {
 
   estimate: {
     summary: "Estimate the cost of publishing users' keys now",
+    needs: () => ["records", ...REGISTRY],
     options: {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in any currency, to show the cost in it"),
@@ -135,6 +159,7 @@ export const DEFINITIONS = {
 
   deploy: {
     summary: "Deploy a registry, or report the one that exists",
+    needs: () => ["rpc", "chainId", "maxFee"],
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the account that deploys" }),
       deterministic: flag("Deploy with CREATE2: the same address on every chain for the same --owner"),
@@ -146,6 +171,7 @@ export const DEFINITIONS = {
 
   "make-owner-key": {
     summary: "Make the key of a registry's owner, in an encrypted file",
+    needs: () => ["out"],
     options: {
       out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       json,
@@ -154,11 +180,13 @@ export const DEFINITIONS = {
 
   status: {
     summary: "Show the owner, user count and code hash of a registry",
-    options: { ...beacon, ...auditors, ...chain, json },
+    needs: () => REGISTRY,
+    options: { plan, ...beacon, ...auditors, ...chain, json },
   },
 
   "transfer-ownership": {
     summary: "Offer the ownership of a registry to another account, which becomes the owner when it accepts",
+    needs: (given) => ["newOwner", ...ownershipNeeds(given)],
     options: {
       newOwner: text("address", "Account that becomes the owner when it accepts"),
       ...ownership,
@@ -169,12 +197,14 @@ export const DEFINITIONS = {
 
   "accept-ownership": {
     summary: "Accept the ownership of a registry that transfer-ownership offered",
+    needs: ownershipNeeds,
     options: { ...ownership, ...chain, json },
   },
 
   verify: {
     summary: "Verify a user's public key as an app does",
     argument: { name: "userID", description: `${user}; optional with --bundle`, kind: "optional" },
+    needs: ({ bundle }) => (bundle === undefined ? ["userID", ...FILES_OF_REGISTRY, "chainId"] : []),
     options: {
       bundle: text("file", "File with the user's bundle, verified against --pinned without a network", {
         excludes: ["rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
@@ -215,6 +245,7 @@ export const DEFINITIONS = {
 
   explorer: {
     summary: "Write the files of the explorer, a page that verifies keys in the visitor's browser",
+    needs: () => ["out", ...FILES_OF_REGISTRY, "chainId"],
     options: {
       out: text("dir", "Folder for the page's files"),
       blockExplorerUrl: text("url", "URL of the chain's own explorer, such as https://etherscan.io, for links"),
@@ -228,7 +259,10 @@ export const DEFINITIONS = {
       codeHash,
       ...chain,
       // Without the variable: every visitor reads the endpoint, and the variable's URL may contain a secret.
-      rpc: text("url", `${chain.rpc.description}; several, separated by commas, for visitors to choose from`),
+      rpc: text(
+        "url",
+        `${chain.rpc.description}; several, separated by commas, for visitors to choose from; all of them see it, so KEYROOT_RPC_URL is not used`,
+      ),
       merkleUrl,
       json,
     },
@@ -237,6 +271,7 @@ export const DEFINITIONS = {
   bundle: {
     summary: "Write a user's Merkle proof and bundle, which can be verified without a network",
     argument: { name: "userID", description: user, kind: "required" },
+    needs: () => ["files", ...FILES_OF_REGISTRY, "chainId"],
     options: {
       files: files("Folder for <root>/<user id>.json and .bundle.json, such as the file host's"),
       pinned,
@@ -253,6 +288,7 @@ export const DEFINITIONS = {
 
   audit: {
     summary: "Audit the whole history of a registry against all files, in both directions",
+    needs: ({ compare, files }) => (compare !== undefined ? [] : files !== undefined ? REGISTRY : FILES_OF_REGISTRY),
     options: {
       files: { ...auditedFiles, description: `${auditedFiles.description}; stray files are audited too` },
       pinned: { ...pinned, excludes: ["block"] },
@@ -289,6 +325,7 @@ export const DEFINITIONS = {
 
   "make-auditor-key": {
     summary: "Make a key that signs an auditor's statements, in an encrypted file",
+    needs: () => ["out", "name"],
     options: {
       out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       name: text("name", "The auditor's name: a URL without its scheme, such as auditor.example"),
@@ -298,6 +335,7 @@ export const DEFINITIONS = {
 
   watch: {
     summary: "Watch for roots that publish a wrong key for a user, and for missing files",
+    needs: watchNeeds,
     options: {
       userID: text("user", user),
       publicKey: text("base64", "That user's own public key, in base64"),

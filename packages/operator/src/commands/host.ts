@@ -12,6 +12,8 @@ export interface Host {
   readonly showStackTraces: boolean;
   /** Variables of options that are not given. */
   readonly environment: NodeJS.ProcessEnv;
+  /** True if `--network` names a network of Hardhat. */
+  readonly hasNetwork: boolean;
   /** Connects to the network that `--network` names; undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;
 }

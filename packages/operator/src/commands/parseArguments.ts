@@ -15,46 +15,68 @@ export type RawArguments = Readonly<Record<string, unknown>>;
 /** The name under which hosts return an option: they make `--biz-id` of `bizId`, not of `bizID`. */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
+/** Parsed arguments, and all reasons why they are invalid. */
+interface Read<D extends Definition> {
+  /** Without the options whose values are invalid. */
+  args: Parsed<D>;
+  /** The names of these options. */
+  invalid: ReadonlySet<string>;
+  problems: readonly string[];
+}
+
 /**
  * Checks the values of all options, and fills in variables and defaults, alike in both hosts.
  * @param environment The variables of options that are not given
- * @throws ArgumentError ARGUMENT_INVALID
  */
-export function parseArguments<D extends Definition>(
+export function readArguments<D extends Definition>(
   { argument, options }: D,
   raw: RawArguments,
   environment: NodeJS.ProcessEnv,
-): Parsed<D> {
+): Read<D> {
   const parsed: Record<string, unknown> = {};
-  const excluded = excludedBy(options, (name) => raw[rawName(name)] !== undefined && raw[rawName(name)] !== false);
+  const isSet = (name: string) => raw[rawName(name)] !== undefined && raw[rawName(name)] !== false;
+  const { excluded, problems } = excludedBy(options, isSet);
+  const invalid = new Set<string>();
   for (const [name, option] of Object.entries(options)) {
     const { variable } = option;
     const value = raw[rawName(name)];
     const isGiven = option.kind === "flag" ? value === true : value !== undefined;
     const fallback = variable === undefined || excluded.has(name) ? "" : (environment[variable] ?? "");
-    parsed[name] =
-      isGiven || fallback === ""
-        ? parseOption(optionName(name), option, value)
-        : parseOption(variable ?? "", option, option.kind === "flag" ? parseTrue(variable ?? "", fallback) : fallback);
+    try {
+      parsed[name] =
+        isGiven || fallback === ""
+          ? parseOption(optionName(name), option, value)
+          : parseOption(
+              variable ?? "",
+              option,
+              option.kind === "flag" ? parseTrue(variable ?? "", fallback) : fallback,
+            );
+    } catch (error) {
+      if (!(error instanceof ArgumentError)) throw error;
+      invalid.add(name);
+      problems.push(error.message);
+    }
   }
   if (argument !== undefined) parsed[argument.name] = raw[argument.name];
-  return parsed as Parsed<D>;
+  return { args: parsed as Parsed<D>, invalid, problems };
 }
 
-/** The options that exclude a given one, or are excluded by it. @throws ArgumentError ARGUMENT_INVALID if both are given */
-function excludedBy(options: Definition["options"], isGiven: (name: string) => boolean): Set<string> {
+/** The options that exclude a given one, or are excluded by it, and the problems of those that are both given. */
+function excludedBy(options: Definition["options"], isGiven: (name: string) => boolean) {
   const excluded = new Set<string>();
+  const problems: string[] = [];
   for (const [name, { excludes = [] }] of Object.entries(options)) {
     for (const other of excludes) {
-      if (isGiven(name) && isGiven(other)) {
-        const message = `${optionName(name)} excludes ${optionName(other)}. Use one of them.`;
-        throw new ArgumentError("ARGUMENT_INVALID", message);
-      }
+      const describe = (one: string, another: string) =>
+        `${optionName(one)} excludes ${optionName(another)}. Use one of them.`;
+      // Some pairs exclude each other in both definitions.
+      if (isGiven(name) && isGiven(other) && !problems.includes(describe(other, name)))
+        problems.push(describe(name, other));
       if (isGiven(name)) excluded.add(other);
       if (isGiven(other)) excluded.add(name);
     }
   }
-  return excluded;
+  return { excluded, problems };
 }
 
 function parseOption(name: string, option: Option, value: unknown): unknown {

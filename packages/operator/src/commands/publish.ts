@@ -1,13 +1,13 @@
-import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
 import { makePlan, planTargetOf } from "../publisher/plan/makePlan.ts";
-import { countUsers, type PlanTarget, registryKeyOf } from "../publisher/plan/plan.ts";
+import { countUsers } from "../publisher/plan/plan.ts";
 import { serializePlan } from "../publisher/plan/planFormat.ts";
 import { publish } from "../publisher/publish.ts";
+import type { PublishEvent } from "../publisher/publishEvents.ts";
 import type { PublishOptions } from "../publisher/publishOptions.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
@@ -19,6 +19,7 @@ import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { print, printError, shellCommand } from "./output.ts";
 import { plural } from "../shared/plural.ts";
 import { nodeFetch } from "../shared/nodeFetch.ts";
+import { dateOf, planFolderOf } from "./unfinishedPlan.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
 import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";
@@ -47,8 +48,11 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const signer = await openSigner({ ...process.env, ...(target.allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
   const planTarget = await planTargetOf(registry);
   using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, host.root));
-  using progress = new Progress(() => {
-    reportInterruption(host, json);
+  using progress = new Progress({
+    onInterrupt: () => {
+      reportInterruption(host, json);
+    },
+    ...(!json && { printLine: printError }),
   });
   const { records, bad } = await loadRecords(args, progress);
   const bar = new PublishBar(progress);
@@ -71,6 +75,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
       bar.take(event);
       if (json) print(eventToJson(event));
       else if (event.event === "waiting") printError(`Waiting: ${event.reason}.`);
+      else if (event.event === "resumed") printError(describeResumed(event));
       else if (event.event === "rebuilt") printError(`Rebuilt ${event.root}.json, which was missing from the store.`);
       else if (event.event === "withoutRecord") printError(describeWithoutRecord(event));
     },
@@ -138,6 +143,10 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, ch
   };
 }
 
+function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
+  return `Resuming plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
+}
+
 function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {
   const more = users > userIDs.length ? ` and ${users - userIDs.length} more` : "";
   const who = `${plural(users, "user")} who ${users === 1 ? "is" : "are"} not in the records`;
@@ -148,9 +157,4 @@ function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
   if (json) print(JSON.stringify({ event: "interrupted", resume }));
   else printError(`Interrupted. Nothing is lost or half done. To resume:\n  ${resume}`);
-}
-
-/** The folder of a registry's unfinished plan. */
-function planFolderOf(target: PlanTarget, root: string): string {
-  return join(root, ".keyroot", "plans", registryKeyOf(target));
 }

@@ -1,10 +1,12 @@
-import { KeyrootError, VerificationError } from "keyroot/errors";
+import { ArgumentError, KeyrootError, VerificationError } from "keyroot/errors";
 import { checkAllBuiltins, printable } from "keyroot/input";
+import { checkVariables } from "../shared/variables.ts";
 import type { Definition, Parsed } from "./definition.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
 import { print, printError, style, watchOutput } from "./output.ts";
-import { parseArguments, type RawArguments } from "./parseArguments.ts";
+import { describeMissing } from "./missingOptions.ts";
+import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /** A command: its definition and its handler, which is loaded when it runs. `H` is the host that the handler needs. */
 export interface Command<H extends Host = Host> extends Definition {
@@ -28,7 +30,8 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
   const json = raw["json"] === true;
   try {
     checkAllBuiltins();
-    const args = parseArguments(command, raw, host.environment);
+    checkVariables(host.environment);
+    const args = await checkedArguments(command, raw, host);
     const { default: handle } = await command.load();
     const outcome = await handle(args as never, host);
     if (outcome !== undefined) print(json ? JSON.stringify(outcome.json) : outcome.text);
@@ -37,6 +40,21 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
     printFailure(error, { json, showStackTraces: host.showStackTraces });
   }
+}
+
+/** Parses the arguments. @throws ArgumentError ARGUMENT_INVALID with everything that is invalid, contradictory or missing */
+async function checkedArguments<D extends Definition>(
+  definition: D,
+  raw: RawArguments,
+  host: Host,
+): Promise<Parsed<D>> {
+  const { args, invalid, problems } = readArguments(definition, raw, host.environment);
+  const needs = (given: Readonly<Record<string, unknown>>) =>
+    definition.needs?.(given).filter((name) => !invalid.has(name)) ?? [];
+  const missing = await describeMissing({ ...definition, needs }, args, host);
+  const all = [...problems, ...(missing === undefined ? [] : [missing])];
+  if (all.length > 0) throw new ArgumentError("ARGUMENT_INVALID", all.join(" "));
+  return args;
 }
 
 /** Prints why a command failed: as text to standard error, or as one JSON object to standard output. */

@@ -7,7 +7,10 @@ import { readCounts } from "../audit/readCounts.ts";
 import { blockSourceOf, type TrustedBlock } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
+import { plural } from "../shared/plural.ts";
+import { Registry } from "../publisher/chain/registry.ts";
 import { Target } from "./target.ts";
+import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
 /** `keyroot status`: a registry's owner, user count, code hash and deployment block. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
@@ -24,9 +27,11 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   }
   const owner = getAddress(await fetchOwner(call, contract));
   const userCount = await userCountOf(call, contract);
+  const unfinished = await findUnfinishedPlan(await Registry.connect(call, contract), host.root, args.plan);
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
   const found = { contract, chainId, codeHash, owner, userCount, deploymentBlock };
-  return { json: found, text: describe(found) };
+  const plan = `  unfinished plan   ${describePlan(unfinished)}`;
+  return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
 }
 
 /** The status at a block that does not rest on the endpoint, with storage proofs of what a slot has. */
@@ -56,6 +61,13 @@ function describe({ contract, chainId, codeHash, owner, userCount, deploymentBlo
     `  owner             ${owner}`,
     `  code hash         ${codeHash}`,
   ].join("\n");
+}
+
+function describePlan(plan: UnfinishedPlan | undefined): string {
+  if (plan === undefined) return "none";
+  if (plan.isRunning) return `a running publisher works on the one in ${plan.folder}`;
+  const { plannedAt, added, roots, users, folder } = plan;
+  return `of ${plannedAt ?? "an unknown date"}, ${added} of ${plural(roots, "root")} added, ${plural(users, "user")}, in ${folder}; 'publish' resumes it`;
 }
 
 /** Returns null if the contract does not count its users. */

@@ -55,7 +55,10 @@ export class Target {
       return new Target(args, undefined, provider);
     }
     const stack = await readStackFile(host.root);
-    return new Target(args, stack, args.rpc ?? stack?.rpcUrl ?? missing("--rpc"), fetch);
+    // The stack's contract and files belong to no other chain.
+    return args.rpc === undefined || args.rpc === stack?.rpcUrl
+      ? new Target(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
+      : new Target(args, undefined, args.rpc, fetch);
   }
 
   get contract(): string {
@@ -113,7 +116,7 @@ export function checkAddress(option: string, address: string): string {
 }
 
 function missing(option: string): never {
-  const message = `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${option}.`;
+  const message = `The option ${option} is missing.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

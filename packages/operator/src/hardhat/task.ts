@@ -55,6 +55,7 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
     // The network's endpoint replaces the variable's.
     environment: network === undefined ? process.env : { ...process.env, KEYROOT_RPC_URL: undefined },
     showStackTraces: hre.globalOptions.showStackTraces,
+    hasNetwork: network !== undefined,
     async connectNetwork() {
       return network === undefined ? undefined : (await hre.network.create()).provider;
     },

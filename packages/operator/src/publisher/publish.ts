@@ -25,7 +25,7 @@ import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
 import { attemptsFor, type Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
 import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
-import { findUnpublished } from "./plan/findUnpublished.ts";
+import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
 import { planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, batchOf, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
 import { checkPlannedFile, checkPlanTarget } from "./plan/resumedPlan.ts";
@@ -133,7 +133,9 @@ class Publisher {
     const plan = await this.#journal.readPlan();
     if (plan === undefined) return;
     checkPlanTarget(plan, await planTargetOf(registry));
-    this.#emit({ event: "resumed", ...sizeOf(plan) });
+    const unpublished = await findUnpublishedBatches(this.#options.registry, plan.batches);
+    const added = plan.batches.length - unpublished.length;
+    this.#emit({ event: "resumed", ...sizeOf(plan), added, plannedAt: plan.plannedAt });
     const total = countUsers(plan.batches);
     let checked = 0;
     const withoutRecord: UserID[] = [];
@@ -148,7 +150,7 @@ class Publisher {
     }
     const { length: users } = withoutRecord;
     if (users > 0) this.#emit({ event: "withoutRecord", users, userIDs: withoutRecord.slice(0, NAMED) });
-    await this.#publishPlan(plan, await this.#findUnpublished(plan.batches));
+    await this.#publishPlan(plan, unpublished);
   }
 
   /** Plans and publishes the records of users without a root. */
@@ -177,7 +179,11 @@ class Publisher {
       batches.push(batchOf(file, bytes));
       this.#progress("making files", (done += file.records.length), length);
     }
-    const plan = { ...(await planTargetOf(registry)), usersPerTransaction: perTransaction, batches };
+    const plan = {
+      ...(await planTargetOf(registry)),
+      usersPerTransaction: perTransaction,
+      batches,
+    };
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files have all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
@@ -203,19 +209,9 @@ class Publisher {
     await this.#journal.finish();
   }
 
-  /** The batches with a user without a root, at the newest block. */
-  async #findUnpublished(batches: readonly Batch[]): Promise<Batch[]> {
-    const unpublished: Batch[] = [];
-    for (const batch of batches) {
-      const roots = await this.#options.registry.getMerkleTreeRoots(batch.userIDs);
-      if (roots.includes(undefined)) unpublished.push(batch);
-    }
-    return unpublished;
-  }
-
   /** The batches to add again, after roots were missing at a final block. */
   async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
-    const lost = await this.#findUnpublished(pendingBatches);
+    const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches);
     // Their roots may be in other blocks now.
     for (const { root } of pendingBatches) this.#added.delete(root);
     this.#emit({ event: "lost", batches: lost.length, users: countUsers(lost) });

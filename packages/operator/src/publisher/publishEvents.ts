@@ -33,7 +33,16 @@ export type PublishStage =
 export type PublishEvent =
   | TransactionEvent
   | { event: "alreadyPublished"; users: UserRoot[] }
-  | { event: "planned" | "resumed"; batches: number; users: number; usersPerTransaction: number }
+  | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
+  /** `added`: the number of roots that are on the chain. `plannedAt`: in milliseconds since 1970; undefined before 0.3.0. */
+  | {
+      event: "resumed";
+      batches: number;
+      users: number;
+      usersPerTransaction: number;
+      added: number;
+      plannedAt: number | undefined;
+    }
   /** A resumed plan also publishes users who have no record: how many, and the first 20 of them. */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost the file of a resumed plan; it was rebuilt from the records. */

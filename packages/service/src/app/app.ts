@@ -11,6 +11,7 @@ import { answerPreflights } from "./cors.ts";
 import { type App, tokenCallerOf } from "./defineOperation.ts";
 import { describeApi, OPERATOR_API, PARTNER_API } from "./describeApi.ts";
 import { operations } from "./operations.ts";
+import { startPage } from "./startPage.ts";
 import { toValidationError } from "./problem.ts";
 
 const MAX_JSON_DEPTH = 4;
@@ -59,6 +60,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   app.get("/.well-known/jwks.json", { schema: { hide: true } }, (_request, reply) =>
     reply.header("Cache-Control", "public, max-age=300").send(context.signingKeys.jwks),
   );
+  startPage(app, context.explorerUrl);
   dashboardPages(app);
   return app;
 }

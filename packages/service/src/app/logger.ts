@@ -18,6 +18,7 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
     {
       level,
       base: null,
+      formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: {
         // Headers, bodies and query strings may contain tokens, so they are not logged.

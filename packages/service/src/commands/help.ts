@@ -15,6 +15,8 @@ const serviceUrl = text("url", "URL of the partner service; KEYROOT_ADMIN_TOKEN 
 });
 const bizID = text("id", "Id of the partner, printed by create-partner and list-partners");
 
+const OF_PARTNER = ["bizID", "serviceUrl"];
+
 export const DEFINITIONS = {
   serve: {
     summary: "Run the partner service until Ctrl-C; environment variables configure it",
@@ -38,16 +40,19 @@ export const DEFINITIONS = {
 
   "make-signing-key": {
     summary: "Make a signing key for access tokens",
+    needs: () => ["out"],
     options: { out: text("file", "File of signing keys; an existing file gets the new key at its end"), json },
   },
 
   "create-partner": {
     summary: "Create a partner company",
+    needs: () => ["name", "serviceUrl"],
     options: { name: text("text", "Display name of the company"), serviceUrl, json },
   },
 
   "create-server-token": {
     summary: "Create a partner's server token and print it once",
+    needs: () => OF_PARTNER,
     options: {
       bizID,
       name: text("text", "Display name of the token (optional)"),
@@ -58,6 +63,7 @@ export const DEFINITIONS = {
 
   invite: {
     summary: "Invite a person to a partner's dashboard or the operator's console, and print the link once",
+    needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
       bizID: text("id", "Id of the partner, printed by create-partner"),
       operator: flag("Invite to the operator's console, which manages all partners"),
@@ -73,6 +79,7 @@ export const DEFINITIONS = {
 
   "list-partners": {
     summary: "List partners with their users, keys and server tokens",
+    needs: () => ["serviceUrl"],
     options: {
       search: text("text", "Part of the name, or start of the partner's id", { defaultText: "all partners" }),
       serviceUrl,
@@ -82,13 +89,19 @@ export const DEFINITIONS = {
 
   "suspend-partner": {
     summary: "Refuse all tokens of a partner and its users until resume-partner",
+    needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json },
   },
 
-  "resume-partner": { summary: "End the suspension of a partner", options: { bizID, serviceUrl, json } },
+  "resume-partner": {
+    summary: "End the suspension of a partner",
+    needs: () => OF_PARTNER,
+    options: { bizID, serviceUrl, json },
+  },
 
   "limit-users": {
     summary: "Limit the number of users that a partner may create",
+    needs: ({ unlimited }) => [...OF_PARTNER, ...(unlimited === true ? [] : ["userLimit"])],
     options: {
       bizID,
       userLimit: integer("n", "Maximum number of users", { min: 0, max: MAX_INT32 }),
@@ -100,16 +113,19 @@ export const DEFINITIONS = {
 
   "list-server-tokens": {
     summary: "List a partner's server tokens, without their values",
+    needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json: flag("Print one JSON object per line for each token") },
   },
 
   "revoke-server-token": {
     summary: "Revoke a partner's server token",
+    needs: () => ["tokenID", "serviceUrl"],
     options: { tokenID: text("id", "Id of the token, printed by list-server-tokens"), serviceUrl, json },
   },
 
   "list-audit-log": {
     summary: "List the audit log, newest entries first",
+    needs: () => ["serviceUrl"],
     options: {
       bizID: text("id", "Only changes of this partner and its users"),
       userID: text("user", "Only changes of this user: 32 characters of z-base-32, or 40 hex digits"),
@@ -127,6 +143,7 @@ export const DEFINITIONS = {
 
   "publish-registered": {
     summary: "Publish the keys that users registered, now",
+    needs: () => ["serviceUrl"],
     options: { serviceUrl, json },
   },
 } as const satisfies Record<string, Definition>;

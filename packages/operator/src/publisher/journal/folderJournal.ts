@@ -118,7 +118,7 @@ export class FolderJournal implements Journal, Disposable {
       this.#database.run("DELETE FROM plan");
       const oldAttempts = "DELETE FROM attempts WHERE number <= (SELECT max(number) FROM attempts) - ?";
       if (plan === undefined) this.#database.run(oldAttempts, countKeptAttempts(this.#attempts));
-      for (const line of plan === undefined ? [] : serializePlan(plan)) {
+      for (const line of plan === undefined ? [] : serializePlan({ ...plan, plannedAt: Date.now() })) {
         const text = line.slice(0, -1);
         this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
       }

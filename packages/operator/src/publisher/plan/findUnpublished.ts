@@ -1,4 +1,5 @@
 import type { Registry, UserRoot } from "../chain/registry.ts";
+import type { Batch } from "./plan.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 
 /** Number of users' roots to read between two progress reports. */
@@ -31,4 +32,14 @@ export async function findUnpublished(
     onProgress?.("reading roots", start + userIDs.length, records.length);
   }
   return records.filter((position) => hasRoot[position] === 0);
+}
+
+/** The batches with a user without a root, at the newest block. */
+export async function findUnpublishedBatches(registry: Registry, batches: readonly Batch[]): Promise<Batch[]> {
+  const unpublished: Batch[] = [];
+  for (const batch of batches) {
+    const roots = await registry.getMerkleTreeRoots(batch.userIDs);
+    if (roots.includes(undefined)) unpublished.push(batch);
+  }
+  return unpublished;
 }

@@ -66,6 +66,8 @@ const USER_ID_LENGTH = 32;
 export interface Plan extends PlanTarget {
   /** Maximum number of users in one batch. */
   usersPerTransaction: number;
+  /** Time at which a folder recorded the plan, in milliseconds since 1970. Versions before 0.3.0 did not record it. */
+  plannedAt?: number;
   batches: readonly Batch[];
 }
 

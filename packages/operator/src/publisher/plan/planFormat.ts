@@ -17,6 +17,7 @@ const HEAD = [
   "usersPerTransaction",
   "batches",
   "users",
+  "plannedAt",
 ] as const;
 const BATCH = ["root", "fileBytes", "userIDs"] as const;
 
@@ -25,9 +26,9 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
 
 /** Serializes a plan, line by line. `parsePlan` reads the result. */
 export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan): Generator<string> {
-  const { chainId, genesisHash, contract, owner } = target;
+  const { chainId, genesisHash, contract, owner, plannedAt } = target;
   const users = countUsers(batches);
-  const counts = { usersPerTransaction, batches: batches.length, users };
+  const counts = { usersPerTransaction, batches: batches.length, users, plannedAt };
   yield `${JSON.stringify({ format: PLAN_FORMAT, chainId, genesisHash, contract, owner, ...counts })}\n`;
   for (const { root, fileBytes, userIDs } of batches) yield `${JSON.stringify({ root, fileBytes, userIDs })}\n`;
 }
@@ -40,7 +41,8 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
  */
 export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   const lines = source instanceof Uint8Array ? linesOf(source) : source;
-  const head = shape.object("The plan's head", parseLine(lines.next().value ?? "", 1), HEAD);
+  const first = shape.dictionary("The plan's head", parseLine(lines.next().value ?? "", 1));
+  const head = shape.object("The plan's head", { plannedAt: undefined, ...first }, HEAD);
   shape.text("The plan's format", head.format, new RegExp(`^${PLAN_FORMAT}$`));
   const usersPerTransaction = shape.count("usersPerTransaction", head.usersPerTransaction);
   const batches: Batch[] = [];
@@ -71,6 +73,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
     contract: shape.text("contract", head.contract, LOWERCASE_ADDRESS),
     owner: shape.text("owner", head.owner, LOWERCASE_ADDRESS),
     usersPerTransaction,
+    ...(head.plannedAt !== undefined && { plannedAt: shape.count("plannedAt", head.plannedAt) }),
     batches,
   };
 }

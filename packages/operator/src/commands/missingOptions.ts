@@ -1,0 +1,65 @@
+import { isLocalChain } from "../publisher/chain/localChains.ts";
+import { readStackFile, type StackFile } from "../shared/stackFile.ts";
+import { type Definition, optionName } from "./definition.ts";
+import type { Host } from "./host.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The Chain id that a development chain on this machine has if none is given, to decide whether `--max-fee` is needed. */
+const ANY_LOCAL_CHAIN_ID = 31337;
+const WHY_MAX_FEE =
+  " --max-fee is the most gwei per unit of gas that you want to pay: without it, the endpoint could choose the price. 'estimate' shows the current one.";
+
+/**
+ * Describes all options that a command needs and that neither the arguments nor the running local stack provide, in one
+ * sentence.
+ * @returns undefined if none is missing
+ */
+export async function describeMissing(
+  { options, argument, needs }: Definition,
+  given: Values,
+  host: Host,
+): Promise<string | undefined> {
+  const absent = needs?.(given).filter((name) => given[name] === undefined) ?? [];
+  if (absent.length === 0) return undefined;
+  const isOtherChain = host.hasNetwork || given["rpc"] !== undefined;
+  const stack = isOtherChain ? undefined : await readStackFile(host.root);
+  const provided = valuesOf(stack, given, host);
+  const missing = absent.filter((name) => provided[name] === undefined);
+  if (missing.length === 0) return undefined;
+  const names = missing.map((name) => {
+    if (name === argument?.name) return `<${name}>`;
+    const variable = options[name]?.variable;
+    return variable === undefined ? optionName(name) : `${optionName(name)} (or ${variable})`;
+  });
+  const list = names.join(", ");
+  const why = missing.includes("maxFee") ? WHY_MAX_FEE : "";
+  if (!missing.includes("rpc") && !missing.includes("serviceUrl")) {
+    const place = isOtherChain && missing.some((name) => name !== "records") ? chainOf(given) : "";
+    return `Missing${place}: ${list}.${why}`;
+  }
+  return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;
+}
+
+/** What the local stack or Hardhat's network provides. A local chain needs no `--max-fee`. */
+function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: Host): Values {
+  const rpc = given["rpc"] ?? stack?.rpcUrl;
+  const chainId = given["chainId"] ?? stack?.chainId ?? ANY_LOCAL_CHAIN_ID;
+  const isLocal =
+    typeof rpc === "string" &&
+    isLocalChain(rpc, Number(chainId)) &&
+    given["maxCost"] === undefined &&
+    given["maxCostPerDay"] === undefined;
+  return {
+    ...{ contract: stack?.contract, merkleUrl: stack?.merkleUrl, files: stack?.filesDir, chainId: stack?.chainId },
+    rpc: hasNetwork ? "network" : stack?.rpcUrl,
+    serviceUrl: stack?.service?.serviceUrl,
+    maxFee: isLocal ? "none" : undefined,
+  };
+}
+
+/** The chain that was meant, without the parts of its URL that may be secret. */
+function chainOf({ rpc }: Values): string {
+  const [url = ""] = typeof rpc === "string" ? rpc.split(",") : [];
+  return URL.canParse(url) ? ` for the chain of ${new URL(url).host}` : " for this chain";
+}

@@ -1,0 +1,102 @@
+/** The program `keyroot`: every command of the table that needs no Hardhat. `cli.ts` loads it. */
+import { Command, CommanderError, Option } from "commander";
+import { readFileSync } from "node:fs";
+import { describeOption, optionName } from "./commands/definition.ts";
+import { EXIT } from "./commands/exitCodes.ts";
+import type { Host } from "./commands/host.ts";
+import type { Command as KeyrootCommand } from "./commands/runCommand.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/table.ts";
+
+const words = () => process.argv.slice(2);
+
+/** Runs the command that the process's arguments name. */
+export async function runProgram(): Promise<void> {
+  const service = await loadServiceCommands();
+  const program = new Command("keyroot")
+    .description("Publish users' public keys, verify and audit them, and run the partner service.")
+    .option("--show-stack-traces", "Print the stack traces of unexpected errors")
+    .version(version(), "--version", "Print the version of @keyroot/operator")
+    .helpOption("-h, --help", "Print the help of a command")
+    .helpCommand("help [command]", "Print the help of a command")
+    .configureOutput({ writeErr: () => undefined })
+    .exitOverride();
+  for (const [name, command] of Object.entries(commandsWith(service)))
+    program.addCommand(toCommand(program, name, command));
+  try {
+    if (words().length === 0) program.outputHelp();
+    else await program.parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
+    // Help and version end this way, too.
+    if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
+  }
+}
+
+/** The program as a host of commands. */
+function hostOf(showStackTraces: boolean): Host {
+  return {
+    program: "npx keyroot",
+    invocation: ["npx", "keyroot", ...words()],
+    root: process.cwd(),
+    environment: process.env,
+    showStackTraces,
+    hasNetwork: false,
+    connectNetwork: () => Promise.resolve(undefined),
+  };
+}
+
+/** A command of the table as one of commander's. */
+function toCommand(program: Command, name: string, command: KeyrootCommand): Command {
+  const parser = new Command(name)
+    .summary(command.summary)
+    .description(`${command.summary}.`)
+    .copyInheritedSettings(program);
+  const { argument } = command;
+  if (argument !== undefined) {
+    const words = argument.kind === "many" ? `<${argument.name}...>` : `<${argument.name}>`;
+    parser.argument(argument.kind === "optional" ? `[${argument.name}]` : words, argument.description);
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    const flags = option.kind === "flag" ? optionName(name) : `${optionName(name)} <${option.value}>`;
+    parser.addOption(new Option(flags, describeOption(option)));
+    onlyOnce(parser, optionName(name));
+  }
+  return parser.action(async (...given: unknown[]) => {
+    const value = argument === undefined ? {} : { [argument.name]: given[0] };
+    const showStackTraces = program.opts()["showStackTraces"] === true;
+    // Loaded on demand, so that help is fast.
+    const { runCommand } = await import("./commands/runCommand.ts");
+    await runCommand(command, { ...value, ...parser.opts() }, hostOf(showStackTraces));
+  });
+}
+
+/** Rejects a repeated option, of which commander would silently use the last. */
+function onlyOnce(parser: Command, option: string): void {
+  let isGiven = false;
+  parser.on(`option:${option.slice(2)}`, () => {
+    if (isGiven) parser.error(`option '${option}' is repeated`);
+    isGiven = true;
+  });
+}
+
+/** Prints why commander does not accept the command line, like any other invalid argument. */
+async function reject(message: string): Promise<void> {
+  const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
+  const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
+  const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
+  process.exitCode = EXIT.invalidArguments;
+  const { printFailure } = await import("./commands/runCommand.ts");
+  const { ArgumentError } = await import("keyroot/errors");
+  printFailure(new ArgumentError("ARGUMENT_INVALID", text), {
+    json: words().includes("--json"),
+    showStackTraces: false,
+  });
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+    version: string;
+  };
+  return version;
+}

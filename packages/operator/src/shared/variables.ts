@@ -1,0 +1,88 @@
+import { ArgumentError } from "../errors.ts";
+
+/** Every environment variable of the packages that begins with KEYROOT_. docs/variables.md explains each. */
+export const KNOWN_VARIABLES: readonly string[] = [
+  "KEYROOT_ADDRESS_RATE_LIMIT",
+  "KEYROOT_ADMIN_TOKEN",
+  "KEYROOT_ALARM_SECRET",
+  "KEYROOT_ALARM_SECRET_FILE",
+  "KEYROOT_ALARM_URL",
+  "KEYROOT_ALLOW_HTTP",
+  "KEYROOT_AUDIT_DAYS",
+  "KEYROOT_BLOCK_EXPLORER_URL",
+  "KEYROOT_BUCKET_PREFIX",
+  "KEYROOT_CHAIN_ID",
+  "KEYROOT_CONFIRMATIONS",
+  "KEYROOT_CONTRACT",
+  "KEYROOT_DATABASE_CONNECTIONS",
+  "KEYROOT_DATABASE_FOLDER",
+  "KEYROOT_EVENT_DAYS",
+  "KEYROOT_EXPLORER_URL",
+  "KEYROOT_FILES",
+  "KEYROOT_FILES_EU_WEST_1",
+  "KEYROOT_FILES_US_WEST_2",
+  "KEYROOT_HOLD_ON_CONFLICT",
+  "KEYROOT_HOLD_PERIOD",
+  "KEYROOT_HOST",
+  "KEYROOT_KEY_FILE",
+  "KEYROOT_LOG_LEVEL",
+  "KEYROOT_MAX_COST",
+  "KEYROOT_MAX_COST_PER_DAY",
+  "KEYROOT_MAX_FEE",
+  "KEYROOT_MERKLE_URL",
+  "KEYROOT_MONITORING_HOST",
+  "KEYROOT_MONITORING_PORT",
+  "KEYROOT_OWNER_KEY",
+  "KEYROOT_PASSPHRASE",
+  "KEYROOT_PASSPHRASE_FILE",
+  "KEYROOT_PORT",
+  "KEYROOT_POSSESSION",
+  "KEYROOT_RATE_LIMIT",
+  "KEYROOT_REFUSED_RATE_LIMIT",
+  "KEYROOT_RPC_URL",
+  "KEYROOT_SECOND_RPC_URL",
+  "KEYROOT_SERVICE_URL",
+  "KEYROOT_SHUTDOWN_DELAY",
+  "KEYROOT_SIGNER_ADDRESS",
+  "KEYROOT_SIGNER_URL",
+  "KEYROOT_SIGNING_KEYS",
+  "KEYROOT_STACK_FILE",
+  "KEYROOT_STAGE",
+  "KEYROOT_TRUSTED_PROXIES",
+  "KEYROOT_UNAVAILABLE_AFTER",
+  "KEYROOT_WEBHOOK_KEYS",
+  "KEYROOT_WEBHOOK_PRIVATE",
+];
+
+/**
+ * Refuses misspelt variables, whose values would be ignored. An empty value counts as unset.
+ * @throws ArgumentError VARIABLE_UNKNOWN names all of them, each with the nearest known name
+ */
+export function checkVariables(environment: NodeJS.ProcessEnv): void {
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith("KEYROOT_") && environment[name] !== "" && !KNOWN_VARIABLES.includes(name),
+  );
+  if (unknown.length === 0) return;
+  const names = unknown.sort().map((name) => `${name} (the nearest is ${nearestTo(name)})`);
+  const message = `Unknown environment ${unknown.length === 1 ? "variable" : "variables"}: ${names.join(", ")}. Correct or unset ${unknown.length === 1 ? "it" : "them"}.`;
+  throw new ArgumentError("VARIABLE_UNKNOWN", message, { actual: unknown });
+}
+
+function nearestTo(name: string): string {
+  const distances = KNOWN_VARIABLES.map((known) => ({ known, distance: distanceOf(name.slice(0, 64), known) }));
+  return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).known;
+}
+
+/** The number of letters to insert, delete or replace (Levenshtein distance). */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, letter] of Array.from(a).entries()) {
+    const next = [i + 1];
+    for (const [j, other] of Array.from(b).entries()) {
+      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}

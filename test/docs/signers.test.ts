@@ -1,0 +1,65 @@
+import { secp256k1 } from "@noble/curves/secp256k1.js";
+import { expect } from "chai";
+import { computeAddress, hexlify, N } from "ethers";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { FolderStore, publish, Registry, type Signer, signingSender } from "@keyroot/operator/publisher";
+import { freshRegistry } from "../support/chain/freshRegistry.ts";
+import { readPage } from "../support/pages.ts";
+import { sampleRecords } from "../support/samples.ts";
+
+type SignDigest = (digest: Uint8Array) => Promise<{ r: bigint; s: bigint }>;
+
+describe("the signer of docs/signers.md", function () {
+  this.timeout(60_000);
+  const fresh = freshRegistry();
+  let folder: string;
+  let kmsSigner: (address: string, signDigest: SignDigest) => Signer;
+
+  before(async () => {
+    const [, code = ""] = /```ts\n([^]*?)```/.exec(await readPage("docs/signers.md")) ?? [];
+    // In the repository, so that its imports are found.
+    folder = await mkdtemp(join(import.meta.dirname, ".signers-"));
+    const path = join(folder, "signer.ts");
+    await writeFile(path, code);
+    ({ kmsSigner } = (await import(path)) as { kmsSigner: typeof kmsSigner });
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  /** A KMS with its own key: it hashes nothing, and returns either value of s as DER. */
+  const makeKms = () => {
+    const key = secp256k1.utils.randomSecretKey();
+    const highS: boolean[] = [];
+    const signDigest: SignDigest = (digest) => {
+      const der = secp256k1.sign(digest, key, { prehash: false, lowS: false, format: "der" });
+      const signature = secp256k1.Signature.fromBytes(der, "der");
+      highS.push(signature.s > N / 2n);
+      return Promise.resolve(signature);
+    };
+    return { address: computeAddress(hexlify(secp256k1.getPublicKey(key))), signDigest, highS };
+  };
+
+  it("publishes users with a key that never leaves the KMS", async () => {
+    const { address, signDigest, highS } = makeKms();
+    await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0x8ac7230489e80000" }]);
+    const contract = await fresh.deploy(address);
+    const registry = await Registry.connect(fresh.call, contract);
+    const { chainId } = fresh;
+    const send = signingSender(kmsSigner(address, signDigest), { chainId, contract, owner: address }, fresh.call);
+    const store = new FolderStore(fresh.filesDir);
+    // Half of the signatures have the higher s, so that 20 of them cover both.
+    const options = { registry, chainId, limits: "local" as const, store, send, usersPerFile: 1 };
+    const { published } = await publish(sampleRecords(20), options);
+    expect(published).to.have.length(20);
+    expect(new Set(highS)).to.have.property("size", 2);
+  });
+
+  it("rejects a signature with another key", async () => {
+    const [kms, other] = [makeKms(), makeKms()];
+    const request = { from: kms.address, to: fresh.contract, data: "0x", nonce: "0x0", gas: "0x5208", gasPrice: "0x1" };
+    const refused = await kmsSigner(kms.address, other.signDigest)
+      .sign(request, 31337)
+      .catch((error: unknown) => error);
+    expect(String(refused)).to.contain("The KMS did not sign with the key of");
+  });
+});

@@ -1,0 +1,111 @@
+import { expect } from "chai";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, globSync, mkdirSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { readPage } from "../support/pages.ts";
+import { readConfig } from "../../packages/service/src/config/readConfig.ts";
+import { type RunningService, startService } from "../../packages/service/src/startService.ts";
+import { freshRegistry } from "../support/chain/freshRegistry.ts";
+import { freePort } from "../support/servers/ports.ts";
+import { closedAfterEach, temporaryFolder } from "../support/support.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+const CACHE = join(ROOT, "node_modules/.cache/prometheus");
+const ALERTS = join(ROOT, "packages/service/monitoring/alerts.yml");
+const DASHBOARD = join(ROOT, "packages/service/monitoring/dashboard.json");
+
+/** The machine's own program, or that of Debian's package, which is downloaded once and unpacked, not installed. */
+function findProgram(name: "prometheus" | "promtool"): string {
+  if (existsSync(`/usr/bin/${name}`)) return `/usr/bin/${name}`;
+  const path = join(CACHE, "usr/bin", name);
+  if (existsSync(path)) return path;
+  mkdirSync(CACHE, { recursive: true });
+  execFileSync("apt-get", ["download", "prometheus"], { cwd: CACHE, stdio: "pipe" });
+  for (const file of globSync(join(CACHE, "*.deb"))) execFileSync("dpkg-deb", ["-x", file, CACHE]);
+  return path;
+}
+
+describe("the files for Prometheus and Grafana", function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder();
+  const closing = closedAfterEach();
+  const fresh = freshRegistry();
+
+  /** A service that publishes, which has all metrics. */
+  async function start(): Promise<RunningService> {
+    const config = readConfig({
+      ...{ KEYROOT_PORT: String(await freePort()), KEYROOT_MONITORING_PORT: "0", KEYROOT_LOG_LEVEL: "silent" },
+      ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CHAIN_ID: String(fresh.chainId), KEYROOT_CONTRACT: fresh.contract },
+      ...{ KEYROOT_FILES: fresh.filesDir, KEYROOT_WEBHOOK_PRIVATE: "true" },
+    });
+    return closing(await startService({ ...config, databaseFolder: null }));
+  }
+
+  it("have alerts that promtool accepts, that faults raise and a healthy service does not", async () => {
+    const promtool = findProgram("promtool");
+    await run(promtool, ["check", "rules", ALERTS]);
+    const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");
+    const path = join(folder.path, "tests.yml");
+    await writeFile(path, tests.replace("ALERTS", ALERTS));
+    const { stdout } = await run(promtool, ["test", "rules", path]);
+    expect(stdout).to.include("SUCCESS");
+  });
+
+  it("have alerts that docs/monitoring.md lists", async () => {
+    const names = Array.from((await readFile(ALERTS, "utf8")).matchAll(/alert: (\w+)/g), ([, name]) => name);
+    const listed = Array.from(
+      (await readPage("docs/monitoring.md")).matchAll(/^\| `(Keyroot\w+)`/gm),
+      ([, name]) => name,
+    );
+    expect(listed).to.deep.equal(names);
+  });
+
+  it("have a dashboard whose every expression Prometheus evaluates over the service's metrics", async () => {
+    const service = await start();
+    const port = await freePort();
+    const config = join(folder.path, "prometheus.yml");
+    const target = new URL(service.monitoringUrl ?? "").host;
+    const scrape = { job_name: "keyroot", scrape_interval: "1s", static_configs: [{ targets: [target] }] };
+    // JSON is YAML.
+    await writeFile(config, JSON.stringify({ rule_files: [ALERTS], scrape_configs: [scrape] }));
+    const args = [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${folder.path}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    const prometheus = spawn(findProgram("prometheus"), args, { stdio: "ignore" });
+    closing({
+      close: async () => {
+        prometheus.kill();
+        await once(prometheus, "exit");
+      },
+    });
+    const query = async (expression: string): Promise<unknown[]> => {
+      const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`;
+      const answer = (await (await fetch(url)).json()) as { status: string; data?: { result: unknown[] } };
+      expect(answer.status, expression).to.equal("success");
+      return answer.data?.result ?? [];
+    };
+    const { panels } = JSON.parse(await readFile(DASHBOARD, "utf8")) as { panels: { targets: { expr: string }[] }[] };
+    const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    expect(expressions).to.have.length.above(8);
+    const waiting = new Set(expressions);
+    while (waiting.size > 0) {
+      // Rates need two scrapes with requests between them.
+      await fetch(`${service.url}/v1/nowhere`);
+      for (const expression of waiting) {
+        const result = await query(expression).catch((error: unknown) => {
+          if (error instanceof TypeError) return []; // Prometheus does not listen yet.
+          throw error;
+        });
+        if (result.length > 0) waiting.delete(expression);
+      }
+      await sleep(200);
+    }
+  });
+});
