@@ -22,7 +22,17 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ].map(inDocs),
   "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),
   Operators: [
-    ...["publishing", "costs", "contract", "install", "variables", "backup", "scaling", "monitoring"],
+    ...[
+      "publishing",
+      "costs",
+      "choosing-a-chain",
+      "contract",
+      "install",
+      "variables",
+      "backup",
+      "scaling",
+      "monitoring",
+    ],
     ...["commands", "json-output", "local-chain"],
   ].map(inDocs),
   Auditors: ["auditing", "watch-command", "audit-guide"].map(inDocs),

@@ -1,15 +1,9 @@
-import { execFile } from "node:child_process";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { installLocked } from "../support/packages/installLocked.ts";
 import { ROOT } from "../support/packages/installPackages.ts";
 
-const run = promisify(execFile);
 const SOURCE = join(ROOT, "test", "consumers");
-/** Below node_modules, so that `npm ci` starts afresh and nothing else of the project sees it. */
-const FOLDER = join(ROOT, "node_modules", ".cache", "consumers");
-const MANIFESTS = ["package.json", "package-lock.json"];
 const PLATFORM = `${process.platform}-${process.arch}`;
 
 /** The runtimes, bundlers and compilers of this folder's package.json. They take 700 MB, so only these tests install them. */
@@ -27,16 +21,8 @@ export interface ConsumerTools {
 
 /** Installs the locked tools once; they are installed again when the lock changes. */
 export async function installTools(): Promise<ConsumerTools> {
-  const lock = await readFile(join(SOURCE, "package-lock.json"), "utf8");
-  const marker = join(FOLDER, "installed");
-  if ((await readFile(marker, "utf8").catch(() => "")) !== lock) {
-    await mkdir(FOLDER, { recursive: true });
-    for (const name of MANIFESTS) await copyFile(join(SOURCE, name), join(FOLDER, name));
-    // Install scripts would only copy binaries that the packages already contain.
-    await run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: FOLDER });
-    await writeFile(marker, lock);
-  }
-  const require = createRequire(join(FOLDER, "package.json"));
+  const folder = await installLocked(SOURCE, "consumers");
+  const require = createRequire(join(folder, "package.json"));
   const find = (path: string) => {
     try {
       return require.resolve(path);
@@ -44,7 +30,7 @@ export async function installTools(): Promise<ConsumerTools> {
       return undefined;
     }
   };
-  const within = (path: string) => join(FOLDER, "node_modules", path);
+  const within = (path: string) => join(folder, "node_modules", path);
   const node = (major: number) => find(`node-${major}-${PLATFORM}/bin/node`);
   const [node22, node26] = [node(22), node(26)];
   return {

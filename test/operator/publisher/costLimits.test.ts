@@ -263,11 +263,18 @@ describe("the limits of cost", function () {
       ]);
     });
 
-    it("allows by default 150,000 gas per file and 50,000 per user, at the highest fee", () => {
-      const budget = new CostBudget({ maxFeePerGas: 10n });
-      expect(allows(budget, 0, 1)).to.equal(false);
-      budget.allowFor([{ users: 1 }, { users: 700 }]);
-      expect(budget.maxCost).to.equal(10n * (300_000n + 701n * 50_000n));
+    it("allows by default 150,000 gas per file and twice the estimate per user, between 50,000 and 250,000, at the highest fee", () => {
+      for (const [estimate, perUser] of [
+        [0, 50_000n],
+        [22_660, 50_000n],
+        [103_596, 207_192n],
+        [10 ** 9, 250_000n],
+      ] as const) {
+        const budget = new CostBudget({ maxFeePerGas: 10n });
+        expect(allows(budget, 0, 1)).to.equal(false);
+        budget.allowFor([{ users: 1 }, { users: 700 }], estimate);
+        expect(budget.maxCost).to.equal(10n * (300_000n + 701n * perUser));
+      }
     });
   });
 

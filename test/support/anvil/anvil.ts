@@ -29,7 +29,12 @@ export function describeOnAnvil(what: string, body: () => void): void {
 /** Starts Anvil on any free port; it is ready within 0.1 s, and ends with this process at the latest. */
 export async function startAnvil(...options: string[]): Promise<Anvil> {
   if (binary === undefined) throw new Error("There is no Anvil on this platform.");
-  const child = spawn(binary, ["--port", "0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  return startChainProcess(binary, ["--port", "0", ...options]);
+}
+
+/** Starts a chain that prints `Listening on HOST:PORT`. It ends with this process at the latest. */
+export async function startChainProcess(command: string, args: readonly string[]): Promise<Anvil> {
+  const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
   const end = async (signal: NodeJS.Signals) => {
@@ -54,7 +59,7 @@ async function urlOf({ stdout }: ChildProcess): Promise<string> {
   }
   // Unread output would block Anvil.
   stdout.resume();
-  if (address === undefined) throw new Error("Anvil ended before it listened.");
+  if (address === undefined) throw new Error("The chain ended before it listened.");
   return `http://${address}`;
 }
 

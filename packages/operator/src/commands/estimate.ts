@@ -2,7 +2,9 @@ import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
+import { gasPriceOf } from "../publisher/chain/fees.ts";
 import { estimateCost, type CostEstimate } from "../publisher/plan/estimate.ts";
+import { nextForkGas, type NextForkGas } from "../publisher/plan/nextFork.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
@@ -37,6 +39,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
     };
   }
   const costs = await estimateCost(plan, registry);
+  const next = nextForkGas(plan.chainId, costs);
   const money = (wei: bigint) => (ethPrice === undefined ? undefined : moneyOf(wei, ethPrice));
   const { baseFeePerGas, priorityFee, dataFee, cost, costAtMost, ...counts } = costs;
   return {
@@ -49,11 +52,12 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
       dataFeeWei: String(dataFee),
       costWei: String(cost),
       costAtMostWei: String(costAtMost),
+      nextFork: next,
       money: money(cost),
       moneyAtMost: money(costAtMost),
       skipped: bad,
     },
-    text: [...describe(costs, alreadyPublished, money), ...skippedLine(bad)].join("\n"),
+    text: [...describe(costs, alreadyPublished, money), ...describeNext(costs, next), ...skippedLine(bad)].join("\n"),
   };
 }
 
@@ -76,6 +80,17 @@ function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bi
     ...(dataFee > 0n ? [`  data    ${describeEther(dataFee)}${inMoney(dataFee)}, charged in addition to gas`] : []),
     `  cost    ${describeEther(cost)}${inMoney(cost)}`,
     `  at most ${describeEther(costAtMost)}${inMoney(costAtMost)}, at the highest fee that transactions would offer now${dataFee > 0n ? ", and twice the data fee" : ""}`,
+  ];
+}
+
+function describeNext(costs: CostEstimate, next: NextForkGas | undefined): string[] {
+  if (next === undefined) return [];
+  const { fork, gas, gasAtMost } = next;
+  const [cost, atMost] = [gas, gasAtMost].map((amount) =>
+    describeEther(BigInt(amount) * gasPriceOf(costs) + costs.dataFee),
+  );
+  return [
+    `  later   ${gas} to ${gasAtMost} gas, ${cost} to ${atMost} at this price, after the chain's next fork (${fork})`,
   ];
 }
 

@@ -193,7 +193,7 @@ class Publisher {
   /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
     this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan));
-    this.#budget?.allowFor(plan.batches);
+    this.#budget?.allowFor(plan.batches, await this.#gasPerUser(unpublished));
     this.#budget?.recordEarlier(this.#journal.attempts(), new Set(plan.batches.map(({ root }) => root)));
     let pendingBatches = plan.batches;
     for (let round = 1; pendingBatches.length > 0; round++) {
@@ -245,6 +245,13 @@ class Publisher {
         this.#progress("adding roots", done, total);
       },
     });
+  }
+
+  /** The node's estimate for the first batch; 0 without batches. */
+  async #gasPerUser([first]: readonly Batch[]): Promise<number> {
+    if (first === undefined || this.#send === undefined) return 0;
+    const { registry } = this.#options;
+    return (await registry.estimateGas(registry.addRootCall(first, false))) / first.users;
   }
 
   async #useAccessList([first]: readonly Batch[]): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
   ROOT_ADDED_TOPIC,
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import { VerificationError } from "../../errors.ts";
+import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../shared/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
@@ -57,6 +57,7 @@ export interface AddedRootEvent {
 /** The gas estimates of one call, without and with an access list (EIP-2930). */
 export interface GasEstimate {
   plain: number;
+  /** Infinity if the node rejects the call with its list. */
   withAccessList: number;
 }
 
@@ -134,10 +135,14 @@ export class Registry {
 
   /** The gas that a batch's call would use now, without and with an access list. @throws as `estimateGas` */
   async estimateAddRoot(batch: RootBatch): Promise<GasEstimate> {
-    return {
-      plain: await this.estimateGas(this.addRootCall(batch, false)),
-      withAccessList: await this.estimateGas(this.addRootCall(batch, true)),
-    };
+    const plain = await this.estimateGas(this.addRootCall(batch, false));
+    try {
+      return { plain, withAccessList: await this.estimateGas(this.addRootCall(batch, true)) };
+    } catch (error) {
+      // The list may cost more than a transaction can have.
+      if (error instanceof TransportError && error.code === "RPC_ERROR") return { plain, withAccessList: Infinity };
+      throw error;
+    }
   }
 
   /**

@@ -8,42 +8,54 @@ import type { Registry } from "../chain/registry.ts";
  * transaction gets on top of its estimate (`GAS_MARGIN`).
  */
 const EXTRA_USERS = 2;
+/** A number of users that fits in a transaction on most chains: it shows the gas of a user. */
+const SAMPLE_USERS = 20;
+/** The gas limit of a transaction on Ethereum since the fork Osaka (EIP-7825): a guess, which the node confirms. */
+const TRANSACTION_GAS = 2 ** 24;
+/** The result is at most this part below the highest number that fits. */
+const TOLERANCE = 1 / 50;
 
 /**
- * Finds how many users one transaction can publish: the node must be able to estimate it, and a block must hold it. Limits
- * differ between chains and forks, so the node decides. Estimates with worst-case ids (no zero byte), so any real batch of
- * this size fits.
+ * Finds how many users one transaction can publish: the node must be able to estimate it, and a block must hold it. Limits and
+ * prices differ between chains and forks, so the node decides. Estimates with worst-case ids (no zero byte), so any real batch of
+ * this size fits. Gas grows by the same amount with each user, so a few estimates are enough.
  * @param max the most users to try
  * @returns 1 to `max`
  * @throws TransportError as the node if it rejects even a single user
  */
 export async function usersPerTransaction(registry: Registry, max: number): Promise<number> {
   const { gasLimit } = await registry.chain.block("latest");
-  const rejectionOf = async (count: number): Promise<unknown> => {
+  /** The gas of a transaction, or the reason why it does not fit. */
+  const gasOf = async (users: number): Promise<number | TransportError> => {
     try {
-      const userIDs = Array.from({ length: count + EXTRA_USERS }, (_, i) => worstCaseID(i));
+      const userIDs = Array.from({ length: users + EXTRA_USERS }, (_, i) => worstCaseID(i));
       const gas = await registry.estimateGas(registry.addRootCall({ root: "ff".repeat(32), userIDs }, false));
-      if (gas <= gasLimit) return undefined;
-      return new TransportError(
-        "RPC_ERROR",
-        `A transaction of ${plural(count, "user")} needs ${gas} gas, a block has ${gasLimit}.`,
-      );
+      if (gas <= gasLimit) return gas;
+      const message = `A transaction of ${plural(users, "user")} needs ${gas} gas, a block has ${gasLimit}.`;
+      return new TransportError("RPC_ERROR", message);
     } catch (error) {
       if (error instanceof TransportError && error.code === "RPC_ERROR") return error;
       throw error;
     }
   };
-  if ((await rejectionOf(max)) === undefined) return max;
-  const rejection = await rejectionOf(1);
-  if (rejection !== undefined) throw rejection as Error;
-  let fits = 1;
+  if (typeof (await gasOf(max)) === "number") return max;
+  const first = await gasOf(1);
+  if (typeof first !== "number") throw first as Error;
+  let fits = { users: 1, gas: first };
   let tooMany = max;
-  while (tooMany - fits > 1) {
-    const middle = (fits + tooMany) >> 1;
-    if ((await rejectionOf(middle)) === undefined) fits = middle;
-    else tooMany = middle;
-  }
-  return fits;
+  const test = async (users: number) => {
+    if (users <= fits.users || users >= tooMany) return;
+    const gas = await gasOf(users);
+    if (typeof gas === "number") fits = { users, gas };
+    else tooMany = users;
+  };
+  await test(SAMPLE_USERS);
+  const gasPerUser = fits.users === 1 ? first : (fits.gas - first) / (fits.users - 1);
+  for (const limit of [gasLimit, TRANSACTION_GAS]) await test(fits.users + Math.floor((limit - fits.gas) / gasPerUser));
+  const step = () => Math.max(1, Math.floor(fits.users * TOLERANCE));
+  await test(fits.users + step());
+  while (tooMany - fits.users > step()) await test((fits.users + tooMany) >> 1);
+  return fits.users;
 }
 
 /** An id without a zero byte: a zero byte of calldata costs 4 gas, any other 16 (EIP-2028). */

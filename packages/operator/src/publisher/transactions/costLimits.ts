@@ -16,8 +16,8 @@ export interface CostLimits {
   /**
    * Maximum wei of a plan over all its runs, at worst: every signed transaction counts with its whole gas limit at its
    * highest fee, since only these are certain without trust in the endpoint. What was signed for the same root in an earlier
-   * plan counts as well. Default: 150,000 gas per file and 50,000 per user at `maxFeePerGas`, about twice what a
-   * transaction needs on Ethereum.
+   * plan counts as well. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, at
+   * least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
@@ -33,7 +33,9 @@ const LIMITS: Record<keyof CostLimits, true> = {
 };
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
-const GAS_PER_USER = 50_000n;
+const MIN_GAS_PER_USER = 50_000;
+/** The most that the default allows, whatever an endpoint estimates. */
+const MAX_GAS_PER_USER = 250_000;
 
 /** The priority fee's limit. @returns in wei per unit of gas */
 export function maxPriorityFeeOf({ maxFeePerGas, maxPriorityFeePerGas }: CostLimits): bigint {
@@ -80,11 +82,15 @@ export class CostBudget {
     return this.#maxCost;
   }
 
-  /** Adds the default allowance of a plan's batches, unless the operator has set a limit. */
-  allowFor(batches: readonly { users: number }[]): void {
+  /**
+   * Adds the default allowance of a plan's batches, unless the operator has set a limit.
+   * @param gasPerUser the node's estimate
+   */
+  allowFor(batches: readonly { users: number }[], gasPerUser: number): void {
     if (this.#limits.maxCost !== undefined) return;
+    const perUser = BigInt(Math.min(Math.max(Math.ceil(2 * gasPerUser), MIN_GAS_PER_USER), MAX_GAS_PER_USER));
     for (const { users } of batches) {
-      this.#maxCost += this.#limits.maxFeePerGas * (GAS_PER_FILE + GAS_PER_USER * BigInt(users));
+      this.#maxCost += this.#limits.maxFeePerGas * (GAS_PER_FILE + perUser * BigInt(users));
     }
   }
 

@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
+import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimate.ts";
+import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
+import { nextForkGas } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
+import { usersPerTransaction } from "../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";
+import { publish } from "../../../packages/operator/src/publisher/publish.ts";
+import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
+import { startAmsterdam } from "../../support/amsterdam/amsterdam.ts";
+import { FAST_RETRY, freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { temporaryFolder } from "../../support/support.ts";
+import { testAll } from "../../support/testSize.ts";
+import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+
+const GWEI = 10n ** 9n;
+const PRESENT = { gas: 22_660 * 700, users: 700, transactions: 1 };
+
+describe("nextForkGas", () => {
+  it("adds the price of a new slot for each user and transaction, on chains that have announced the fork", () => {
+    const next = nextForkGas(1, PRESENT);
+    expect(next).to.include({ fork: "Amsterdam" });
+    expect((next?.gas ?? 0) / 700).to.be.within(103_500, 103_700);
+    expect((next?.gasAtMost ?? 0) / 700).to.be.within(111_500, 112_000);
+  });
+
+  it("is unknown on other chains, and after the fork", () => {
+    expect(nextForkGas(10, PRESENT)).to.equal(undefined);
+    expect(nextForkGas(1, { ...PRESENT, gas: 103_596 * 700 })).to.equal(undefined);
+  });
+});
+
+/** Plans and publishes on chains that limit a transaction as Osaka does, and only by the block. */
+function describeFork(transactionGas: number): void {
+  describe(`publishing under Amsterdam's rules, with at most ${transactionGas} gas per transaction`, function () {
+    this.timeout(120_000);
+    const fresh = freshRegistry(() => startAmsterdam(transactionGas));
+    const folder = temporaryFolder();
+    /** The largest number of users by the measured gas of a user. */
+    const most = transactionGas / 103_596;
+
+    it("finds the batch size with few estimates", async () => {
+      let estimates = 0;
+      const counting: RpcCall = (method, params) => {
+        if (method === "eth_estimateGas") estimates++;
+        return fresh.call(method, params);
+      };
+      const registry = await Registry.connect(counting, fresh.contract, FAST_RETRY);
+      expect(await usersPerTransaction(registry, 700)).to.be.within(most * 0.95, most);
+      expect(estimates).to.be.at.most(8);
+    });
+
+    it("publishes without an access list, within the default limit of cost", async () => {
+      const { published } = await publish(sampleRecords(300), {
+        ...LOCAL,
+        registry: await fresh.connect(),
+        store: new FolderStore(join(folder.path, "files")),
+        limits: { maxFeePerGas: 3n * GWEI },
+        sending: { pollMs: 5, timeoutMs: 5000 },
+      });
+      expect(published).to.have.lengthOf(Math.ceil(300 / (most * 0.97)));
+      expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);
+    });
+
+    it("estimates what nextForkGas computed from the present rules", async () => {
+      const registry = await fresh.connect();
+      const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
+      const { gas, accessList, users, transactions } = await estimateCost(plan, registry);
+      expect(accessList).to.equal(false);
+      const present = { gas: 21_000 + 22_660 * 100 + 60_000, users, transactions };
+      expect(gas / (nextForkGas(1, present)?.gas ?? 0)).to.be.within(0.97, 1.03);
+    });
+  });
+}
+
+if (testAll) for (const transactionGas of [2 ** 24, 60_000_000]) describeFork(transactionGas);
